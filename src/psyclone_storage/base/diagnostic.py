@@ -1,0 +1,65 @@
+"""What can be wrong, and for whom.
+
+A `Diagnostic` is data; `base.render` alone turns it into text. `CompileError` carries what the
+user can mend, `InternalError` is a defect of this tool. Misuse of a Python function is an
+ordinary `ValueError` or `TypeError`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from psyclone_storage.base.source import Span
+
+
+class Severity(Enum):
+    """How much a diagnostic matters: an error stops the compilation, a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that explains a diagnostic, with what is to be seen there."""
+
+    span: Span
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is wrong: a code, a full sentence, the smallest place, and what to do.
+
+    `code` is a key of `base.codes.CODES`. `label` is put beside the caret. `hint` says what the
+    user can do. `file` names the file where no place in a text is known.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    label: str = ""
+    hint: str = ""
+    related: tuple[Related, ...] = ()
+    severity: Severity = Severity.ERROR
+    file: str = ""
+
+
+class CompileError(Exception):
+    """One or more things wrong with what the user wrote, all that a stage found."""
+
+    def __init__(self, *problems: Diagnostic) -> None:
+        super().__init__("; ".join(f"{problem.code}: {problem.message}" for problem in problems))
+        self.problems = problems
+
+
+class InternalError(Exception):
+    """A promise between two parts of this tool was broken: never the user's fault."""
+
+
+def raise_if_any(problems: list[Diagnostic] | tuple[Diagnostic, ...]) -> None:
+    """Raise one `CompileError` with all the errors among `problems`; do nothing without any."""
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if errors:
+        raise CompileError(*problems)

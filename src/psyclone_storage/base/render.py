@@ -1,0 +1,93 @@
+"""Diagnostics as text, with or without colour, and as JSON. Nothing else lays them out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.source import Span
+
+_COLOURS = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m"}
+_BOLD, _BLUE, _RESET = "\033[1m", "\033[1;34m", "\033[0m"
+_GUTTER = 5
+
+
+def render_text(problems: Iterable[Diagnostic], *, colour: bool = False) -> str:
+    """Lay `problems` out for a person: a blank line between two, none at the end."""
+    return "\n\n".join(_rendered(problem, colour) for problem in problems)
+
+
+def render_json(problems: Iterable[Diagnostic]) -> str:
+    """Lay `problems` out for a program: a JSON array of objects.
+
+    Keys: `code`, `severity`, `message`, `hint`, and, where a place is known, `file`, `line`,
+    `column`, `end_line`, `end_column` (1-based, the end not included), `label`, `related`.
+    """
+    return json.dumps([_as_json(problem) for problem in problems], indent=2)
+
+
+def _rendered(problem: Diagnostic, colour: bool) -> str:
+    def paint(code: str, text: str) -> str:
+        return f"{code}{text}{_RESET}" if colour else text
+
+    tint = _COLOURS[problem.severity]
+    head = paint(tint, f"{problem.severity.value}[{problem.code}]")
+    lines = [f"{head}{paint(_BOLD, f': {problem.message}')}"]
+    if problem.span:
+        lines.append(f"  {paint(_BLUE, '-->')} {_place(problem.span)}")
+        lines += _marked(problem.span, "^", problem.label)
+    elif problem.file:
+        lines.append(f"  {paint(_BLUE, '-->')} {problem.file}")
+    for related in problem.related:
+        if problem.span is None or related.span.source is not problem.span.source:
+            lines.append(f"  {paint(_BLUE, '-->')} {_place(related.span)}")
+        lines += _marked(related.span, "-", related.label)
+    if problem.hint:
+        lines.append(f"  {paint(_BLUE, 'hint:')} {problem.hint}")
+    return "\n".join(lines)
+
+
+def _place(span: Span) -> str:
+    return f"{span.source.name}:{span.line}:{span.column}"
+
+
+def _marked(span: Span, mark: str, label: str) -> list[str]:
+    """Return the line that holds the start of `span`, and the marks below it."""
+    text = span.source.line(span.line)
+    before = text[: span.column - 1]
+    width = max(1, min(span.stop - span.start, len(text) - len(before)))
+    pad = "".join("\t" if character == "\t" else " " for character in before)
+    return [
+        f"{span.line:>{_GUTTER}} | {text}",
+        f"{'':>{_GUTTER}} | {pad}{mark * width} {label}".rstrip(),
+    ]
+
+
+def _as_json(problem: Diagnostic) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "hint": problem.hint,
+    }
+    if problem.span:
+        entry |= _span_as_json(problem.span) | {"label": problem.label}
+    elif problem.file:
+        entry["file"] = problem.file
+    entry["related"] = [
+        _span_as_json(related.span) | {"label": related.label} for related in problem.related
+    ]
+    return entry
+
+
+def _span_as_json(span: Span) -> dict[str, Any]:
+    end = Span(span.source, span.stop, span.stop)
+    return {
+        "file": span.source.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": end.line,
+        "end_column": end.column,
+    }

@@ -1,0 +1,14 @@
+"""Small helpers on text: indenting, wrapping, joining tables."""
+
+from __future__ import annotations
+
+
+def indented(text: str, by: int) -> str:
+    """Return `text` with every line that is not empty moved right by `by` spaces."""
+    pad = " " * by
+    return "\n".join(pad + line if line else line for line in text.split("\n"))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return the number with its noun, in the plural unless the number is one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
