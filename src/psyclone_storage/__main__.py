@@ -1,0 +1,8 @@
+"""Run the compiler with `python -m psyclone_storage`; the command line itself lives in `cli`."""
+
+import sys
+
+from psyclone_storage.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())
