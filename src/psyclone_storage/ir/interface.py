@@ -1,0 +1,104 @@
+"""The dummy arguments of a kernel's subroutine, as roles.
+
+A domain derives this list from a kernel's metadata once. Three readers use it: the back end, to
+pass the actual arguments; the stub generator, to declare the dummies; the kernel check, to
+compare a written subroutine with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
+from psyclone_storage.ir.types import ScalarType
+
+
+class Role(Enum):
+    """What a dummy argument of a kernel stands for."""
+
+    CELL = "cell"
+    NLAYERS = "nlayers"
+    NCELL_2D = "ncell_2d"
+    NCELL_2D_NO_HALOS = "ncell_2d_no_halos"
+    CELL_MAP = "cell_map"
+    CELLS_PER_CELL_X = "ncpc_x"
+    CELLS_PER_CELL_Y = "ncpc_y"
+    CELLS_PER_CELL = "ncpc"
+    NCELL_FINE = "ncell_fine"
+    FIELD = "field"
+    DOF_VALUE = "dof_value"
+    STENCIL_SIZE = "stencil_size"
+    STENCIL_DIRECTION = "stencil_direction"
+    STENCIL_MAX_BRANCH = "stencil_max_branch"
+    STENCIL_MAP = "stencil_map"
+    OPERATOR_NCELL_3D = "operator_ncell_3d"
+    OPERATOR = "operator"
+    CMA_MATRIX = "cma_matrix"
+    CMA_NROW = "cma_nrow"
+    CMA_NCOL = "cma_ncol"
+    CMA_BANDWIDTH = "cma_bandwidth"
+    CMA_ALPHA = "cma_alpha"
+    CMA_BETA = "cma_beta"
+    CMA_GAMMA_M = "cma_gamma_m"
+    CMA_GAMMA_P = "cma_gamma_p"
+    SCALAR = "scalar"
+    ARRAY_SHAPE = "array_shape"
+    SCALAR_ARRAY = "scalar_array"
+    NDF = "ndf"
+    UNDF = "undf"
+    DOFMAP = "dofmap"
+    WHOLE_DOFMAP = "whole_dofmap"
+    BANDED_MAP = "banded_map"
+    INDIRECTION_MAP = "indirection_map"
+    BASIS = "basis"
+    DIFF_BASIS = "diff_basis"
+    ORIENTATION = "orientation"
+    BOUNDARY_DOFS = "boundary_dofs"
+    NFACES_HORIZONTAL = "nfaces_h"
+    NFACES_VERTICAL = "nfaces_v"
+    NFACES = "nfaces"
+    NORMALS = "normals"
+    ADJACENT_FACE = "adjacent_face"
+    NPOINTS_XY = "np_xy"
+    NPOINTS_Z = "np_z"
+    WEIGHTS_XY = "weights_xy"
+    WEIGHTS_Z = "weights_z"
+    NPOINTS_XYZ = "np_xyz"
+    WEIGHTS_XYZ = "weights_xyz"
+    QUADRATURE_NFACES = "quadrature_nfaces"
+    QUADRATURE_NEDGES = "quadrature_nedges"
+    GRID_INDEX_I = "i"
+    GRID_INDEX_J = "j"
+    GRID_PROPERTY = "grid_property"
+
+
+@dataclass(frozen=True, slots=True)
+class Dummy:
+    """One dummy argument.
+
+    `arg` is the position in the metadata's arguments that it belongs to: of the argument itself, or
+    of the first one on the function space `space`. `component` counts the parts of a field
+    vector from 1. `shape` names the extents of an array, one text per dimension, `:` where the
+    caller decides; a scalar has none. `quadrature`, `operation` and `target` tell one basis array
+    from another; `property` is the name of a reference-element or mesh property.
+    """
+
+    role: Role
+    name: str
+    type: ScalarType
+    intent: str
+    shape: tuple[str, ...] = ()
+    arg: int | None = None
+    component: int | None = None
+    space: str = ""
+    quadrature: BasisShape | None = None
+    operation: BasisOperation | None = None
+    target: str = ""
+    property: str = ""
+    access: Access = Access.READ
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions, 0 for a scalar."""
+        return len(self.shape)

@@ -1,0 +1,231 @@
+"""What a kernel is, once its metadata has a meaning.
+
+One class per concept, for every domain: a domain uses the parts that it knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.types import Intrinsic
+
+
+class Access(Enum):
+    """What a kernel does with an argument.
+
+    `INC` adds to dofs that are shared between cells; the old value of the outermost ones may be
+    stale. `READINC` does the same but really reads the old value, everywhere.
+    """
+
+    READ = "read"
+    WRITE = "write"
+    READWRITE = "readwrite"
+    INC = "inc"
+    READINC = "readinc"
+    REDUCTION = "reduction"
+
+    @property
+    def reads(self) -> bool:
+        """Whether the value before the call matters."""
+        return self not in (Access.WRITE, Access.REDUCTION)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the value changes."""
+        return self is not Access.READ
+
+    @property
+    def increments(self) -> bool:
+        """Whether several cells add to the same dof, so that parallel cells race."""
+        return self in (Access.INC, Access.READINC)
+
+
+class ArgKind(Enum):
+    """What kind of object an argument is."""
+
+    FIELD = "field"
+    OPERATOR = "operator"
+    COLUMNWISE_OPERATOR = "columnwise operator"
+    SCALAR = "scalar"
+    SCALAR_ARRAY = "scalar array"
+    GRID_PROPERTY = "grid property"
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it maps one function space to another."""
+        return self in (ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is a scalar or an array of scalars, not a field or an operator."""
+        return self in (ArgKind.SCALAR, ArgKind.SCALAR_ARRAY)
+
+
+class StencilShape(Enum):
+    """Which neighbours a stencil reaches."""
+
+    X1D = "x1d"
+    Y1D = "y1d"
+    XORY1D = "xory1d"
+    CROSS = "cross"
+    CROSS2D = "cross2d"
+    REGION = "region"
+
+
+class MeshRole(Enum):
+    """On which of its two meshes an argument of an inter-grid kernel lives."""
+
+    COARSE = "coarse"
+    FINE = "fine"
+
+
+class Iteration(Enum):
+    """What a kernel is called for, as its metadata says."""
+
+    CELL_COLUMN = "cell_column"
+    OWNED_CELL_COLUMN = "owned_cell_column"
+    HALO_CELL_COLUMN = "halo_cell_column"
+    OWNED_AND_HALO_CELL_COLUMN = "owned_and_halo_cell_column"
+    DOF = "dof"
+    OWNED_DOF = "owned_dof"
+    DOMAIN = "domain"
+
+    @property
+    def over_dofs(self) -> bool:
+        """Whether the kernel is called once per dof."""
+        return self in (Iteration.DOF, Iteration.OWNED_DOF)
+
+    @property
+    def takes_halo_depth(self) -> bool:
+        """Whether the algorithm passes the depth of halo to compute."""
+        return self in (Iteration.HALO_CELL_COLUMN, Iteration.OWNED_AND_HALO_CELL_COLUMN)
+
+
+class BasisShape(Enum):
+    """Where basis functions are evaluated."""
+
+    XYOZ = "gh_quadrature_xyoz"
+    FACE = "gh_quadrature_face"
+    EDGE = "gh_quadrature_edge"
+    EVALUATOR = "gh_evaluator"
+
+    @property
+    def is_quadrature(self) -> bool:
+        """Whether the algorithm passes a quadrature object for it."""
+        return self is not BasisShape.EVALUATOR
+
+
+class BasisOperation(Enum):
+    """What is evaluated for a function space."""
+
+    BASIS = "gh_basis"
+    DIFF_BASIS = "gh_diff_basis"
+    ORIENTATION = "gh_orientation"
+
+
+class CmaKind(Enum):
+    """What a kernel does with columnwise (CMA) operators."""
+
+    ASSEMBLY = "assembly"
+    APPLY = "apply"
+    MATRIX_MATRIX = "matrix-matrix"
+
+
+class ReductionOp(Enum):
+    """How partial values of a reduction are combined."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelArg:
+    """One argument of a kernel, as its metadata describes it.
+
+    `space` is the function space or grid point type, of an operator the one it maps *to*;
+    `space_from` is the one an operator maps from. `vector` is the number of components of a
+    field vector. `rank` is the rank of a scalar array. `grid_property` is a property's name.
+    """
+
+    kind: ArgKind
+    intrinsic: Intrinsic
+    access: Access
+    space: str = ""
+    space_from: str = ""
+    vector: int = 1
+    stencil: StencilShape | None = None
+    mesh: MeshRole | None = None
+    rank: int = 0
+    grid_property: str = ""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """The function spaces it lives on, an operator's `to` before its `from`."""
+        return tuple(space for space in (self.space, self.space_from) if space)
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceFunctions:
+    """What a kernel wants to have evaluated for one function space, in the order it asks."""
+
+    space: str
+    operations: tuple[BasisOperation, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What a built-in computes at one dof.
+
+    `value` names the built-in's arguments by their letters, which `letters` lists in the order of
+    the arguments. Without a `reduction` the value is assigned to the written argument; with one
+    it is combined into it.
+    """
+
+    letters: tuple[str, ...]
+    value: Expr
+    reduction: ReductionOp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel or built-in: what it is called for, with what, and what it needs besides.
+
+    `name` is the name used in an invoke, `procedure` the subroutine to call, `module` where both
+    come from (empty for a built-in, which has a `formula`).
+    """
+
+    name: str
+    module: str
+    procedure: str
+    iteration: Iteration
+    args: tuple[KernelArg, ...]
+    functions: tuple[SpaceFunctions, ...] = ()
+    shapes: tuple[BasisShape, ...] = ()
+    targets: tuple[str, ...] = ()
+    reference_element: tuple[str, ...] = ()
+    mesh_properties: tuple[str, ...] = ()
+    cma: CmaKind | None = None
+    formula: Formula | None = None
+    implementations: tuple[str, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether the kernel is part of the language, not of a module."""
+        return self.formula is not None
+
+    @property
+    def is_intergrid(self) -> bool:
+        """Whether it maps fields between two meshes."""
+        return any(arg.mesh is not None for arg in self.args)
+
+    @property
+    def quadratures(self) -> tuple[BasisShape, ...]:
+        """The shapes for which the algorithm passes a quadrature object, in order."""
+        return tuple(shape for shape in self.shapes if shape.is_quadrature)

@@ -1,0 +1,204 @@
+"""What the front ends hand over: names, expressions and places, before anything has a meaning.
+
+No parser object is in here, and no knowledge of a domain: a metadata entry is a constructor with
+items, whatever it may describe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.types import DataType
+
+# ---------------------------------------------------------------------------- declarations
+
+
+@dataclass(frozen=True, slots=True)
+class UsedName:
+    """One name of a `use` statement's list: `local => original`, or the same name twice."""
+
+    local: str
+    original: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A `use` statement. `only` is None where the whole module is imported.
+
+    `renames` are the names of a statement without `only` that get a local name.
+    """
+
+    module: str
+    only: tuple[UsedName, ...] | None
+    renames: tuple[UsedName, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One declared name.
+
+    `shape` has one expression per dimension (`:` is a `Range`, an assumed size `*` is
+    `Verbatim("*")`); a scalar has none. `attributes` are in lower case without blanks, `intent` is
+    `in`, `out`, `inout` or empty.
+    """
+
+    name: str
+    type: DataType
+    shape: tuple[Expr, ...]
+    attributes: tuple[str, ...]
+    intent: str
+    span: Span
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions, 0 for a scalar."""
+        return len(self.shape)
+
+
+class ScopeKind(Enum):
+    """What kind of program unit or procedure a scope is."""
+
+    PROGRAM = "program"
+    MODULE = "module"
+    SUBMODULE = "submodule"
+    SUBROUTINE = "subroutine"
+    FUNCTION = "function"
+    SEPARATE = "module procedure"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A program unit or procedure with its specification part.
+
+    `end_of_uses` is the offset at which a further `use` statement can be inserted: the start of the
+    line after the last one, or after the statement that opens the scope. `indent` is the number
+    of blanks before the statements there.
+    """
+
+    kind: ScopeKind
+    name: str
+    uses: tuple[Use, ...]
+    declarations: tuple[Declaration, ...]
+    end_of_uses: int
+    indent: int
+    span: Span
+
+
+# ---------------------------------------------------------------------------- algorithms
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedArgument:
+    """An actual argument as written in the algorithm."""
+
+    expr: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCall:
+    """One kernel functor or built-in inside an invoke: `name(args)`."""
+
+    name: str
+    name_span: Span
+    args: tuple[ParsedArgument, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedInvoke:
+    """One `call invoke(...)`. `span` is the statement's text from `call` to the last bracket.
+
+    `label` is the value of `name=`, None without one. `scopes` are the program units around it,
+    the innermost first.
+    """
+
+    calls: tuple[ParsedCall, ...]
+    label: str | None
+    label_span: Span | None
+    scopes: tuple[Scope, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAlgorithm:
+    """An algorithm file: its outermost program unit and every invoke in it, in order."""
+
+    source: SourceText
+    unit: Scope
+    scopes: tuple[Scope, ...]
+    invokes: tuple[ParsedInvoke, ...]
+
+
+# ---------------------------------------------------------------------------- kernels
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataItem:
+    """One item of a metadata entry: `gh_field*3`, `stencil(cross)`, `mesh_arg=gh_fine`.
+
+    `items` are the arguments of an item that is a constructor or a reference, each with a place of
+    its own; `expr` is the item as a whole, without its keyword.
+    """
+
+    expr: Expr
+    keyword: str | None
+    items: tuple[MetadataItem, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataComponent:
+    """A component of the metadata type with an initial value.
+
+    `shape` is the declared shape. An array's `items` are the elements of its constructor; a
+    scalar has one item. `span` is the component's name.
+    """
+
+    name: str
+    type_name: str
+    shape: tuple[Expr, ...]
+    items: tuple[MetadataItem, ...]
+    is_array: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRoutine:
+    """The interface of a subroutine: its dummy arguments in order, and what was declared.
+
+    `uses` are those in scope, of the module as well as its own. A dummy argument without a
+    declaration is absent from `declarations`.
+    """
+
+    name: str
+    dummies: tuple[str, ...]
+    declarations: tuple[Declaration, ...]
+    uses: tuple[Use, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedKernel:
+    """A kernel type as found in a module: raw metadata and the names it is implemented under.
+
+    `procedure` is what is called; `implementations` are the specific subroutines behind it, more
+    than one if `procedure` is a generic interface. `span` is the type's name.
+    """
+
+    name: str
+    module: str
+    components: tuple[MetadataComponent, ...]
+    procedure: str
+    implementations: tuple[str, ...]
+    source: SourceText
+    span: Span
+
+    def component(self, name: str) -> MetadataComponent | None:
+        """Return the component `name`, in lower case, or None."""
+        return next((part for part in self.components if part.name == name), None)

@@ -1,0 +1,174 @@
+"""How far into the halo: a small symbolic algebra of depths.
+
+A depth is a maximum of sums. Each sum has a whole number, names of run-time extents (each at
+least 1, a name may occur more than once), and may count from the whole halo. Comparison answers
+yes, no or maybe: it is an arithmetic of its own because a general algebra package costs more to
+import than a file takes to compile.
+
+The invariant: no term of a depth is covered by another of its terms, so that equal depths are
+equal values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+from psyclone_storage.base.fresh import Fresh
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Term:
+    """`constant` + the sum of `names`, counted from the whole halo if `whole`."""
+
+    whole: bool
+    names: tuple[str, ...]
+    constant: int
+
+    def covers(self, other: Term) -> bool:
+        """Return whether this is provably at least `other`, whatever the extents are.
+
+        No legal depth exceeds the whole halo, and the halo has at least one level.
+        """
+        if self.whole:
+            return self.constant >= (other.constant if other.whole else 0)
+        return not other.whole and self._exceeds_by(other, 0)
+
+    def surpasses(self, other: Term) -> bool:
+        """Return whether this is provably at least one level more than `other`."""
+        if self.whole and other.whole:
+            return self.constant > other.constant
+        if self.whole:
+            return self.constant == 0 and other == _NO_LEVELS
+        return not other.whole and self._exceeds_by(other, 1)
+
+    def _exceeds_by(self, other: Term, levels: int) -> bool:
+        mine, theirs = Counter(self.names), Counter(other.names)
+        if theirs - mine:
+            return False
+        return self.constant + (mine - theirs).total() >= other.constant + levels
+
+
+_NO_LEVELS = Term(False, (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """A number of halo levels: the largest of its terms. No terms is depth 0."""
+
+    terms: tuple[Term, ...] = ()
+
+    @staticmethod
+    def of(levels: int) -> Depth:
+        """Return a depth known now, `levels` >= 0."""
+        return Depth((Term(False, (), levels),)) if levels > 0 else NOTHING
+
+    @staticmethod
+    def named(extent: str) -> Depth:
+        """Return the depth that the run-time variable `extent`, at least 1, holds."""
+        return Depth((Term(False, (extent,), 0),))
+
+    @property
+    def known(self) -> int | None:
+        """The number of levels if it is known now, else None."""
+        if not self.terms:
+            return 0
+        first = self.terms[0]
+        single = len(self.terms) == 1 and not first.names and not first.whole
+        return first.constant if single else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is all of the halo."""
+        return self.terms == WHOLE.terms
+
+    def plus(self, other: Depth) -> Depth:
+        """Return the sum of two depths; nothing is deeper than the whole halo."""
+        if not self.terms or not other.terms:
+            return self if self.terms else other
+        return _largest(
+            Term(
+                a.whole or b.whole,
+                tuple(sorted(a.names + b.names)),
+                a.constant + b.constant,
+            )
+            for a in self.terms
+            for b in other.terms
+        )
+
+    def minus(self, levels: int) -> Depth:
+        """Return the depth less `levels`, at least 0 in every term that is known now."""
+        return _largest(
+            Term(term.whole, term.names, term.constant - levels) for term in self.terms
+        )
+
+    def times(self, factor: int) -> Depth:
+        """Return the depth on a mesh that is `factor` times finer; the whole stays the whole."""
+        return _largest(
+            Term(term.whole, tuple(sorted(term.names * factor)), term.constant * factor)
+            for term in self.terms
+        )
+
+    def max(self, other: Depth) -> Depth:
+        """Return the larger of two depths, both if it cannot be told."""
+        return _largest(self.terms + other.terms)
+
+    def covers(self, other: Depth) -> Fresh:
+        """Return whether this depth is at least `other`.
+
+        YES and NO hold for every value of the extents, MAYBE depends on them.
+        """
+        if all(any(mine.covers(theirs) for mine in self.terms) for theirs in other.terms):
+            return Fresh.YES
+        mine = self.terms or (_NO_LEVELS,)
+        exceeded = any(all(theirs.surpasses(term) for term in mine) for theirs in other.terms)
+        return Fresh.NO if exceeded else Fresh.MAYBE
+
+
+def _largest(terms: Iterable[Term]) -> Depth:
+    """Return the depth of `terms`, without those that another covers."""
+    kept: list[Term] = []
+    for term in sorted({_capped(term) for term in terms}, reverse=True):
+        positive = term.whole or term.names or term.constant > 0
+        if positive and not any(other.covers(term) for other in kept):
+            kept = [other for other in kept if not term.covers(other)] + [term]
+    return Depth(tuple(sorted(kept)))
+
+
+def _capped(term: Term) -> Term:
+    """Return `term` with the whole halo as its upper limit."""
+    if not term.whole:
+        return term
+    return Term(True, (), min(term.constant + len(term.names), 0))
+
+
+NOTHING = Depth()
+WHOLE = Depth((Term(True, (), 0),))
+
+
+def deepest(depths: Iterable[Depth]) -> Depth:
+    """Return the largest of `depths`, depth 0 if there are none."""
+    return reduce(Depth.max, depths, NOTHING)
+
+
+def describe_depth(depth: Depth) -> str:
+    """Return the depth as a person reads it: `2`, `extent + 1`, `max(2, extent)`, `whole - 1`."""
+    texts = [_describe_term(term) for term in depth.terms]
+    if len(texts) > 1:
+        return f"max({', '.join(texts)})"
+    return texts[0] if texts else "0"
+
+
+def _describe_term(term: Term) -> str:
+    parts = ["whole"] if term.whole else []
+    parts += [
+        name if count == 1 else f"{count} * {name}" for name, count in Counter(term.names).items()
+    ]
+    text = " + ".join(parts)
+    if not parts:
+        return str(term.constant)
+    if term.constant:
+        text += f" {'+' if term.constant > 0 else '-'} {abs(term.constant)}"
+    return text

@@ -1,0 +1,61 @@
+"""The questions that an analysis may ask of a domain.
+
+An analysis knows loops, accesses and depths; a domain knows what an iteration over its mesh reads
+and what it leaves behind. Each answer is a small value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class HaloNeed:
+    """What must be clean before a loop reads a field.
+
+    `depth` levels of halo, and the annexed dofs if `annexed`; depth 0 with `annexed` is
+    a need of annexed dofs alone. `why` completes the sentence "the loop reads it ...".
+    """
+
+    depth: Depth
+    annexed: bool
+    why: str
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything beyond owned dofs is read."""
+        return self.annexed or bool(self.depth.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class HaloLeft:
+    """What a loop leaves behind in a field that it writes.
+
+    The halo is clean down to `clean` and dirty beyond. `annexed` tells of the annexed dofs;
+    a field that has none counts as clean. `why` completes "the loop leaves ...".
+    """
+
+    clean: Depth
+    annexed: Fresh
+    why: str
+
+
+class Rules(Protocol):
+    """What a domain knows about loops over its mesh."""
+
+    def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
+        """Return how far the loop around `call` must run before any transformation."""
+
+    def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
+        """Return what the loop needs of the argument at position `arg` of `call` before it."""
+
+    def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
+        """Return what the loop leaves of the written argument at position `arg` of `call`."""
+
+    def keeps_annexed_clean(self, schedule: Schedule) -> bool:
+        """Return whether annexed dofs are clean before and after every invoke."""

@@ -1,0 +1,251 @@
+"""The schedule: what one invoke does, in order, as a frozen tree.
+
+Nothing is edited in place. A node keeps its `uid` when the tree around it is rebuilt, so that a
+place in a schedule is a readable string such as `loop2` or `halo(u)@loop2`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, ReductionOp
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
+from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.types import DataType
+
+# ---------------------------------------------------------------------------- data
+
+
+class DatumRole(Enum):
+    """What a dummy argument of an invoke's routine is passed for."""
+
+    ARGUMENT = "argument"
+    EXTENT = "stencil extent"
+    DIRECTION = "stencil direction"
+    QUADRATURE = "quadrature"
+    HALO_DEPTH = "halo depth"
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """One dummy argument of the routine that an invoke becomes.
+
+    `name` is its name there; `actual` is what the algorithm passes. `vector` is the number of
+    components of a field vector, 1 for a field. `kind` is None for what is no kernel argument.
+    `type` is the type that the algorithm declares. `access` joins all accesses to it.
+    """
+
+    name: str
+    actual: Expr
+    type: DataType
+    role: DatumRole = DatumRole.ARGUMENT
+    kind: ArgKind | None = None
+    vector: int = 1
+    rank: int = 0
+    access: Access = Access.READ
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Actual:
+    """What a kernel call passes for one argument of the metadata.
+
+    `datum` names the invoke's datum, or is None for a constant, which is `value`. `component` is
+    set where one part of a field vector is passed. `extent` is the stencil's depth, `direction`
+    its direction; both refer to data by name or are constants.
+    """
+
+    datum: str | None
+    value: Expr
+    component: int | None = None
+    extent: Expr | None = None
+    direction: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+# ---------------------------------------------------------------------------- statements
+
+
+class Over(Enum):
+    """What a loop counts."""
+
+    CELLS = "cells"
+    DOFS = "dofs"
+    DOMAIN = "domain"
+    COLOURS = "colours"
+    CELLS_OF_COLOUR = "cells of a colour"
+
+
+class Reach(Enum):
+    """The upper limit of a loop, from the inside of a partition to the outside.
+
+    `ALL` is every cell or dof that there is, used without distributed memory. `HALO` needs a
+    depth; `HALO_ONLY` leaves the owned cells out.
+    """
+
+    ALL = "all"
+    OWNED = "owned"
+    ANNEXED = "annexed"
+    HALO = "halo"
+    HALO_ONLY = "halo only"
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a loop runs over, in terms of the partition."""
+
+    reach: Reach
+    depth: Depth = Depth()
+
+    @property
+    def in_halo(self) -> bool:
+        """Whether the loop enters the halo."""
+        return self.reach in (Reach.HALO, Reach.HALO_ONLY)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCall:
+    """A call of a kernel, or a built-in's formula, for one cell, dof or domain.
+
+    `args` match `kernel.args`; `dummies` is the order of the subroutine's arguments.
+    `quadratures` match `kernel.quadratures`. `halo_depth` is what the algorithm asks for
+    when the kernel iterates over the halo.
+    """
+
+    uid: str
+    kernel: Kernel
+    args: tuple[Actual, ...]
+    dummies: tuple[Dummy, ...] = ()
+    quadratures: tuple[Actual, ...] = ()
+    halo_depth: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop. `bounds_from` is the position of the argument of its first call whose function
+    space and mesh give the bounds; a loop over `Over.DOMAIN` calls its body once."""
+
+    uid: str
+    over: Over
+    extent: Extent
+    bounds_from: int
+    body: tuple[Statement, ...]
+
+
+class Phase(Enum):
+    """Which part of a halo exchange happens."""
+
+    WHOLE = "whole"
+    START = "start"
+    FINISH = "finish"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something was inserted.
+
+    `reader` is the statement that needs it and `read` says how; `writer` is the statement that
+    made the data stale, empty if that happened outside the invoke, and `written` says how.
+    """
+
+    reader: str
+    read: str
+    writer: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class HaloExchange:
+    """Make the halo of a field clean down to `depth`.
+
+    `guarded` means that only a run-time test can tell whether it is needed. `annexed_only` means
+    that the annexed dofs alone are wanted, which a depth of 1 brings up to date.
+    `pinned` marks one that a script has moved or split: it is a fact, not planned again.
+    """
+
+    uid: str
+    datum: str
+    component: int | None
+    depth: Depth
+    guarded: bool
+    annexed_only: bool = False
+    phase: Phase = Phase.WHOLE
+    pinned: bool = False
+    reasons: tuple[Reason, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkHalo:
+    """Record at run time what a loop left behind: all of the halo dirty if `dirty`, then clean
+    down to `clean`."""
+
+    uid: str
+    datum: str
+    component: int | None
+    dirty: bool
+    clean: Depth
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalReduction:
+    """Combine the partial values of the scalar `datum` over all ranks."""
+
+    uid: str
+    datum: str
+    op: ReductionOp
+
+
+Statement = KernelCall | Loop | HaloExchange | MarkHalo | GlobalReduction
+
+
+# ---------------------------------------------------------------------------- trees
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What an invoke does. `data` are in the order of the routine's dummy arguments.
+
+    `distributed` says whether the data are spread over ranks; `annexed_clean` whether every
+    loop leaves annexed dofs right, so that no reader needs to ask (COMPUTE_ANNEXED_DOFS).
+    """
+
+    name: str
+    data: tuple[Datum, ...]
+    body: tuple[Statement, ...]
+    distributed: bool
+    annexed_clean: bool
+
+    def datum(self, name: str) -> Datum:
+        """Return the datum called `name`; raise `KeyError` if there is none."""
+        for datum in self.data:
+            if datum.name == name:
+                return datum
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """One invoke of an algorithm. `schedule.name` is the routine that it becomes."""
+
+    schedule: Schedule
+    parsed: ParsedInvoke
+
+    @property
+    def name(self) -> str:
+        """The name of the routine, as scripts ask for it."""
+        return self.schedule.name
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """All invokes of one algorithm file, and the module `name` that their routines go to."""
+
+    name: str
+    algorithm: ParsedAlgorithm
+    invokes: tuple[Invoke, ...]
+

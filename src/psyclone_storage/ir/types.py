@@ -1,0 +1,34 @@
+"""Types of data, as far as a schedule must know them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Intrinsic(Enum):
+    """The intrinsic type of a value."""
+
+    REAL = "real"
+    INTEGER = "integer"
+    LOGICAL = "logical"
+    CHARACTER = "character"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """An intrinsic type and its kind as written (`r_def`, `8`), None where none was given."""
+
+    intrinsic: Intrinsic
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedType:
+    """A derived type by its name, in lower case, and the module that gives it, where known."""
+
+    name: str
+    module: str | None = None
+
+
+DataType = ScalarType | DerivedType
