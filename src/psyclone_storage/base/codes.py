@@ -8,4 +8,13 @@ Each has at least one folder under `tests/errors/`.
 from __future__ import annotations
 
 CODES: dict[str, str] = {
+    "C001": "A settings file does not exist or cannot be read.",
+    "C002": "A line of a settings file is neither a section, a key nor a comment.",
+    "C003": "A key of a settings file is set twice.",
+    "C004": "A value in a settings file is not what its key asks for.",
+    "C005": "A settings file lacks something that it must hold.",
+    "C006": "A section or key of a settings file is not known (a warning).",
+    "C007": "A key of a settings file stands where it has no effect (a warning).",
+    "C008": "An override of a setting does not name one key.",
+    "C009": "A value in a settings file refers to another key.",
 }

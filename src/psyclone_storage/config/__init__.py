@@ -1,0 +1,1 @@
+"""Settings: find, read and check `psyclone.cfg`; nothing here knows what a setting is used for."""

@@ -1,0 +1,151 @@
+"""The text of a value as a typed value.
+
+This file owns how booleans, numbers, lists and maps are spelt. A decoder takes an `Entry` and
+returns a value, or raises `CompileError` with one diagnostic for each part of the value that it
+cannot read, at that part. What keys there are is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.config.scan import Entry, Word
+
+T = TypeVar("T")
+
+BOOLEANS: Mapping[str, bool] = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_REFERENCE = re.compile(r"(?<!%)%\([^)]*\)s")
+
+
+def boolean(entry: Entry) -> bool:
+    """Return what `true`, `yes`, `on`, `1` and their opposites mean, in any case."""
+    word = entry.value
+    if word.text.lower() in BOOLEANS:
+        return BOOLEANS[word.text.lower()]
+    raise refused(word, f"'{word.text}' is not a boolean.", "Write 'true' or 'false'.")
+
+
+def positive(entry: Entry) -> int:
+    """Return a whole number of at least 1."""
+    return positive_word(entry.value)
+
+
+def name(entry: Entry) -> str:
+    """Return one Fortran name."""
+    return name_word(entry.value)
+
+
+def names(entry: Entry) -> tuple[str, ...]:
+    """Return a list of Fortran names, separated by commas."""
+    return collect(name_word, entry.items())
+
+
+def words(entry: Entry) -> tuple[str, ...]:
+    """Return a list of words in lower case, separated by commas."""
+    return tuple(plain(item).lower() for item in entry.items())
+
+
+def choice(values: Mapping[str, T]) -> Callable[[Entry], T]:
+    """Return a decoder for the words that are keys of `values`, in any case."""
+    return lambda entry: chosen(entry.value, values)
+
+
+def mapping(value: Callable[[Word], T]) -> Callable[[Entry], dict[str, T]]:
+    """Return a decoder for `name: value, name: value`; names come out in lower case."""
+
+    def pair(item: Word) -> tuple[str, T]:
+        key, *rest = item.split(":")
+        if len(rest) != 1:
+            raise refused(item, f"'{item.text}' is not a pair.", "Write 'name: value'.")
+        return name_word(key).lower(), value(rest[0])
+
+    return lambda entry: unique(collect(lambda item: (item, *pair(item)), entry.items()))
+
+
+def unique(pairs: Iterable[tuple[Word, str, T]]) -> dict[str, T]:
+    """Return a dictionary of (place, name, value); a name that comes twice is refused."""
+    table: dict[str, T] = {}
+    for item, key, value in pairs:
+        if key in table:
+            raise refused(item, f"'{key}' is given twice.", "Keep one of the two.")
+        table[key] = value
+    return table
+
+
+def collect(decode: Callable[[Word], T], items: Iterable[Word]) -> tuple[T, ...]:
+    """Decode every item, and raise all that was refused together."""
+    values: list[T] = []
+    problems: list[Diagnostic] = []
+    for item in items:
+        try:
+            values.append(decode(item))
+        except CompileError as error:
+            problems += error.problems
+    raise_if_any(problems)
+    return tuple(values)
+
+
+def positive_word(word: Word) -> int:
+    """Return the whole number of at least 1 that `word` spells."""
+    if word.text.isdecimal() and int(word.text) > 0:
+        return int(word.text)
+    raise refused(word, f"'{word.text}' is not a whole number of at least 1.")
+
+
+def name_word(word: Word) -> str:
+    """Return `word` if it is a Fortran name."""
+    text = plain(word)
+    if _NAME.fullmatch(text):
+        return text
+    raise refused(
+        word,
+        f"'{text}' is not a Fortran name.",
+        "A name is a letter, then letters, digits and underscores.",
+    )
+
+
+def chosen(word: Word, values: Mapping[str, T]) -> T:
+    """Return the value whose key is `word`, in any case."""
+    text = plain(word).lower()
+    if text in values:
+        return values[text]
+    hint = did_you_mean(text, values) or f"Write {listed(values)}."
+    raise refused(word, f"'{word.text}' is not one of {listed(values)}.", hint)
+
+
+def plain(word: Word) -> str:
+    """Return the text that `word` stands for: `%%` is one percent sign.
+
+    `configparser` would put another key's value in place of `%(key)s`; no known settings file
+    does that, so it is refused rather than half supported.
+    """
+    if _REFERENCE.search(word.text):
+        raise CompileError(
+            Diagnostic(
+                "C009",
+                f"'{word.text}' refers to another key.",
+                word.span,
+                hint="Write the value itself; for a percent sign, write '%%'.",
+            )
+        )
+    return word.text.replace("%%", "%")
+
+
+def refused(word: Word, message: str, hint: str = "") -> CompileError:
+    """Return the error `C004` for a value that is not what its key asks for."""
+    return CompileError(Diagnostic("C004", message, word.span, hint=hint))

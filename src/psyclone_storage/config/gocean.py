@@ -1,0 +1,123 @@
+"""The two tables of the `[gocean]` section: grid properties and iteration spaces.
+
+This file owns their spelling and the entries that generated code cannot do without. Whether a
+path or a bound means anything to the infrastructure is for the Fortran compiler to say.
+"""
+
+from __future__ import annotations
+
+import re
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import listed
+from psyclone_storage.config.decode import chosen, collect, name_word, plain, refused, unique
+from psyclone_storage.config.scan import Entry, Word
+from psyclone_storage.config.settings import GridProperty, Intrinsic, IterationSpace, Rank
+
+OFFSETS = ("go_offset_se", "go_offset_sw", "go_offset_ne", "go_offset_nw", "go_offset_any")
+FIELD_TYPES = ("go_ct", "go_cu", "go_cv", "go_cf", "go_every")
+REQUIRED_PROPERTIES = (
+    "go_grid_xstop",
+    "go_grid_ystop",
+    "go_grid_data",
+    "go_grid_internal_inner_start",
+    "go_grid_internal_inner_stop",
+    "go_grid_internal_outer_start",
+    "go_grid_internal_outer_stop",
+    "go_grid_whole_inner_start",
+    "go_grid_whole_inner_stop",
+    "go_grid_whole_outer_start",
+    "go_grid_whole_outer_stop",
+)
+
+_RANKS = {rank.value: rank for rank in Rank}
+_INTRINSICS = {intrinsic.value: intrinsic for intrinsic in Intrinsic}
+_BOUND = re.compile(r"[\w\s()%,+*/-]+")
+_PLACEHOLDERS = {"start": "2", "stop": "n"}
+
+
+def grid_properties(entry: Entry) -> dict[str, GridProperty]:
+    """Return the table of `name: path: scalar|array: real|integer`, separated by commas.
+
+    Raises:
+        CompileError: `C004` for an entry of another form, `C005` for a property that generated
+            code needs and the table lacks.
+    """
+    table = unique(collect(_grid_property, entry.items()))
+    missing = [name for name in REQUIRED_PROPERTIES if name not in table]
+    if missing:
+        raise CompileError(
+            Diagnostic(
+                "C005",
+                f"The table of grid properties lacks {listed(missing, 'and')}.",
+                entry.key_span,
+                hint="Copy the missing lines from the default configuration.",
+            )
+        )
+    return table
+
+
+def iteration_spaces(entry: Entry) -> tuple[IterationSpace, ...]:
+    """Return the iteration spaces, one on each line.
+
+    A line is `offset:field type:name:outer start:outer stop:inner start:inner stop`.
+    """
+    return collect(_iteration_space, entry.lines)
+
+
+def _grid_property(item: Word) -> tuple[Word, str, GridProperty]:
+    parts = item.split(":")
+    if len(parts) != 4:
+        raise refused(
+            item,
+            f"'{item.text}' does not describe a grid property.",
+            "Write 'name: {0}%%path%%to%%it: scalar or array: real or integer'.",
+        )
+    key, path, rank, intrinsic = parts
+    if "{0}" not in path.text:
+        raise refused(path, f"'{path.text}' does not say where the field goes.", "Write '{0}'.")
+    reached = GridProperty(plain(path), chosen(rank, _RANKS), chosen(intrinsic, _INTRINSICS))
+    return item, name_word(key).lower(), reached
+
+
+def _iteration_space(line: Word) -> IterationSpace:
+    parts = line.split(":")
+    if len(parts) != 7:
+        raise refused(
+            line,
+            f"'{line.text}' has {len(parts)} parts between colons instead of 7.",
+            "Write 'offset:field type:name:outer start:outer stop:inner start:inner stop'.",
+        )
+    offset, field_type, name, *bounds = parts
+    outer_start, outer_stop, inner_start, inner_stop = collect(_bound, bounds)
+    return IterationSpace(
+        offset=chosen(offset, {known: known for known in OFFSETS}),
+        field_type=chosen(field_type, {known: known for known in FIELD_TYPES}),
+        name=name_word(name).lower(),
+        outer_start=outer_start,
+        outer_stop=outer_stop,
+        inner_start=inner_start,
+        inner_stop=inner_stop,
+    )
+
+
+def _bound(word: Word) -> str:
+    """Return a loop bound; its placeholders, characters and parentheses are checked."""
+    text = plain(word)
+    fortran = re.sub(r"\{(\w+)\}", lambda hole: _PLACEHOLDERS.get(hole[1], hole[0]), text)
+    if _BOUND.fullmatch(fortran) and _balanced(fortran):
+        return text
+    raise refused(
+        word,
+        f"'{word.text}' is not a loop bound.",
+        "Write a Fortran expression; '{start}' and '{stop}' stand for the internal region.",
+    )
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:
+            return False
+    return depth == 0

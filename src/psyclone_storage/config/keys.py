@@ -1,0 +1,89 @@
+"""The table of every key that a settings file may hold, of both generations.
+
+This file owns which section a key belongs to, which field of `Settings` it fills and how its
+value is decoded. How a file is read is in `config.read`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from psyclone_storage.base.names import listed
+from psyclone_storage.config import decode, gocean
+from psyclone_storage.config.scan import Entry, Word
+from psyclone_storage.config.settings import API_NAMES, FortranStandard, RunTimeChecks
+
+SECTIONS: Mapping[str, str] = {
+    "default": "default",
+    "lfric": "lfric",
+    "dynamo0.3": "lfric",
+    "gocean": "gocean",
+    "gocean1.0": "gocean",
+}
+"""The section that each heading opens, headings in lower case."""
+
+ACCESSES = ("read", "write", "readwrite", "inc", "readinc", "sum", "reduction")
+
+_STANDARDS = {standard.value: standard for standard in FortranStandard}
+_CHECKS = {check.value: check for check in RunTimeChecks}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key: its section, its name in lower case, the field it fills and its decoder."""
+
+    section: str
+    name: str
+    field: str
+    decode: Callable[[Entry], object]
+
+
+def _run_time_checks(entry: Entry) -> RunTimeChecks:
+    """Decode `none`, `warn` or `error`; a boolean, the older spelling, is `error` or `none`."""
+    meaning = decode.BOOLEANS.get(entry.value.text.lower())
+    if meaning is None:
+        return decode.chosen(entry.value, _CHECKS)
+    return RunTimeChecks.ERROR if meaning else RunTimeChecks.NONE
+
+
+def _access(word: Word) -> str:
+    return decode.chosen(word, {access: access for access in ACCESSES})
+
+
+KEYS: tuple[Key, ...] = (
+    Key("default", "defaultapi", "api", decode.choice(API_NAMES)),
+    Key("default", "defaultstubapi", "stub_api", decode.choice(API_NAMES)),
+    Key("default", "distributed_memory", "distributed_memory", decode.boolean),
+    Key("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
+    Key("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
+    Key("default", "psyir_root_name", "psyir_root_name", decode.name),
+    Key("default", "valid_psy_data_prefixes", "valid_psy_data_prefixes", decode.names),
+    Key("default", "ocl_devices_per_node", "ocl_devices_per_node", decode.positive),
+    Key("default", "ignore_modules", "ignore_modules", decode.words),
+    Key("default", "fortran_standard", "fortran_standard", decode.choice(_STANDARDS)),
+    Key("default", "backend_checks_enabled", "backend_checks_enabled", decode.boolean),
+    Key("default", "backend_indentation_disabled", "backend_indentation_disabled", decode.boolean),
+    Key("lfric", "compute_annexed_dofs", "compute_annexed_dofs", decode.boolean),
+    Key("lfric", "run_time_checks", "run_time_checks", _run_time_checks),
+    Key("lfric", "supported_fortran_datatypes", "supported_fortran_datatypes", decode.words),
+    Key("lfric", "default_kind", "default_kind", decode.mapping(decode.name_word)),
+    Key("lfric", "precision_map", "precision_map", decode.mapping(decode.positive_word)),
+    Key("lfric", "num_any_space", "num_any_space", decode.positive),
+    Key("lfric", "num_any_discontinuous_space", "num_any_discontinuous_space", decode.positive),
+    Key("lfric", "access_mapping", "access_mapping", decode.mapping(_access)),
+    Key("gocean", "grid-properties", "grid_properties", gocean.grid_properties),
+    Key("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
+    Key("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
+    Key("gocean", "debug_mode", "debug_mode", decode.boolean),
+)
+
+
+def heading(section: str) -> str:
+    """Return how a section is written in a file: `[DEFAULT]`, `[lfric]`, `[gocean]`."""
+    return "[DEFAULT]" if section == "default" else f"[{section}]"
+
+
+def known_headings() -> str:
+    """Return the headings of today, listed for a hint."""
+    return listed(heading(section) for section in dict.fromkeys(SECTIONS.values()))

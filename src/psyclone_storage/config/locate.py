@@ -1,0 +1,105 @@
+"""Where the files that come with the package are, and where a user's settings file is.
+
+The default configuration and the Fortran runtime lie in the package's `share/` folder when it
+was installed from a wheel, and at the top of the checkout when it is used from there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+
+SETTINGS_FILE = "psyclone.cfg"
+ENVIRONMENT_VARIABLE = "PSYCLONE_CONFIG"
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the search for a settings file depends on besides its arguments.
+
+    `environment` holds the environment variables; `prefix` is where Python is installed, and
+    `in_venv` whether that is a virtual environment.
+    """
+
+    environment: Mapping[str, str]
+    directory: Path
+    home: Path
+    prefix: Path
+    in_venv: bool
+
+
+def surroundings(environment: Mapping[str, str]) -> Surroundings:
+    """Return the surroundings of this process; `environment` is usually `os.environ`."""
+    return Surroundings(
+        environment=environment,
+        directory=Path(),
+        home=Path(environment.get("HOME", "~")).expanduser(),
+        prefix=Path(sys.prefix),
+        in_venv=sys.prefix != sys.base_prefix,
+    )
+
+
+def shared_file(relative: str) -> Path:
+    """Return the path of a file or folder that comes with the package.
+
+    `relative` starts with `config` or `external`, such as `external/lfric_infrastructure`.
+
+    Raises:
+        InternalError: the installation does not have it.
+    """
+    for root in (_PACKAGE / "share", _PACKAGE.parents[1]):
+        path = root / relative
+        if path.exists():
+            return path
+    raise InternalError(f"The installation in '{_PACKAGE}' lacks '{relative}'.")
+
+
+def shipped_settings_file() -> Path:
+    """Return the path of the default configuration."""
+    return shared_file(f"config/{SETTINGS_FILE}")
+
+
+def find_settings_file(explicit: str, around: Surroundings) -> Path:
+    """Return the settings file to read.
+
+    The first of these counts: `explicit`, the file named by `PSYCLONE_CONFIG`,
+    `.psyclone/psyclone.cfg` in the current directory, `share/psyclone/psyclone.cfg` in a virtual
+    environment, the same in `~/.local`, and the default that comes with the package. Outside a
+    virtual environment `~/.local` is searched before the prefix. This is PSyclone's order, so
+    that both tools read the same file.
+
+    Raises:
+        CompileError: `C001`, a file that was named does not exist. A file that was asked for is
+            never replaced by another one in silence.
+    """
+    if explicit:
+        return _named(explicit, "on the command line")
+    if chosen := around.environment.get(ENVIRONMENT_VARIABLE):
+        return _named(chosen, f"by the environment variable '{ENVIRONMENT_VARIABLE}'")
+    shares = [around.prefix / "share", around.home / ".local" / "share"]
+    if not around.in_venv:
+        shares.reverse()
+    candidates = [
+        around.directory / ".psyclone" / SETTINGS_FILE,
+        *(share / "psyclone" / SETTINGS_FILE for share in shares),
+    ]
+    return next((path for path in candidates if path.is_file()), shipped_settings_file())
+
+
+def _named(name: str, by: str) -> Path:
+    path = Path(name)
+    if path.is_file():
+        return path
+    raise CompileError(
+        Diagnostic(
+            "C001",
+            f"The settings file '{name}', named {by}, does not exist.",
+            hint="Give the path of an existing file, or leave it out to use the default settings.",
+        )
+    )

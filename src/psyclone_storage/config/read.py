@@ -1,0 +1,209 @@
+"""Text of a settings file in, `Settings` out, or everything that is wrong with it at once.
+
+This file owns which entry counts for a key and the checks that span keys. It opens no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    Related,
+    Severity,
+    raise_if_any,
+)
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.keys import KEYS, SECTIONS, Key, heading, known_headings
+from psyclone_storage.config.scan import Entry, Scanned, Section, scan_file, scan_overrides
+from psyclone_storage.config.settings import GoceanSettings, LfricSettings, Settings
+
+Entries = dict[tuple[str, str], Entry]
+
+OVERRIDES = "--config-opts"
+"""What diagnostics call the text of the overrides."""
+
+
+def read_settings(
+    text: str, name: str, *, base: Settings | None = None, overrides: str = ""
+) -> Settings:
+    """Read the text of a settings file.
+
+    `name` is what diagnostics call the file. A key that the text lacks has its value from
+    `base`; without a base every key must be there, but for the lists that may be empty.
+    `overrides` is `key=value key=value …`; its entries win over those of the file. A key that
+    stands in `[DEFAULT]` counts for each section that lacks it, as with `configparser`. An
+    access name that `access_mapping` leaves out keeps its meaning from `base`.
+
+    Raises:
+        CompileError: with every problem of the file and the overrides: `C002` to `C005`, `C008`,
+            `C009`. Keys and sections that have no effect are in `Settings.warnings` instead
+            (`C006`, `C007`), and among the problems if there are others.
+    """
+    scanned = scan_file(SourceText(name, text))
+    changes = scan_overrides(SourceText(OVERRIDES, overrides))
+    problems = [*scanned.problems, *changes.problems]
+    entries = _canonical(scanned, problems)
+    entries |= _placed(changes.entries, problems)
+    values = _decoded(entries, base, problems)
+    problems += _check_kinds(entries, values)
+    problems.sort(key=_position)
+    raise_if_any(problems)
+    return _built(values, base, tuple(problems))
+
+
+def _canonical(scanned: Scanned, problems: list[Diagnostic]) -> Entries:
+    """Return the entries by section of today and key; report those that do not count."""
+    problems += [_unknown_section(it) for it in scanned.sections if it.name not in SECTIONS]
+    entries: Entries = {}
+    for entry in scanned.entries:
+        if entry.section not in SECTIONS:
+            continue
+        section = SECTIONS[entry.section]
+        if first := entries.get((section, entry.key)):
+            problems.append(_repeated(entry, first))
+        elif problem := _check_place(section, entry):
+            problems.append(problem)
+        else:
+            entries[section, entry.key] = entry
+    return entries
+
+
+def _placed(changes: Iterable[Entry], problems: list[Diagnostic]) -> Entries:
+    """Return the overrides by section and key; report keys that no section or several have."""
+    entries: Entries = {}
+    for entry in changes:
+        sections = _sections_with(entry.key)
+        if len(sections) == 1:
+            entries[sections[0], entry.key] = entry
+        else:
+            problems.append(_unplaced(entry, sections))
+    return entries
+
+
+def _decoded(
+    entries: Entries, base: Settings | None, problems: list[Diagnostic]
+) -> dict[str, dict[str, Any]]:
+    """Return the value of each field by section; a value that is refused is left out."""
+    values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
+    for key in KEYS:
+        entry = entries.get((key.section, key.name)) or entries.get(("default", key.name))
+        try:
+            values[key.section][key.field] = key.decode(entry) if entry else _inherited(key, base)
+        except CompileError as error:
+            problems += error.problems
+    return values
+
+
+def _inherited(key: Key, base: Settings | None) -> object:
+    if base is None:
+        raise CompileError(
+            Diagnostic("C005", f"'{key.name}' is missing from {heading(key.section)}.")
+        )
+    part = {"default": base, "lfric": base.lfric, "gocean": base.gocean}[key.section]
+    return getattr(part, key.field)
+
+
+def _check_kinds(entries: Entries, values: dict[str, dict[str, Any]]) -> list[Diagnostic]:
+    """Report LFRic data types without a default kind, and default kinds without a size."""
+    lfric = values["lfric"]
+    kinds = lfric.get("default_kind")
+    types = lfric.get("supported_fortran_datatypes")
+    sizes = lfric.get("precision_map")
+    entry = entries.get(("lfric", "default_kind"))
+    place = entry.value.span if entry else None
+    problems = []
+    if kinds is not None and types is not None and set(kinds) != set(types):
+        message = f"The default kinds are for {listed(kinds, 'and')}, but the supported data types"
+        hint = "Give one kind for each word of 'supported_fortran_datatypes'."
+        problems.append(
+            Diagnostic("C005", f"{message} are {listed(types, 'and')}.", place, hint=hint)
+        )
+    if kinds is not None and sizes is not None:
+        hint = "Add it to 'precision_map', with its size in bytes."
+        problems += [
+            Diagnostic("C005", f"The default kind '{kind}' has no size.", place, hint=hint)
+            for kind in dict.fromkeys(kinds.values())
+            if kind.lower() not in sizes
+        ]
+    return problems
+
+
+def _built(
+    values: dict[str, dict[str, Any]], base: Settings | None, warnings: tuple[Diagnostic, ...]
+) -> Settings:
+    lfric = LfricSettings(**values["lfric"])
+    gocean = GoceanSettings(**values["gocean"])
+    if base:
+        lfric = replace(lfric, access_mapping={**base.lfric.access_mapping, **lfric.access_mapping})
+        known = base.gocean.access_mapping
+        gocean = replace(gocean, access_mapping={**known, **gocean.access_mapping})
+    return Settings(**values["default"], lfric=lfric, gocean=gocean, warnings=warnings)
+
+
+def _position(problem: Diagnostic) -> tuple[int, int]:
+    """Order by place: the file from top to bottom, then the overrides, then what is missing."""
+    if problem.span is None:
+        return 2, 0
+    return int(problem.span.source.name == OVERRIDES), problem.span.start
+
+
+def _sections_with(key: str) -> list[str]:
+    return [known.section for known in KEYS if known.name == key]
+
+
+def _check_place(section: str, entry: Entry) -> Diagnostic | None:
+    """Report a key that no section has, or that counts only in another one."""
+    homes = _sections_with(entry.key)
+    if section in homes or (section == "default" and homes):
+        return None
+    if homes:
+        return Diagnostic(
+            "C007",
+            f"'{entry.key_span.text}' has no effect in {heading(section)}.",
+            entry.key_span,
+            hint=f"Move it to {listed(map(heading, homes))}.",
+            severity=Severity.WARNING,
+        )
+    return Diagnostic(
+        "C006",
+        f"'{entry.key_span.text}' is not a known key.",
+        entry.key_span,
+        hint=did_you_mean(entry.key, [key.name for key in KEYS]),
+        severity=Severity.WARNING,
+    )
+
+
+def _unknown_section(section: Section) -> Diagnostic:
+    return Diagnostic(
+        "C006",
+        f"'[{section.name}]' is not a known section; what it holds has no effect.",
+        section.span,
+        hint=did_you_mean(section.name, SECTIONS) or f"Known sections are {known_headings()}.",
+        severity=Severity.WARNING,
+    )
+
+
+def _repeated(entry: Entry, first: Entry) -> Diagnostic:
+    return Diagnostic(
+        "C003",
+        f"'{entry.key_span.text}' is set twice in {heading(SECTIONS[entry.section])}.",
+        entry.key_span,
+        label="set again here",
+        hint="Keep one of the two.",
+        related=(Related(first.key_span, "first set here"),),
+    )
+
+
+def _unplaced(entry: Entry, sections: list[str]) -> Diagnostic:
+    if sections:
+        message = f"'{entry.key_span.text}' is a key of {listed(map(heading, sections), 'and')}."
+        hint = "Set it in a settings file, in the section that is meant."
+    else:
+        message = f"'{entry.key_span.text}' is not a known key."
+        hint = did_you_mean(entry.key, [key.name for key in KEYS])
+    return Diagnostic("C008", message, entry.key_span, hint=hint)

@@ -1,0 +1,168 @@
+"""The text of a settings file as sections, keys and values, each with its place.
+
+This file owns the syntax, which is that of Python's `configparser`: `[section]` lines, `key =
+value` or `key: value`, values continued on indented lines, whole-line comments behind `#` or
+`;`. `configparser` itself forgets where a value stood. What a key means is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.source import SourceText, Span
+
+_SECTION = re.compile(r"\[(?P<name>[^\]]+)\]\s*$")
+_KEY = re.compile(r"(?P<key>[^=:\s][^=:]*?)\s*[=:]\s*(?P<value>.*?)\s*$")
+_PAIR = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A part of a value and where it stands; lines that it goes on over are joined by a space."""
+
+    text: str
+    span: Span
+
+    def split(self, separator: str) -> tuple[Word, ...]:
+        """Return the parts between the separators, without the space around them.
+
+        A part of a word that goes on over lines has the place of the whole word.
+        """
+        if self.text != self.span.text:
+            return tuple(Word(part.strip(), self.span) for part in self.text.split(separator))
+        ends = [-1, *(at for at, char in enumerate(self.text) if char == separator), len(self.text)]
+        return tuple(
+            _stripped(self.span.source, self.span.start + before + 1, self.span.start + after)
+            for before, after in pairwise(ends)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section heading: its name in lower case and where it stands."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key and its value: section and key in lower case, the value line by line."""
+
+    section: str
+    key: str
+    key_span: Span
+    lines: tuple[Word, ...]
+
+    @property
+    def value(self) -> Word:
+        """The whole value as one word; the place of an empty value is that of its key."""
+        if not self.lines:
+            return Word("", self.key_span)
+        text = " ".join(line.text for line in self.lines)
+        return Word(text, self.lines[0].span.to(self.lines[-1].span))
+
+    def items(self) -> tuple[Word, ...]:
+        """Return the parts of the value between commas; an item may go on over lines."""
+        items: list[Word] = []
+        unfinished: Word | None = None
+        for line in self.lines:
+            parts = line.split(",")
+            if unfinished:
+                parts = (_joined(unfinished, parts[0]), *parts[1:])
+            items += parts[:-1]
+            unfinished = parts[-1] if parts[-1].text else None
+        return tuple(item for item in (*items, unfinished) if item and item.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What a text holds: its headings, its entries in order, and the lines that are neither."""
+
+    sections: tuple[Section, ...]
+    entries: tuple[Entry, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def scan_file(source: SourceText) -> Scanned:
+    """Split `source` into headings and entries; unreadable lines become diagnostics `C002`."""
+    sections: list[Section] = []
+    entries: list[Entry] = []
+    problems: list[Diagnostic] = []
+    for line, indented in _code_lines(source):
+        if indented and entries and sections and entries[-1].section == sections[-1].name:
+            entries[-1] = _continued(entries[-1], line)
+        elif heading := _SECTION.match(line.text):
+            sections.append(Section(heading["name"].strip().lower(), line.span))
+        elif (pair := _KEY.match(line.text)) and sections:
+            entries.append(_entry(sections[-1].name, pair, line.span))
+        else:
+            problems.append(_unreadable(line, bool(sections)))
+    return Scanned(tuple(sections), tuple(entries), tuple(problems))
+
+
+def scan_overrides(source: SourceText) -> Scanned:
+    """Split `key=value key=value …` into entries of no section; other words become `C008`."""
+    entries: list[Entry] = []
+    problems: list[Diagnostic] = []
+    for word in _PAIR.finditer(source.text):
+        pair = re.fullmatch(r"(?P<key>[^=]+)=(?P<value>.*)", word[0])
+        span = source.span(word.start(), word.end())
+        if pair:
+            entries.append(_entry("", pair, span))
+        else:
+            problems.append(
+                Diagnostic(
+                    "C008",
+                    f"'{word[0]}' does not set anything.",
+                    span,
+                    hint="Write 'key=value', with nothing around the '='.",
+                )
+            )
+    return Scanned((), tuple(entries), tuple(problems))
+
+
+def _code_lines(source: SourceText) -> list[tuple[Word, bool]]:
+    """Return the lines that are not blank or a comment, stripped; say which were indented."""
+    lines = []
+    start = 0
+    for text in source.text.splitlines(keepends=True):
+        word = _stripped(source, start, start + len(text))
+        if word.text and word.text[0] not in "#;":
+            lines.append((word, text[0].isspace()))
+        start += len(text)
+    return lines
+
+
+def _entry(section: str, pair: re.Match[str], line: Span) -> Entry:
+    key_span = Span(line.source, line.start, line.start + len(pair["key"]))
+    value = Span(line.source, line.start + pair.start("value"), line.start + pair.end("value"))
+    lines = (Word(value.text, value),) if pair["value"] else ()
+    return Entry(section, pair["key"].lower(), key_span, lines)
+
+
+def _continued(entry: Entry, line: Word) -> Entry:
+    return Entry(entry.section, entry.key, entry.key_span, (*entry.lines, line))
+
+
+def _unreadable(line: Word, in_section: bool) -> Diagnostic:
+    if in_section:
+        message = f"'{line.text}' is neither a section, nor a key with a value, nor a comment."
+        hint = "Write 'key = value'; indent a line that continues the value above it."
+    else:
+        message = f"'{line.text}' stands before any section."
+        hint = "Put '[DEFAULT]' above it."
+    return Diagnostic("C002", message, line.span, hint=hint)
+
+
+def _joined(first: Word, second: Word) -> Word:
+    return Word(f"{first.text} {second.text}".strip(), first.span.to(second.span))
+
+
+def _stripped(source: SourceText, start: int, stop: int) -> Word:
+    text = source.text[start:stop]
+    start += len(text) - len(text.lstrip())
+    return Word(text.strip(), source.span(start, start + len(text.strip())))

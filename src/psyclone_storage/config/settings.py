@@ -1,0 +1,140 @@
+"""What `psyclone.cfg` can say, as frozen and typed data.
+
+This file owns the names and types of the settings and has no default values: those are written
+once, in `config/psyclone.cfg`, which `config.load` reads before any other file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from psyclone_storage.base.diagnostic import Diagnostic
+
+
+class Api(Enum):
+    """A domain whose algorithms and kernels can be compiled."""
+
+    LFRIC = "lfric"
+    GOCEAN = "gocean"
+
+
+API_NAMES: Mapping[str, Api] = {
+    "lfric": Api.LFRIC,
+    "dynamo0.3": Api.LFRIC,
+    "gocean": Api.GOCEAN,
+    "gocean1.0": Api.GOCEAN,
+}
+"""Every spelling of an API: today's names, and those of 2019."""
+
+
+class RunTimeChecks(Enum):
+    """What generated code does about a field that is not on the space its kernel asks for."""
+
+    NONE = "none"
+    WARN = "warn"
+    ERROR = "error"
+
+
+class FortranStandard(Enum):
+    """The language that source files are read as."""
+
+    F2003 = "f2003"
+    F2008 = "f2008"
+
+
+class Rank(Enum):
+    """Whether a grid property is one value or one value per grid point."""
+
+    SCALAR = "scalar"
+    ARRAY = "array"
+
+
+class Intrinsic(Enum):
+    """The intrinsic type of a grid property."""
+
+    REAL = "real"
+    INTEGER = "integer"
+
+
+@dataclass(frozen=True, slots=True)
+class GridProperty:
+    """How generated GOcean code reaches one property of the grid.
+
+    `path` is Fortran with `{0}` in place of the field variable, such as `{0}%grid%area_t`.
+    """
+
+    path: str
+    rank: Rank
+    intrinsic: Intrinsic
+
+
+@dataclass(frozen=True, slots=True)
+class IterationSpace:
+    """Loop bounds that a GOcean kernel can ask for by `name` in `iterates_over`.
+
+    They hold for one index offset and one field type. A bound is Fortran in which `{start}` and
+    `{stop}` are the first and last index of the internal region.
+    """
+
+    offset: str
+    field_type: str
+    name: str
+    outer_start: str
+    outer_stop: str
+    inner_start: str
+    inner_stop: str
+
+
+@dataclass(frozen=True, slots=True)
+class LfricSettings:
+    """The section `[lfric]`, or `[dynamo0.3]` in files of 2019.
+
+    `precision_map` gives the size in bytes of each kind; `default_kind` the kind of each Fortran
+    type; `access_mapping` the meaning of each access name.
+    """
+
+    compute_annexed_dofs: bool
+    run_time_checks: RunTimeChecks
+    supported_fortran_datatypes: tuple[str, ...]
+    default_kind: Mapping[str, str]
+    precision_map: Mapping[str, int]
+    num_any_space: int
+    num_any_discontinuous_space: int
+    access_mapping: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GoceanSettings:
+    """The section `[gocean]`, or `[gocean1.0]` in files of 2019."""
+
+    grid_properties: Mapping[str, GridProperty]
+    iteration_spaces: tuple[IterationSpace, ...]
+    access_mapping: Mapping[str, str]
+    debug_mode: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a settings file can say, typed and checked.
+
+    `reprod_pad_size` counts array elements. `warnings` holds what was odd but harmless in the
+    file that these settings were read from; two settings that differ only there are equal.
+    """
+
+    api: Api
+    stub_api: Api
+    distributed_memory: bool
+    reproducible_reductions: bool
+    reprod_pad_size: int
+    psyir_root_name: str
+    valid_psy_data_prefixes: tuple[str, ...]
+    ocl_devices_per_node: int
+    ignore_modules: tuple[str, ...]
+    fortran_standard: FortranStandard
+    backend_checks_enabled: bool
+    backend_indentation_disabled: bool
+    lfric: LfricSettings
+    gocean: GoceanSettings
+    warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
