@@ -1,0 +1,369 @@
+"""The house as a test: who may import whom, and how large a thing may grow.
+
+Each rule is a function from a source tree to the list of its violations. The package is checked
+against all of them, and each is shown to fail on a small tree that breaks it.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import tokenize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "psyclone_storage"
+PACKAGE = "psyclone_storage"
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 60
+
+# "__init__" is the package itself: the version. Imports inside a room are always allowed.
+COMPILER = {"frontend", "domain", "analysis", "transform", "backend", "ir"}
+ROOMS: dict[str, set[str]] = {
+    "__init__": set(),
+    "__main__": {"cli"},
+    "base": set(),
+    "config": {"base"},
+    "ir": {"base"},
+    "frontend": {"ir", "base"},
+    "domain": {"ir", "base"},
+    "analysis": {"ir", "base"},
+    "backend": {"ir", "base"},
+    "transform": {"analysis", "ir", "base"},
+    "scripting": {"transform", "analysis", "ir", "base"},
+    "storage": {"base"},
+    "runtime": {"storage", "base"},
+    "driver": COMPILER | {"scripting", "config", "base", "__init__"},
+    "cli": {"driver", "config", "base", "__init__"},
+}
+
+# Where a package from outside the standard library may be imported: one file, or one room.
+OUTSIDERS: dict[str, set[str]] = {
+    "fparser": {"frontend/fortran/reader.py"},
+    "jinja2": {"backend"},
+    "numpy": {"storage", "runtime"},
+    "cupy": {"storage"},
+    "mpi4py": {"runtime"},
+    "xarray": {"storage"},
+}
+OPTIONAL = {"cupy", "mpi4py", "xarray"}
+
+WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One name that a file imports, and whether that happens inside a function."""
+
+    file: Path
+    line: int
+    name: str
+    deferred: bool
+
+    @property
+    def place(self) -> str:
+        return f"{self.file.as_posix()}:{self.line}"
+
+    @property
+    def package(self) -> str:
+        return self.name.split(".")[0]
+
+
+def check_rooms(source: Path) -> list[str]:
+    """Name every import that the table of rooms does not allow, at whatever depth."""
+    unknown = {room_of(file) for file in files_of(source)} - set(ROOMS)
+    return [f"'{room}' is not a room" for room in sorted(unknown)] + [
+        f"{found.place}: '{room}' may not import '{target}'"
+        for found in imports_of(source)
+        if found.package == PACKAGE
+        for room, target in [(room_of(found.file), target_room(source, found.name))]
+        if target != room and target not in ROOMS.get(room, set())
+    ]
+
+
+def check_outsiders(source: Path) -> list[str]:
+    """Name every third-party import outside its file or room, and a second file for an optional."""
+    foreign = [
+        found
+        for found in imports_of(source)
+        if found.package not in sys.stdlib_module_names and found.package != PACKAGE
+    ]
+    problems = [
+        f"{found.place}: '{found.package}' may not be imported here"
+        for found in foreign
+        if not {found.file.as_posix(), room_of(found.file)} & OUTSIDERS.get(found.package, set())
+    ]
+    for package in sorted(OPTIONAL):
+        users = sorted({found.file.as_posix() for found in foreign if found.package == package})
+        if len(users) > 1:
+            problems.append(f"'{package}' is imported in {len(users)} files: {', '.join(users)}")
+    return problems
+
+
+def check_deferred(source: Path) -> list[str]:
+    """Name every import inside a function that is not of an optional third party."""
+    return [
+        f"{found.place}: '{found.name}' is imported inside a function"
+        for found in imports_of(source)
+        if found.deferred and found.package not in OPTIONAL
+    ]
+
+
+def check_cycles(source: Path) -> list[str]:
+    """Name one cycle of modules, if there is any; deferred and type-only imports count."""
+    graph: dict[str, set[str]] = {module_of(file): set() for file in files_of(source)}
+    for found in imports_of(source):
+        if found.package == PACKAGE:
+            here = module_of(found.file)
+            graph[here] |= {known_module(graph, found.name)} - {here}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [f"cycle: {' <- '.join(error.args[1])}"]
+    return []
+
+
+def check_sizes(source: Path) -> list[str]:
+    """Name every file of more than 600 lines."""
+    return [
+        f"{file.as_posix()}: {lines} lines"
+        for file in files_of(source)
+        for lines in [len((source / file).read_text(encoding="utf-8").splitlines())]
+        if lines > MAX_FILE_LINES
+    ]
+
+
+def check_functions(source: Path) -> list[str]:
+    """Name every function of more than 60 lines that hold code."""
+    problems = []
+    for file in files_of(source):
+        text = (source / file).read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        code = code_lines(text, tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                size = len(code & set(range(node.lineno, (node.end_lineno or 0) + 1)))
+                if size > MAX_FUNCTION_LINES:
+                    problems.append(f"{file.as_posix()}:{node.lineno}: '{node.name}' has {size}")
+    return problems
+
+
+def check_state(source: Path) -> list[str]:
+    """Name every `global`, and every way round a frozen class in `ir/`."""
+    problems = []
+    for file, tree in trees_of(source):
+        for node in ast.walk(tree):
+            place = f"{file.as_posix()}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Global):
+                problems.append(f"{place}: global {', '.join(node.names)}")
+            elif room_of(file) == "ir" and (word := word_of(node)) in WAYS_ROUND_FROZEN:
+                problems.append(f"{place}: {word} in 'ir'")
+    return problems
+
+
+RULES: tuple[Callable[[Path], list[str]], ...] = (
+    check_rooms,
+    check_outsiders,
+    check_deferred,
+    check_cycles,
+    check_sizes,
+    check_functions,
+    check_state,
+)
+
+
+def files_of(source: Path) -> list[Path]:
+    return sorted(path.relative_to(source) for path in source.rglob("*.py"))
+
+
+def trees_of(source: Path) -> Iterator[tuple[Path, ast.Module]]:
+    for file in files_of(source):
+        yield file, ast.parse((source / file).read_text(encoding="utf-8"))
+
+
+def room_of(file: Path) -> str:
+    return file.with_suffix("").parts[0]
+
+
+def module_of(file: Path) -> str:
+    parts = [part for part in file.with_suffix("").parts if part != "__init__"]
+    return ".".join([PACKAGE, *parts])
+
+
+def target_room(source: Path, name: str) -> str:
+    """Return the room that the dotted `name` leads to; a plain attribute is in `__init__`."""
+    parts = [*name.split("."), "__init__"]
+    room = parts[1]
+    exists = room in ROOMS or (source / room).is_dir() or (source / f"{room}.py").is_file()
+    return room if exists else "__init__"
+
+
+def known_module(modules: dict[str, set[str]], name: str) -> str:
+    """Return the longest part of the dotted `name` that is a module."""
+    while name not in modules and "." in name:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def imports_of(source: Path) -> Iterator[Import]:
+    """Yield what each file imports: statements at any depth, and names given to `import_module`."""
+    for file, tree in trees_of(source):
+        deferred = {
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            for inner in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            for name in imported_names(node, file):
+                yield Import(file, getattr(node, "lineno", 0), name, node in deferred)
+
+
+def imported_names(node: ast.AST, file: Path) -> list[str]:
+    match node:
+        case ast.Import():
+            return [alias.name for alias in node.names]
+        case ast.ImportFrom(level=0):
+            return [f"{node.module}.{alias.name}" for alias in node.names]
+        case ast.ImportFrom():
+            package = module_of(file.parent / "__init__.py").split(".")
+            base = [*package[: len(package) - node.level + 1], node.module or ""]
+            return [".".join(filter(None, [*base, alias.name])) for alias in node.names]
+        case ast.Call(
+            func=ast.Name(id="__import__" | "import_module") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str() as name), *_],
+        ):
+            return [name]
+    return []
+
+
+def word_of(node: ast.AST) -> str:
+    """Return the name that a name or an attribute ends in."""
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return word
+    return ""
+
+
+def code_lines(text: str, tree: ast.Module) -> set[int]:
+    """Return the numbers of the lines that hold more than a comment or a docstring."""
+    layout = {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in layout:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_package_obeys(rule: Callable[[Path], list[str]]) -> None:
+    assert files_of(SOURCE)
+    assert rule(SOURCE) == []
+
+
+def test_every_room_is_in_the_table() -> None:
+    folders = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
+    assert folders <= set(ROOMS)
+
+
+def test_no_test_file_is_over_600_lines() -> None:
+    assert check_sizes(ROOT / "tests") == []
+
+
+LONG_FUNCTION = "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES
+SHORT_FUNCTION = 'def f():\n    """Say\n\n    more.\n    """\n\n    # why\n' + "    x = 1\n" * 59
+VIOLATIONS = [
+    (check_rooms, {"ir/a.py": f"from {PACKAGE}.transform import fuse\n"}),
+    (check_rooms, {"ir/a.py": f"def f():\n    import {PACKAGE}.driver\n"}),
+    (check_rooms, {"storage/a.py": f"from {PACKAGE}.ir.schedule import Loop\n"}),
+    (check_rooms, {"frontend/a.py": f"from {PACKAGE} import domain\n"}),
+    (check_rooms, {"frontend/a.py": "from ..domain import lfric\n"}),
+    (check_rooms, {"backend/a.py": f"from {PACKAGE} import __version__\n"}),
+    (
+        check_rooms,
+        {"domain/a.py": f"if TYPE_CHECKING:\n    from {PACKAGE}.frontend.a import B\n"},
+    ),
+    (check_rooms, {"cli/a.py": f"x = importlib.import_module('{PACKAGE}.ir')\n"}),
+    (check_rooms, {"utils/a.py": ""}),
+    (check_outsiders, {"frontend/fortran/algorithm.py": "import fparser.two\n"}),
+    (check_outsiders, {"transform/a.py": "import numpy as np\n"}),
+    (check_outsiders, {"base/a.py": "import attrs\n"}),
+    (check_outsiders, {"ir/a.py": "def f():\n    import psyclone\n"}),
+    (check_outsiders, {"storage/a.py": "import cupy\n", "storage/b.py": "import cupy\n"}),
+    (
+        check_outsiders,
+        {"runtime/a.py": "import mpi4py\n", "runtime/b.py": "from mpi4py import MPI"},
+    ),
+    (check_outsiders, {"storage/a.py": "import xarray\n", "storage/b.py": "import xarray\n"}),
+    (check_deferred, {"base/a.py": "def f():\n    import json\n"}),
+    (check_deferred, {"base/a.py": "class A:\n    def f(self):\n        from os import path\n"}),
+    (
+        check_cycles,
+        {"ir/a.py": f"import {PACKAGE}.ir.b\n", "ir/b.py": f"from {PACKAGE}.ir import a\n"},
+    ),
+    (
+        check_cycles,
+        {
+            "ir/__init__.py": f"from {PACKAGE}.ir.a import A\n",
+            "ir/a.py": f"if TYPE_CHECKING:\n    from {PACKAGE}.ir import A\n",
+        },
+    ),
+    (check_sizes, {"ir/a.py": "x = 1\n" * (MAX_FILE_LINES + 1)}),
+    (check_functions, {"ir/a.py": LONG_FUNCTION}),
+    (check_state, {"base/a.py": "def f():\n    global x\n"}),
+    (check_state, {"ir/a.py": "object.__setattr__(x, 'y', 1)\n"}),
+    (check_state, {"ir/a.py": "x.__dict__['y'] = 1\n"}),
+    (check_state, {"ir/a.py": "setattr(x, 'y', 1)\n"}),
+]
+INNOCENT = {
+    "__init__.py": "__version__ = '1'\n",
+    "base/__init__.py": "",
+    "base/a.py": SHORT_FUNCTION,
+    "cli/__init__.py": "",
+    "cli/a.py": f"from {PACKAGE} import __version__\nfrom {PACKAGE}.base.a import f\n",
+    "frontend/fortran/reader.py": "import fparser\n",
+    "storage/__init__.py": f"import numpy\nfrom {PACKAGE}.storage.a import f\n",
+    "storage/a.py": "def f():\n    import cupy\n    x.__dict__['y'] = 1\n",
+    "ir/a.py": "x = 1\n" * MAX_FILE_LINES,
+}
+
+
+def plant(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("rule", "files"), VIOLATIONS)
+def test_each_rule_can_fail(
+    rule: Callable[[Path], list[str]], files: dict[str, str], tmp_path: Path
+) -> None:
+    assert len(rule(plant(tmp_path, files))) == 1
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_an_innocent_tree_passes(rule: Callable[[Path], list[str]], tmp_path: Path) -> None:
+    assert rule(plant(tmp_path, INNOCENT)) == []
+
+
+def test_every_rule_is_shown_to_fail() -> None:
+    assert {rule for rule, _ in VIOLATIONS} == set(RULES)
