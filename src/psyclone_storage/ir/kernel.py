@@ -134,6 +134,13 @@ class CmaKind(Enum):
     MATRIX_MATRIX = "matrix-matrix"
 
 
+class Generation(Enum):
+    """Which generation of metadata and of calling sequence a kernel is written in."""
+
+    Y2019 = "2019"
+    CURRENT = "current"
+
+
 class ReductionOp(Enum):
     """How partial values of a reduction are combined."""
 
@@ -213,6 +220,7 @@ class Kernel:
     cma: CmaKind | None = None
     formula: Formula | None = None
     implementations: tuple[str, ...] = ()
+    generation: Generation = Generation.CURRENT
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -60,6 +60,15 @@ class Declaration:
         return len(self.shape)
 
 
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A derived type defined in the file, with the declarations of its components."""
+
+    name: str
+    components: tuple[Declaration, ...]
+    span: Span
+
+
 class ScopeKind(Enum):
     """What kind of program unit or procedure a scope is."""
 
@@ -127,12 +136,16 @@ class ParsedInvoke:
 
 @dataclass(frozen=True, slots=True)
 class ParsedAlgorithm:
-    """An algorithm file: its outermost program unit and every invoke in it, in order."""
+    """An algorithm file: its outermost program unit and every invoke in it, in order.
+
+    `types` are the derived types that the file defines, in any of its `scopes`.
+    """
 
     source: SourceText
     unit: Scope
     scopes: tuple[Scope, ...]
     invokes: tuple[ParsedInvoke, ...]
+    types: tuple[Structure, ...] = ()
 
 
 # ---------------------------------------------------------------------------- kernels

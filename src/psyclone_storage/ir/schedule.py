@@ -37,6 +37,7 @@ class Datum:
     `name` is its name there; `actual` is what the algorithm passes. `vector` is the number of
     components of a field vector, 1 for a field. `kind` is None for what is no kernel argument.
     `type` is the type that the algorithm declares. `access` joins all accesses to it.
+    `may_alias` names other data that may be the same object at run time, as `f(i)` and `f(j)` may.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Datum:
     vector: int = 1
     rank: int = 0
     access: Access = Access.READ
+    may_alias: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -1,0 +1,453 @@
+"""The dummy arguments of an LFRic kernel's subroutine, in order, from its metadata alone.
+
+One list serves the generated call, the stub and the check of a written kernel. The order is
+that of the LFRic interface: what the loop gives (cell, layers, maps of an inter-grid pair), then
+one group per metadata argument, then one per function space in order of first appearance, then
+boundary dofs, reference element, mesh properties and quadrature.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from psyclone_storage.domain.lfric.spaces import basis_dimension, diff_basis_dimension
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import (
+    Access,
+    ArgKind,
+    BasisOperation,
+    BasisShape,
+    CmaKind,
+    Generation,
+    Iteration,
+    Kernel,
+    KernelArg,
+    MeshRole,
+    StencilShape,
+)
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+
+INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
+REAL = ScalarType(Intrinsic.REAL, "r_def")
+SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
+LOGICAL = ScalarType(Intrinsic.LOGICAL, "l_def")
+_DATA_TYPES = {Intrinsic.REAL: REAL, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
+
+_FIELD_BOUNDARY_KERNEL = re.compile(r"enforce_bc_(\d+_)?code")
+_OPERATOR_BOUNDARY_KERNEL = "enforce_operator_bc_code"
+
+
+def build_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
+    """Return the dummy arguments of `kernel`'s subroutine (spec 2.1).
+
+    A built-in has no subroutine and no dummies. A kernel over dofs is passed its arguments'
+    values at one dof and nothing else (spec 2.6), for owned dofs too.
+    """
+    if kernel.is_builtin:
+        return ()
+    if kernel.iteration.over_dofs:
+        return tuple(_dof_values(kernel))
+    return (
+        *_from_the_loop(kernel),
+        *_from_the_arguments(kernel),
+        *_from_the_spaces(kernel),
+        *_operator_boundary(kernel),
+        *_from_the_reference_element(kernel),
+        *_from_the_mesh(kernel),
+        *_from_the_quadratures(kernel),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceUse:
+    """A function space of a kernel: the argument that it is taken from, and its mesh.
+
+    `arg` is the first field on the space, or, without a field, the first operator.
+    """
+
+    name: str
+    arg: int
+    has_field: bool
+    mesh: MeshRole | None
+
+
+def space_uses(kernel: Kernel) -> tuple[SpaceUse, ...]:
+    """Return the function spaces of `kernel`, each once, in order of first appearance."""
+    first: dict[str, SpaceUse] = {}
+    for position, arg in enumerate(kernel.args):
+        is_field = arg.kind is ArgKind.FIELD
+        for space in arg.spaces:
+            known = first.get(space)
+            if known is None or (is_field and not known.has_field):
+                first[space] = SpaceUse(space, position, is_field, arg.mesh)
+    return tuple(first.values())
+
+
+# ------------------------------------------------------------------ kernels over dofs
+
+
+def _dof_values(kernel: Kernel) -> Iterator[Dummy]:
+    for position, arg in enumerate(kernel.args):
+        if arg.kind is not ArgKind.FIELD:
+            yield from _of_scalar(position, arg)
+            continue
+        for component in _components(arg):
+            yield Dummy(
+                Role.DOF_VALUE,
+                _field_name(position, arg, component),
+                _DATA_TYPES[arg.intrinsic],
+                _intent(arg),
+                arg=position,
+                component=component,
+                access=arg.access,
+            )
+
+
+# ------------------------------------------------------------------ the loop's own
+
+
+def _from_the_loop(kernel: Kernel) -> Iterator[Dummy]:
+    kinds = {arg.kind for arg in kernel.args}
+    if any(kind.is_operator for kind in kinds):
+        yield _integer(Role.CELL, "cell")
+    if kernel.cma not in (CmaKind.APPLY, CmaKind.MATRIX_MATRIX):
+        yield _integer(Role.NLAYERS, "nlayers")
+    if kernel.iteration is Iteration.DOMAIN:
+        yield _integer(Role.NCELL_2D_NO_HALOS, "ncell_2d_no_halos")
+    if ArgKind.COLUMNWISE_OPERATOR in kinds:
+        yield _integer(Role.NCELL_2D, "ncell_2d")
+    if kernel.is_intergrid:
+        yield from _of_mesh_pair(kernel)
+
+
+def _of_mesh_pair(kernel: Kernel) -> Iterator[Dummy]:
+    if kernel.generation is Generation.Y2019:
+        yield _integer(Role.CELL_MAP, "cell_map", ("ncell_f_per_c",))
+        yield _integer(Role.CELLS_PER_CELL, "ncell_f_per_c")
+    else:
+        yield _integer(Role.CELL_MAP, "cell_map", ("ncell_f_per_c_x", "ncell_f_per_c_y"))
+        yield _integer(Role.CELLS_PER_CELL_X, "ncell_f_per_c_x")
+        yield _integer(Role.CELLS_PER_CELL_Y, "ncell_f_per_c_y")
+    yield _integer(Role.NCELL_FINE, "ncell_f")
+
+
+# ------------------------------------------------------------------ metadata arguments
+
+
+def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
+    for position, arg in enumerate(kernel.args):
+        match arg.kind:
+            case ArgKind.FIELD:
+                yield from _of_field(position, arg, kernel.generation)
+            case ArgKind.OPERATOR:
+                yield from _of_operator(position, arg, kernel.generation)
+            case ArgKind.COLUMNWISE_OPERATOR:
+                yield from _of_columnwise_operator(position, arg)
+            case _:
+                yield from _of_scalar(position, arg)
+
+
+def _of_field(position: int, arg: KernelArg, generation: Generation) -> Iterator[Dummy]:
+    for component in _components(arg):
+        yield Dummy(
+            Role.FIELD,
+            _field_name(position, arg, component),
+            _DATA_TYPES[arg.intrinsic],
+            _intent(arg),
+            (f"undf_{arg.space}",),
+            arg=position,
+            component=component,
+            space=arg.space,
+            access=arg.access,
+        )
+    if arg.stencil is not None:
+        yield from _of_stencil(position, arg, arg.stencil, generation)
+
+
+def _of_stencil(
+    position: int, arg: KernelArg, stencil: StencilShape, generation: Generation
+) -> Iterator[Dummy]:
+    """Yield what describes the neighbours that a field is read at (spec 2.2).
+
+    The size of a stencil in one array is a scalar in both generations: today it is that of the
+    current cell, in 2019 it was that of every cell.
+    """
+    name = f"field_{position + 1}"
+    ndf = f"ndf_{arg.space}"
+    size = f"{name}_stencil_size"
+    branched = stencil is StencilShape.CROSS2D and generation is Generation.CURRENT
+    yield _integer(Role.STENCIL_SIZE, size, ("4",) if branched else (), position, arg.space)
+    if stencil is StencilShape.XORY1D:
+        yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position, arg.space)
+    longest = f"{name}_max_branch_length"
+    if branched:
+        yield _integer(Role.STENCIL_MAX_BRANCH, longest, (), position, arg.space)
+    shape = (ndf, longest, "4") if branched else (ndf, size)
+    yield _integer(Role.STENCIL_MAP, f"{name}_stencil_map", shape, position, arg.space)
+
+
+def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Iterator[Dummy]:
+    name = f"op_{position + 1}"
+    ncell = f"{name}_ncell_3d"
+    dofs = (f"ndf_{arg.space}", f"ndf_{arg.space_from}")
+    yield _integer(Role.OPERATOR_NCELL_3D, ncell, (), position)
+    yield Dummy(
+        Role.OPERATOR,
+        name,
+        _DATA_TYPES[arg.intrinsic],
+        _intent(arg),
+        (*dofs, ncell) if generation is Generation.Y2019 else (ncell, *dofs),
+        arg=position,
+        access=arg.access,
+    )
+
+
+def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:
+    name = f"cma_op_{position + 1}"
+    yield Dummy(
+        Role.CMA_MATRIX,
+        name,
+        SOLVER_REAL,
+        _intent(arg),
+        (f"{name}_bandwidth", f"{name}_nrow", "ncell_2d"),
+        arg=position,
+        access=arg.access,
+    )
+    yield _integer(Role.CMA_NROW, f"{name}_nrow", (), position)
+    if arg.space != arg.space_from:
+        yield _integer(Role.CMA_NCOL, f"{name}_ncol", (), position)
+    yield _integer(Role.CMA_BANDWIDTH, f"{name}_bandwidth", (), position)
+    yield _integer(Role.CMA_ALPHA, f"{name}_alpha", (), position)
+    yield _integer(Role.CMA_BETA, f"{name}_beta", (), position)
+    yield _integer(Role.CMA_GAMMA_M, f"{name}_gamma_m", (), position)
+    yield _integer(Role.CMA_GAMMA_P, f"{name}_gamma_p", (), position)
+
+
+def _of_scalar(position: int, arg: KernelArg) -> Iterator[Dummy]:
+    name = f"{arg.intrinsic.value[0]}scalar_{position + 1}"
+    data_type = _DATA_TYPES[arg.intrinsic]
+    if arg.kind is ArgKind.SCALAR:
+        yield Dummy(Role.SCALAR, name, data_type, _intent(arg), arg=position, access=arg.access)
+        return
+    dims = f"dims_{name}"
+    yield _integer(Role.ARRAY_SHAPE, dims, (str(arg.rank),), position)
+    shape = tuple(f"{dims}({dimension})" for dimension in range(1, arg.rank + 1))
+    yield Dummy(
+        Role.SCALAR_ARRAY, name, data_type, _intent(arg), shape, arg=position, access=arg.access
+    )
+
+
+# ------------------------------------------------------------------ function spaces
+
+
+def _from_the_spaces(kernel: Kernel) -> Iterator[Dummy]:
+    if kernel.cma is CmaKind.MATRIX_MATRIX:
+        return
+    for use in space_uses(kernel):
+        if use.mesh is None:
+            yield from _of_space(kernel, use)
+        else:
+            yield from _of_mesh_space(use)
+        yield from _of_basis(kernel, use)
+        yield from _field_boundary(kernel, use)
+
+
+def _of_space(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
+    ndf = f"ndf_{use.name}"
+    yield _integer(Role.NDF, ndf, (), use.arg, use.name)
+    if use.has_field:
+        yield _integer(Role.UNDF, f"undf_{use.name}", (), use.arg, use.name)
+        if kernel.iteration is Iteration.DOMAIN:
+            shape = (ndf, "ncell_2d_no_halos")
+            yield _integer(Role.WHOLE_DOFMAP, f"map_{use.name}", shape, use.arg, use.name)
+        else:
+            yield _integer(Role.DOFMAP, f"map_{use.name}", (ndf,), use.arg, use.name)
+    if kernel.cma is not None:
+        yield from _of_columnwise_map(kernel, use, kernel.cma)
+
+
+def _of_columnwise_map(kernel: Kernel, use: SpaceUse, cma: CmaKind) -> Iterator[Dummy]:
+    """Yield how a columnwise operator numbers the dofs of one of its own two spaces."""
+    position, operator = next(
+        (position, arg)
+        for position, arg in enumerate(kernel.args)
+        if arg.kind is ArgKind.COLUMNWISE_OPERATOR
+    )
+    if use.name not in operator.spaces:
+        return
+    if cma is CmaKind.ASSEMBLY:
+        shape: tuple[str, ...] = (f"ndf_{use.name}", "nlayers")
+        yield _integer(Role.BANDED_MAP, f"cbanded_map_{use.name}", shape, position, use.name)
+        return
+    rows = "nrow" if use.name == operator.space else "ncol"
+    shape = (f"cma_op_{position + 1}_{rows}",)
+    name = f"cma_indirection_map_{use.name}"
+    yield _integer(Role.INDIRECTION_MAP, name, shape, position, use.name)
+
+
+def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
+    """Yield the maps of a space of an inter-grid kernel: all cells of the fine mesh, but one
+    of the coarse mesh, whose number of dofs per cell is not passed (spec 2.3)."""
+    ndf, undf, name = f"ndf_{use.name}", f"undf_{use.name}", f"map_{use.name}"
+    if use.mesh is MeshRole.FINE:
+        yield _integer(Role.NDF, ndf, (), use.arg, use.name)
+        yield _integer(Role.UNDF, undf, (), use.arg, use.name)
+        yield _integer(Role.WHOLE_DOFMAP, name, (ndf, "ncell_f"), use.arg, use.name)
+    else:
+        yield _integer(Role.UNDF, undf, (), use.arg, use.name)
+        yield _integer(Role.DOFMAP, name, (":",), use.arg, use.name)
+
+
+def _of_basis(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
+    wanted = next((item for item in kernel.functions if item.space == use.name), None)
+    if wanted is None:
+        return
+    for operation in (BasisOperation.BASIS, BasisOperation.DIFF_BASIS):
+        if operation in wanted.operations:
+            yield from _evaluations(kernel, use, operation)
+    if BasisOperation.ORIENTATION in wanted.operations:
+        shape = (f"ndf_{use.name}",)
+        yield _integer(Role.ORIENTATION, f"orientation_{use.name}", shape, use.arg, use.name)
+
+
+def _evaluations(kernel: Kernel, use: SpaceUse, operation: BasisOperation) -> Iterator[Dummy]:
+    """Yield one array per quadrature, in the order of the shapes, then one per target space."""
+    is_basis = operation is BasisOperation.BASIS
+    role = Role.BASIS if is_basis else Role.DIFF_BASIS
+    dimension = (basis_dimension if is_basis else diff_basis_dimension)(use.name)
+    start = (str(dimension), f"ndf_{use.name}")
+    stem = f"{role.value}_{use.name}"
+
+    def array(name: str, ends: tuple[str, ...], shape: BasisShape, target: str = "") -> Dummy:
+        known = dimension is not None
+        return Dummy(
+            role,
+            f"{stem}_{name}",
+            REAL,
+            "in",
+            (*start, *ends) if known else (":",) * (len(ends) + 2),
+            arg=use.arg,
+            space=use.name,
+            quadrature=shape,
+            operation=operation,
+            target=target,
+        )
+
+    for shape in kernel.quadratures:
+        yield array(_quadrature_name(shape), _POINTS[shape], shape)
+    if BasisShape.EVALUATOR in kernel.shapes:
+        for target in kernel.targets:
+            yield array(f"on_{target}", (f"ndf_{target}",), BasisShape.EVALUATOR, target)
+
+
+def _field_boundary(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
+    """Yield the boundary dofs that a kernel which enforces boundary conditions is known by
+    its name to take."""
+    if use.name == "any_space_1" and _FIELD_BOUNDARY_KERNEL.fullmatch(kernel.procedure):
+        shape = (f"ndf_{use.name}", "2")
+        yield _integer(Role.BOUNDARY_DOFS, f"boundary_dofs_field_{use.arg + 1}", shape, use.arg,
+                       use.name)  # fmt: skip
+
+
+def _operator_boundary(kernel: Kernel) -> Iterator[Dummy]:
+    if kernel.procedure == _OPERATOR_BOUNDARY_KERNEL:
+        space = kernel.args[0].space
+        yield _integer(Role.BOUNDARY_DOFS, "boundary_dofs_op_1", (f"ndf_{space}", "2"), 0, space)
+
+
+# ------------------------------------------------------------------ element and mesh
+
+_FACE_COUNTS = {
+    "horizontal": (Role.NFACES_HORIZONTAL, "nfaces_re_h", "horiz_faces"),
+    "vertical": (Role.NFACES_VERTICAL, "nfaces_re_v", "vert_faces"),
+    "": (Role.NFACES, "nfaces_re", "faces"),
+}
+
+
+def _faces_of(name: str) -> str:
+    return next((kind for kind in ("horizontal", "vertical") if f"_{kind}_" in name), "")
+
+
+def _from_the_reference_element(kernel: Kernel) -> Iterator[Dummy]:
+    """Yield each count of faces once, at its first need, then the normals in metadata order."""
+    for kind in dict.fromkeys(map(_faces_of, kernel.reference_element)):
+        role, name, _ = _FACE_COUNTS[kind]
+        yield _integer(role, name)
+    for item in kernel.reference_element:
+        _, count, faces = _FACE_COUNTS[_faces_of(item)]
+        prefix = "out_normals_to" if item.startswith("outward") else "normals_to"
+        yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, "in", ("3", count), property=item)
+
+
+def _from_the_mesh(kernel: Kernel) -> Iterator[Dummy]:
+    for item in kernel.mesh_properties:
+        if "horizontal" not in map(_faces_of, kernel.reference_element):
+            yield _integer(Role.NFACES_HORIZONTAL, "nfaces_re_h")
+        yield Dummy(Role.ADJACENT_FACE, item, INTEGER, "in", ("nfaces_re_h",), property=item)
+
+
+# ------------------------------------------------------------------ quadrature
+
+_POINTS = {
+    BasisShape.XYOZ: ("np_xy_qr_xyoz", "np_z_qr_xyoz"),
+    BasisShape.FACE: ("np_xyz_qr_face", "nfaces_qr_face"),
+    BasisShape.EDGE: ("np_xyz_qr_edge", "nedges_qr_edge"),
+}
+
+
+def _quadrature_name(shape: BasisShape) -> str:
+    return f"qr_{shape.name.lower()}"
+
+
+def _from_the_quadratures(kernel: Kernel) -> Iterator[Dummy]:
+    for shape in kernel.quadratures:
+        if shape is BasisShape.XYOZ:
+            yield _points(Role.NPOINTS_XY, "np_xy", shape)
+            yield _points(Role.NPOINTS_Z, "np_z", shape)
+            yield _weights(Role.WEIGHTS_XY, "weights_xy", ("np_xy",), shape)
+            yield _weights(Role.WEIGHTS_Z, "weights_z", ("np_z",), shape)
+            continue
+        faces = shape is BasisShape.FACE
+        count = "nfaces" if faces else "nedges"
+        role = Role.QUADRATURE_NFACES if faces else Role.QUADRATURE_NEDGES
+        yield _points(role, count, shape)
+        yield _points(Role.NPOINTS_XYZ, "np_xyz", shape)
+        yield _weights(Role.WEIGHTS_XYZ, "weights_xyz", ("np_xyz", count), shape)
+
+
+def _points(role: Role, name: str, shape: BasisShape) -> Dummy:
+    return Dummy(role, f"{name}_{_quadrature_name(shape)}", INTEGER, "in", quadrature=shape)
+
+
+def _weights(role: Role, name: str, counts: tuple[str, ...], shape: BasisShape) -> Dummy:
+    suffix = _quadrature_name(shape)
+    extents = tuple(f"{count}_{suffix}" for count in counts)
+    return Dummy(role, f"{name}_{suffix}", REAL, "in", extents, quadrature=shape)
+
+
+# ------------------------------------------------------------------ small parts
+
+
+def _components(arg: KernelArg) -> tuple[int | None, ...]:
+    return tuple(range(1, arg.vector + 1)) if arg.vector > 1 else (None,)
+
+
+def _field_name(position: int, arg: KernelArg, component: int | None) -> str:
+    name = f"field_{position + 1}_{arg.space}"
+    return f"{name}_v{component}" if component else name
+
+
+def _intent(arg: KernelArg) -> str:
+    return "in" if arg.access is Access.READ else "inout"
+
+
+def _integer(
+    role: Role,
+    name: str,
+    shape: tuple[str, ...] = (),
+    arg: int | None = None,
+    space: str = "",
+) -> Dummy:
+    return Dummy(role, name, INTEGER, "in", shape, arg=arg, space=space)
