@@ -1,0 +1,1 @@
+"""The meaning of what was parsed, domain by domain. No language is known here."""
