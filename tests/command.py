@@ -1,0 +1,79 @@
+"""Run the command line inside the test process, in a copy of a folder, and see what it did."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.cli.main import main
+
+# What a case folder holds beside its input.
+NOT_INPUT = ("expected", "expected.txt", "options")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did: its exit status, its streams, and the files that it wrote or changed."""
+
+    status: int
+    out: str
+    err: str
+    written: dict[str, str]
+
+
+def run_folder(folder: Path, options: str, scratch: Path) -> Outcome:
+    """Run the command in a copy of `folder` below `scratch`.
+
+    The words of the command line are those of the file `options` in the folder, or else the
+    argument `options`.
+    """
+    work = scratch / folder.name
+    shutil.copytree(folder, work, ignore=shutil.ignore_patterns(*NOT_INPUT))
+    file = folder / "options"
+    words = shlex.split(file.read_text(encoding="utf-8") if file.is_file() else options)
+    return run_command(words, work)
+
+
+def run_command(words: list[str], directory: Path) -> Outcome:
+    """Run `psyclone-storage` with `words` in `directory`."""
+    before = _texts(directory)
+    out, err = io.StringIO(), io.StringIO()
+    with _inside(directory), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = _status(words)
+    after = _texts(directory)
+    written = {name: text for name, text in after.items() if before.get(name) != text}
+    return Outcome(status, out.getvalue(), err.getvalue(), written)
+
+
+def _status(words: list[str]) -> int:
+    """Return the exit status; option parsers leave through `SystemExit`."""
+    try:
+        return main(words)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+
+
+def _texts(directory: Path) -> dict[str, str]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+@contextlib.contextmanager
+def _inside(directory: Path) -> Iterator[None]:
+    """Change to `directory`, away from any settings file that the environment names."""
+    chosen = os.environ.pop("PSYCLONE_CONFIG", None)
+    try:
+        with contextlib.chdir(directory):
+            yield
+    finally:
+        if chosen is not None:
+            os.environ["PSYCLONE_CONFIG"] = chosen

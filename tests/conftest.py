@@ -1,0 +1,126 @@
+"""Options, markers, and the folders that are test cases.
+
+Owns the rules of when a test is skipped, and how a folder of input becomes a test.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from golden import Compare, compare_folder
+
+TESTS = Path(__file__).parent
+TOOL_MARKERS = ("fortran", "mpi", "gpu", "differential")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("psyclone-storage")
+    group.addoption(
+        "--update-golden", action="store_true", help="rewrite the expected output of the cases"
+    )
+    group.addoption(
+        "--compile", action="store_true", help="run the tests that compile generated Fortran"
+    )
+    group.addoption("--f90", default="gfortran", help="the Fortran compiler (default: %(default)s)")
+    group.addoption("--f90flags", default="", help="more options for the Fortran compiler")
+    group.addoption(
+        "--require",
+        default="",
+        metavar="MARKERS",
+        help="fail, instead of skipping, tests with these markers (such as fortran,mpi)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    unknown = required_markers(config) - set(TOOL_MARKERS)
+    if unknown:
+        raise pytest.UsageError(f"--require knows {', '.join(TOOL_MARKERS)}, not {unknown}")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose tools are missing; `pytest_runtest_makereport` decides what that means."""
+    for marker in TOOL_MARKERS:
+        reason = item.get_closest_marker(marker) and missing(marker, item.config)
+        if reason:
+            pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn the skip of a test with a required marker into a failure."""
+    report = yield
+    required = [mark for mark in required_markers(item.config) if item.get_closest_marker(mark)]
+    if report.skipped and required and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"required by --require {','.join(required)}, but {report.longreprtext}"
+    return report
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give `case` and `error_case` every folder of its kind."""
+    for fixture, pattern in (("case", "cases/*/*"), ("error_case", "errors/*")):
+        if fixture in metafunc.fixturenames:
+            folders = sorted(path for path in TESTS.glob(pattern) if path.is_dir())
+            names = [path.relative_to(TESTS / pattern.split("/", 1)[0]) for path in folders]
+            metafunc.parametrize(fixture, folders, ids=[name.as_posix() for name in names])
+
+
+@pytest.fixture
+def golden(case: Path, pytestconfig: pytest.Config) -> Compare:
+    """Return a function that compares {file name: text} with `expected/` of the case.
+
+    With `--update-golden` it rewrites that folder first.
+    """
+    return lambda emitted: compare_folder(
+        emitted, case / "expected", update=pytestconfig.getoption("--update-golden")
+    )
+
+
+@pytest.fixture(scope="session")
+def f90(pytestconfig: pytest.Config) -> tuple[str, ...]:
+    """Return the Fortran compiler and its options, as the first words of a command."""
+    flags = shlex.split(pytestconfig.getoption("--f90flags"))
+    return pytestconfig.getoption("--f90"), *flags
+
+
+def required_markers(config: pytest.Config) -> set[str]:
+    return {word.strip() for word in config.getoption("--require").split(",") if word.strip()}
+
+
+def missing(marker: str, config: pytest.Config) -> str:
+    """Return why tests with `marker` cannot run here, or an empty text."""
+    compiler = config.getoption("--f90")
+    match marker:
+        case "fortran" if not config.getoption("--compile"):
+            return "compiles Fortran: give --compile"
+        case "fortran" if not shutil.which(compiler):
+            return f"the Fortran compiler '{compiler}' is not installed"
+        case "mpi":
+            lacking = [tool for tool in ("mpif90", "mpirun") if not shutil.which(tool)]
+            return f"{' and '.join(lacking)} not installed" if lacking else ""
+        case "gpu" if not has_gpu():
+            return "no CuPy with a GPU"
+        case "differential" if not importlib.util.find_spec("psyclone"):
+            return "PSyclone is not installed"
+    return ""
+
+
+@cache
+def has_gpu() -> bool:
+    """Ask CuPy, in another process, whether it sees a device."""
+    if not importlib.util.find_spec("cupy"):
+        return False
+    question = "import cupy; raise SystemExit(not cupy.cuda.runtime.getDeviceCount())"
+    asked = subprocess.run([sys.executable, "-c", question], capture_output=True, check=False)
+    return asked.returncode == 0

@@ -1,0 +1,20 @@
+"""Every folder of `cases/`: what the command writes, against what a person has read.
+
+A folder holds the input as a user has it, and in `expected/` each file that the command writes,
+with `stdout.txt` if it prints anything. The file `options` holds the words of the command line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from command import run_folder
+from golden import Compare
+
+DEFAULT_OPTIONS = "-api {api} -d kernels -oalg alg.f90 -opsy psy.f90 alg.x90"
+
+
+def test_case(case: Path, golden: Compare, tmp_path: Path) -> None:
+    done = run_folder(case, DEFAULT_OPTIONS.format(api=case.parent.name), tmp_path)
+    assert (done.status, done.err) == (0, "")
+    golden(done.written | ({"stdout.txt": done.out} if done.out else {}))

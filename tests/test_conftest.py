@@ -1,0 +1,72 @@
+"""The test machinery itself: a missing tool is a visible skip, and a failure where required."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from golden import compare_folder
+
+pytest_plugins = ["pytester"]
+
+SUITE = """
+import pytest
+
+@pytest.mark.fortran
+def test_compiles():
+    pass
+
+@pytest.mark.fortran
+def test_skips_itself():
+    pytest.skip("for a reason")
+
+def test_plain():
+    pass
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makeini("[pytest]\nmarkers =\n    fortran: needs a compiler\n")
+    pytester.makepyfile(SUITE)
+    return pytester
+
+
+def test_without_compile_the_fortran_tests_are_skipped(suite: pytest.Pytester) -> None:
+    suite.runpytest().assert_outcomes(passed=1, skipped=2)
+
+
+def test_a_missing_compiler_is_a_skip(suite: pytest.Pytester) -> None:
+    result = suite.runpytest("--compile", "--f90", "no-such-compiler", "-rs")
+    result.assert_outcomes(passed=1, skipped=2)
+    result.stdout.fnmatch_lines(["*'no-such-compiler' is not installed*"])
+
+
+def test_a_present_compiler_runs_the_tests(suite: pytest.Pytester) -> None:
+    suite.runpytest("--compile", "--f90", "sh").assert_outcomes(passed=2, skipped=1)
+
+
+def test_a_required_marker_turns_skips_into_failures(suite: pytest.Pytester) -> None:
+    result = suite.runpytest("--compile", "--f90", "no-such-compiler", "--require", "fortran")
+    result.assert_outcomes(passed=1, errors=2)
+    result = suite.runpytest("--compile", "--f90", "sh", "--require", "fortran")
+    result.assert_outcomes(passed=2, failed=1)
+    assert result.ret != 0
+
+
+def test_an_unknown_marker_cannot_be_required(suite: pytest.Pytester) -> None:
+    assert suite.runpytest("--require", "fortan").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_folder_must_hold_exactly_what_was_emitted(tmp_path: Path) -> None:
+    emitted = {"psy.f90": "end\n", "kernels/k.f90": "end\n"}
+    with pytest.raises(AssertionError):
+        compare_folder(emitted, tmp_path / "expected", update=False)
+    compare_folder(emitted, tmp_path / "expected", update=True)
+    compare_folder(emitted, tmp_path / "expected", update=False)
+    with pytest.raises(AssertionError):
+        compare_folder({"psy.f90": "end\n"}, tmp_path / "expected", update=False)
+    compare_folder({"psy.f90": "end\n"}, tmp_path / "expected", update=True)
+    assert not (tmp_path / "expected" / "kernels").exists()

@@ -1,0 +1,49 @@
+"""Every folder of `errors/`: what the command says about it, to the character.
+
+A folder `<code>_<name>` holds the input as a user has it, the words of the command line in
+`options`, and in `expected.txt` what the command prints on standard error.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from command import run_folder
+from psyclone_storage.base.codes import CODES
+
+ERRORS = Path(__file__).parent / "errors"
+DEFAULT_OPTIONS = "-api lfric -d kernels alg.x90"
+
+# Codes that no input of the command line can cause, each with the reason and where it is tested.
+NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {}
+
+
+def codes_of_folders() -> set[str]:
+    return {path.name.partition("_")[0] for path in ERRORS.iterdir() if path.is_dir()}
+
+
+def test_error(error_case: Path, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    done = run_folder(error_case, DEFAULT_OPTIONS, tmp_path)
+    expected = error_case / "expected.txt"
+    if pytestconfig.getoption("--update-golden"):
+        expected.write_text(done.err, encoding="utf-8")
+    assert done.err == expected.read_text(encoding="utf-8")
+    assert "Traceback" not in done.err
+    reported = re.findall(r"^(error|warning)\[(\w+)\]", done.err, re.MULTILINE)
+    assert error_case.name.partition("_")[0] in {code for _, code in reported}
+    if any(severity == "error" for severity, _ in reported):
+        assert done.status == 1
+        assert done.written == {}
+    else:
+        assert done.status == 0
+
+
+def test_every_code_has_a_folder() -> None:
+    assert set(CODES) - codes_of_folders() == set(NOT_FROM_THE_COMMAND_LINE)
+
+
+def test_every_folder_is_named_after_a_code() -> None:
+    assert codes_of_folders() <= set(CODES)
