@@ -81,7 +81,7 @@ class Dummy:
     of the first one on the function space `space`. `component` counts the parts of a field
     vector from 1. `shape` names the extents of an array, one text per dimension, `:` where the
     caller decides; a scalar has none. `quadrature`, `operation` and `target` tell one basis array
-    from another; `property` is the name of a reference-element or mesh property.
+    from another; `property_name` is that of a reference-element or mesh property.
     """
 
     role: Role
@@ -95,7 +95,7 @@ class Dummy:
     quadrature: BasisShape | None = None
     operation: BasisOperation | None = None
     target: str = ""
-    property: str = ""
+    property_name: str = ""
     access: Access = Access.READ
 
     @property

@@ -378,14 +378,14 @@ def _from_the_reference_element(kernel: Kernel) -> Iterator[Dummy]:
     for item in kernel.reference_element:
         _, count, faces = _FACE_COUNTS[_faces_of(item)]
         prefix = "out_normals_to" if item.startswith("outward") else "normals_to"
-        yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, "in", ("3", count), property=item)
+        yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, "in", ("3", count), property_name=item)
 
 
 def _from_the_mesh(kernel: Kernel) -> Iterator[Dummy]:
     for item in kernel.mesh_properties:
         if "horizontal" not in map(_faces_of, kernel.reference_element):
             yield _integer(Role.NFACES_HORIZONTAL, "nfaces_re_h")
-        yield Dummy(Role.ADJACENT_FACE, item, INTEGER, "in", ("nfaces_re_h",), property=item)
+        yield Dummy(Role.ADJACENT_FACE, item, INTEGER, "in", ("nfaces_re_h",), property_name=item)
 
 
 # ------------------------------------------------------------------ quadrature

@@ -1,0 +1,118 @@
+"""The data of one invoke while it is being built: each distinct actual argument gets one dummy.
+
+Owns the names of the dummies, their order, and what may be the same object under two names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import Expr, Index, Literal, canonical, spell
+from psyclone_storage.ir.kernel import Access, ArgKind
+from psyclone_storage.ir.schedule import Datum, DatumRole
+from psyclone_storage.ir.types import DataType
+
+_WORD = re.compile(r"\w+")
+_ORDER = tuple(DatumRole)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one use of an actual argument says about it."""
+
+    actual: Expr
+    type: DataType
+    span: Span
+    role: DatumRole = DatumRole.ARGUMENT
+    kind: ArgKind | None = None
+    vector: int = 1
+    rank: int = 0
+    access: Access = Access.READ
+
+
+class DataTable:
+    """Collects the data of one invoke. It changes while the invoke is built, and only then."""
+
+    def __init__(self, taken: tuple[str, ...] = ()) -> None:
+        self._names = NameTable(taken)
+        self._data: dict[str, Datum] = {}
+
+    def add(self, wanted: Wanted) -> Datum:
+        """Return the datum for an actual argument, a new one if its text was not met before."""
+        key = canonical(wanted.actual)
+        known = self._data.get(key)
+        datum = _met_again(known, wanted) if known else self._met_first(wanted)
+        self._data[key] = datum
+        return datum
+
+    def known(self, actual: Expr) -> Datum | None:
+        """Return the datum for an actual argument that was met before, or None."""
+        return self._data.get(canonical(actual))
+
+    def in_order(self) -> tuple[Datum, ...]:
+        """Return all data in the order of the routine's dummies: kernel arguments, then stencil
+        extents, directions, quadratures and halo depths (spec 2.9)."""
+        data = sorted(self._data.values(), key=lambda datum: _ORDER.index(datum.role))
+        aliases: dict[str, list[str]] = {datum.name: [] for datum in data}
+        for first, second in combinations(data, 2):
+            if _may_alias(first, second):
+                aliases[first.name].append(second.name)
+                aliases[second.name].append(first.name)
+        return tuple(replace(datum, may_alias=tuple(aliases[datum.name])) for datum in data)
+
+    def _met_first(self, wanted: Wanted) -> Datum:
+        return Datum(
+            self._names.fresh(_plain_name(wanted.actual)),
+            wanted.actual,
+            wanted.type,
+            wanted.role,
+            wanted.kind,
+            wanted.vector,
+            wanted.rank,
+            wanted.access,
+            span=wanted.span,
+        )
+
+
+def _met_again(known: Datum, wanted: Wanted) -> Datum:
+    access = known.access
+    if wanted.access is not access:
+        reduced = Access.REDUCTION in (wanted.access, access)
+        access = Access.REDUCTION if reduced else Access.READWRITE
+    return replace(
+        known,
+        access=access,
+        kind=known.kind or wanted.kind,
+        vector=max(known.vector, wanted.vector),
+        role=min(known.role, wanted.role, key=_ORDER.index),
+    )
+
+
+def _plain_name(actual: Expr) -> str:
+    """Return a name that recalls the text of `actual`: `self%chi(1)` gives `self_chi_1`."""
+    name = "_".join(_WORD.findall(spell(actual).lower()))
+    return name if name[:1].isalpha() else f"arg_{name}"
+
+
+def _may_alias(first: Datum, second: Datum) -> bool:
+    """Return whether two data that hold fields may be elements of one array at one index."""
+    if first.kind is not ArgKind.FIELD or second.kind is not ArgKind.FIELD:
+        return False
+    bases = [_array_of(datum.actual) for datum in (first, second)]
+    if bases[0] != bases[1]:
+        return False
+    indices = [
+        datum.actual.items if isinstance(datum.actual, Index) else () for datum in (first, second)
+    ]
+    return not any(
+        isinstance(one, Literal) and isinstance(other, Literal) and one.text != other.text
+        for one, other in zip(*indices, strict=False)
+    )
+
+
+def _array_of(actual: Expr) -> str:
+    return canonical(actual.base if isinstance(actual, Index) else actual)

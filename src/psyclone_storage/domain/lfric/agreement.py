@@ -1,0 +1,304 @@
+"""Does an actual argument agree with the metadata? Each way in which it may not is a diagnostic.
+
+Looks at one argument at a time and at repeated ones; builds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.text import counted
+from psyclone_storage.domain.lfric.declared import Declared
+from psyclone_storage.domain.lfric.precision import OBJECT_TYPES, QUADRATURE_TYPES
+from psyclone_storage.domain.lfric.slots import (
+    Slot,
+    Surroundings,
+    Wish,
+    component_of_vector,
+    is_variable,
+)
+from psyclone_storage.ir.expr import Expr, Literal, Unary, canonical, is_constant, spell, walk
+from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, KernelArg
+from psyclone_storage.ir.parsed import Declaration, ParsedArgument, ParsedCall
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+
+
+def wrong_count(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Diagnostic:
+    what = "Built-in" if kernel.is_builtin else "Kernel"
+    related: tuple[Related, ...] = ()
+    if kernel.span is not None:
+        related = (Related(kernel.span, "its metadata is here"),)
+    return Diagnostic(
+        "S101",
+        f"{what} '{call.name}' takes {counted(len(slots), 'argument')} "
+        f"but is given {len(call.args)}.",
+        call.name_span,
+        hint="It takes: " + "; ".join(_describe(slot, kernel) for slot in slots) + ".",
+        related=related,
+    )
+
+
+def _describe(slot: Slot, kernel: Kernel) -> str:
+    match slot.wish:
+        case Wish.ARGUMENT:
+            return _describe_argument(kernel.args[slot.number], kernel, slot.number)
+        case Wish.EXTENT | Wish.DIRECTION:
+            return f"the {slot.wish.value} of argument {slot.number + 1}"
+        case Wish.QUADRATURE:
+            return f"a quadrature rule ({QUADRATURE_TYPES[kernel.quadratures[slot.number]]})"
+        case Wish.HALO_DEPTH:
+            return "the depth of halo to compute"
+
+
+def _describe_argument(arg: KernelArg, kernel: Kernel, position: int) -> str:
+    letter = f"{kernel.formula.letters[position]}, " if kernel.formula else ""
+    vector = f" vector of {arg.vector}" if arg.vector > 1 else ""
+    on = f" on {' and '.join(arg.spaces)}" if arg.spaces and not kernel.is_builtin else ""
+    return f"{letter}{arg.intrinsic.value} {arg.kind.value}{vector}{on} ({arg.access.value})"
+
+
+def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Iterator[Diagnostic]:
+    first: dict[str, ParsedArgument] = {}
+    for slot, given in zip(slots, call.args, strict=True):
+        if slot.wish is not Wish.ARGUMENT or is_constant(given.expr):
+            continue
+        before = first.setdefault(canonical(given.expr), given)
+        if before is not given:
+            yield Diagnostic(
+                "S102",
+                f"'{given.span.text}' is passed to '{kernel.name}' more than once.",
+                given.span,
+                "passed again here",
+                "Pass a copy: two dummy arguments of one kernel may not be the same object.",
+                (Related(before.span, "passed here first"),),
+            )
+
+
+def check_argument(
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
+) -> Iterator[Diagnostic]:
+    match slot.wish:
+        case Wish.ARGUMENT:
+            arg = kernel.args[slot.number]
+            if arg.kind.is_scalar:
+                yield from _check_scalar(arg, given, kernel, around)
+            else:
+                yield from _check_object(arg, given, kernel, around)
+        case Wish.QUADRATURE:
+            yield from _check_quadrature(slot, given, kernel, around)
+        case Wish.DIRECTION:
+            yield from _check_direction(given, around)
+        case Wish.EXTENT | Wish.HALO_DEPTH:
+            yield from _check_levels(slot, given, around)
+
+
+def _check_object(
+    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: Surroundings
+) -> Iterator[Diagnostic]:
+    wish = "field vector" if arg.vector > 1 else arg.kind.value
+    if not is_variable(given.expr):
+        yield Diagnostic(
+            "S104",
+            f"'{kernel.name}' wants a {wish} here, but '{given.span.text}' is not a variable.",
+            given.span,
+            hint=f"Pass the name of a {wish}.",
+        )
+        return
+    known = around.declared(given.expr)
+    if known is None:
+        return
+    yield from _check_object_type(arg, given, kernel, known)
+    part = component_of_vector(given.expr, arg, around)
+    if arg.vector > 1 and known.rank != 1:
+        yield _wrong_rank(
+            given, kernel, known, f"an array of {arg.vector} fields", _rank_text(known)
+        )
+    elif arg.vector == 1 and known.rank != 0 and part is None:
+        yield _wrong_rank(given, kernel, known, f"a single {wish}", _rank_text(known))
+    elif arg.vector > 1 and _size(known) is not None and (_size(known) or 0) < arg.vector:
+        yield _wrong_rank(
+            given, kernel, known, f"an array of {arg.vector} fields", f"has {_size(known)}"
+        )
+
+
+def _rank_text(known: Declared) -> str:
+    return "is a scalar" if known.rank == 0 else f"has {counted(known.rank, 'dimension')}"
+
+
+def _size(known: Declared) -> int | None:
+    shape = known.source.shape
+    if len(shape) != 1 or not isinstance(shape[0], Literal) or not shape[0].text.isdigit():
+        return None
+    return int(shape[0].text)
+
+
+def _wrong_rank(
+    given: ParsedArgument, kernel: Kernel, known: Declared, wish: str, has: str
+) -> Diagnostic:
+    return Diagnostic(
+        "S106",
+        f"'{kernel.name}' wants {wish} here, but '{given.span.text}' {has}.",
+        given.span,
+        related=_declared_here(known.source),
+    )
+
+
+def _declared_here(declaration: Declaration) -> tuple[Related, ...]:
+    return (Related(declaration.span, "declared here"),)
+
+
+def _check_object_type(
+    arg: KernelArg, given: ParsedArgument, kernel: Kernel, known: Declared
+) -> Iterator[Diagnostic]:
+    wish = f"{arg.intrinsic.value} {arg.kind.value}"
+    if isinstance(known.type, ScalarType):
+        yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
+        return
+    holds = OBJECT_TYPES.get(known.type.name)
+    if holds is None:
+        return
+    if holds.kind is not arg.kind or holds.data.intrinsic is not arg.intrinsic:
+        has = f"is a {holds.data.intrinsic.value} {holds.kind.value} ({known.type.name})"
+        yield _wrong_type(given, kernel, known, wish, has)
+
+
+def _spelled(data_type: ScalarType) -> str:
+    kind = f"({data_type.kind})" if data_type.kind else ""
+    article = "an" if data_type.intrinsic is Intrinsic.INTEGER else "a"
+    return f"{article} {data_type.intrinsic.value}{kind}"
+
+
+def _wrong_type(
+    given: ParsedArgument, kernel: Kernel, known: Declared, wish: str, has: str
+) -> Diagnostic:
+    article = "an" if wish[0] in "aeiou" else "a"
+    return Diagnostic(
+        "S105",
+        f"'{kernel.name}' wants {article} {wish} here, but '{given.span.text}' {has}.",
+        given.span,
+        related=_declared_here(known.source),
+    )
+
+
+_NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER)
+
+
+def _check_scalar(
+    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: Surroundings
+) -> Iterator[Diagnostic]:
+    if arg.access.writes and not is_variable(given.expr):
+        yield Diagnostic(
+            "S103",
+            f"'{kernel.name}' writes to this argument, but '{given.span.text}' is not a variable.",
+            given.span,
+            hint="Pass a variable that can hold the result.",
+        )
+        return
+    if arg.kind is ArgKind.SCALAR_ARRAY and not is_variable(given.expr):
+        yield Diagnostic(
+            "S104",
+            f"'{kernel.name}' wants an array here, but '{given.span.text}' is not a variable.",
+            given.span,
+        )
+        return
+    wish = f"{arg.intrinsic.value} {arg.kind.value}"
+    literal = _literal(given.expr)
+    if literal is not None and not _converts(literal.intrinsic, arg, kernel):
+        has = f"is a constant of type {literal.intrinsic.value}"
+        yield Diagnostic(
+            "S105",
+            f"'{kernel.name}' wants a {wish} here, but '{given.span.text}' {has}.",
+            given.span,
+        )
+        return
+    known = around.declared(given.expr)
+    if known is None:
+        return
+    if isinstance(known.type, DerivedType):
+        yield _wrong_type(given, kernel, known, wish, f"is of type {known.type.name}")
+    elif not _converts(known.type.intrinsic, arg, kernel):
+        yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
+    elif known.rank != arg.rank:
+        has = _rank_text(known)
+        text = "a scalar" if arg.rank == 0 else f"an array of {counted(arg.rank, 'dimension')}"
+        yield _wrong_rank(given, kernel, known, text, has)
+
+
+def _literal(expr: Expr) -> Literal | None:
+    """Return the constant that `expr` is, possibly with a sign before it."""
+    while isinstance(expr, Unary):
+        expr = expr.operand
+    return expr if isinstance(expr, Literal) else None
+
+
+def _converts(given: Intrinsic, arg: KernelArg, kernel: Kernel) -> bool:
+    """Return whether a value of type `given` can stand for the argument. A built-in's
+    formula converts an integer to a real as Fortran does; a call does not."""
+    if given is arg.intrinsic:
+        return True
+    widens = (given, arg.intrinsic) == (Intrinsic.INTEGER, Intrinsic.REAL)
+    return kernel.is_builtin and widens and arg.access is Access.READ
+
+
+def _check_quadrature(
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
+) -> Iterator[Diagnostic]:
+    wanted = QUADRATURE_TYPES[kernel.quadratures[slot.number]]
+    known = around.declared(given.expr)
+    if not is_variable(given.expr):
+        yield Diagnostic(
+            "S104",
+            f"'{kernel.name}' wants a quadrature rule of type '{wanted}' here, "
+            f"but '{given.span.text}' is not a variable.",
+            given.span,
+        )
+    elif known is not None and known.type != DerivedType(wanted):
+        is_scalar = isinstance(known.type, ScalarType)
+        has = _spelled(known.type) if isinstance(known.type, ScalarType) else known.type.name
+        if is_scalar or has in {*QUADRATURE_TYPES.values(), *OBJECT_TYPES}:
+            yield _wrong_type(
+                given, kernel, known, f"quadrature rule of type '{wanted}'", f"is {has}"
+            )
+
+
+def _check_direction(given: ParsedArgument, around: Surroundings) -> Iterator[Diagnostic]:
+    if not is_variable(given.expr):
+        yield Diagnostic(
+            "S107",
+            f"A stencil direction is a variable or 'x_direction' or 'y_direction', "
+            f"not '{given.span.text}'.",
+            given.span,
+            hint="Use the names from module 'flux_direction_mod'.",
+        )
+        return
+    yield from _check_integer(given, around, "A stencil direction")
+
+
+def _check_levels(slot: Slot, given: ParsedArgument, around: Surroundings) -> Iterator[Diagnostic]:
+    what = f"A {slot.wish.value}"
+    literal = _literal(given.expr)
+    if literal is None:
+        yield from _check_integer(given, around, what)
+    elif literal.intrinsic is not Intrinsic.INTEGER:
+        yield Diagnostic("S108", f"{what} is an integer, not '{given.span.text}'.", given.span)
+    elif literal is not given.expr or int(literal.text) < 1:
+        yield Diagnostic("S108", f"{what} is at least 1, not '{given.span.text}'.", given.span)
+
+
+def _check_integer(given: ParsedArgument, around: Surroundings, what: str) -> Iterator[Diagnostic]:
+    for part in (given.expr, *walk(given.expr)):
+        known = around.declared(part) if is_variable(part) else None
+        if known is None:
+            continue
+        is_integer = (
+            isinstance(known.type, ScalarType) and known.type.intrinsic is Intrinsic.INTEGER
+        )
+        if part is given.expr and not (is_integer and known.rank == 0):
+            yield Diagnostic(
+                "S108",
+                f"{what} is an integer scalar, but '{spell(part)}' is not.",
+                given.span,
+                related=_declared_here(known.source),
+            )
+        return

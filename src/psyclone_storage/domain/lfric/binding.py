@@ -1,0 +1,153 @@
+"""Turn a call in an algorithm into a `KernelCall` over the invoke's data.
+
+The arguments are matched with the metadata position by position; a call that disagrees with its
+metadata becomes diagnostics instead, all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.domain.data import Wanted
+from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count
+from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.domain.lfric.declared import Declared
+from psyclone_storage.domain.lfric.precision import (
+    DEFAULT_KINDS,
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    default_type,
+)
+from psyclone_storage.domain.lfric.slots import (
+    Slot,
+    Surroundings,
+    Wish,
+    component_of_vector,
+    slots_of,
+)
+from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
+from psyclone_storage.ir.kernel import Kernel, KernelArg
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
+from psyclone_storage.ir.schedule import Actual, DatumRole, KernelCall
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A call of which every argument was looked at: the call, or what is wrong with it."""
+
+    call: KernelCall | None
+    problems: tuple[Diagnostic, ...]
+
+
+def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
+    """Yield the canonical text of each field vector that `call` takes as a whole."""
+    for slot, given in zip(slots_of(kernel), call.args, strict=False):
+        if slot.wish is Wish.ARGUMENT and kernel.args[slot.number].vector > 1:
+            yield canonical(given.expr)
+
+
+def bind_call(call: ParsedCall, kernel: Kernel, around: Surroundings, uid: str) -> Bound:
+    """Match the arguments of `call` with `kernel`'s metadata."""
+    slots = slots_of(kernel)
+    if len(slots) != len(call.args):
+        return Bound(None, (wrong_count(call, kernel, slots),))
+    problems = list(repeated(call, kernel, slots))
+    actuals: dict[Slot, Actual] = {}
+    for slot, given in zip(slots, call.args, strict=True):
+        found = list(check_argument(slot, given, kernel, around))
+        problems += found
+        if not found:
+            actuals[slot] = _actual(slot, given, kernel, around)
+    if problems:
+        return Bound(None, tuple(problems))
+    return Bound(_assembled(call, kernel, actuals, uid), ())
+
+
+def _assembled(
+    call: ParsedCall, kernel: Kernel, actuals: dict[Slot, Actual], uid: str
+) -> KernelCall:
+    def value(wish: Wish, number: int = 0) -> Expr | None:
+        actual = actuals.get(Slot(wish, number))
+        return actual.value if actual else None
+
+    args = tuple(
+        Actual(
+            given.datum,
+            given.value,
+            given.component,
+            value(Wish.EXTENT, position),
+            value(Wish.DIRECTION, position),
+            given.span,
+        )
+        for position in range(len(kernel.args))
+        for given in (actuals[Slot(Wish.ARGUMENT, position)],)
+    )
+    quadratures = tuple(
+        actuals[Slot(Wish.QUADRATURE, number)] for number in range(len(kernel.quadratures))
+    )
+    depth = value(Wish.HALO_DEPTH)
+    return KernelCall(uid, kernel, args, build_dummies(kernel), quadratures, depth, call.span)
+
+
+# ------------------------------------------------------------------ what an argument becomes
+
+
+def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings) -> Actual:
+    if slot.wish is not Wish.QUADRATURE and is_constant(given.expr):
+        return Actual(None, given.expr, span=given.span)
+    if slot.wish is Wish.ARGUMENT:
+        arg = kernel.args[slot.number]
+        part = component_of_vector(given.expr, arg, around)
+        if part is not None:
+            vector, component = part
+            wanted = _wanted(slot, ParsedArgument(vector, given.span), kernel, around)
+            datum = around.data.add(wanted)
+            return Actual(datum.name, Name(datum.name), component, span=given.span)
+    datum = around.data.add(_wanted(slot, given, kernel, around))
+    return Actual(datum.name, Name(datum.name), span=given.span)
+
+
+_ROLES = {
+    Wish.ARGUMENT: DatumRole.ARGUMENT,
+    Wish.EXTENT: DatumRole.EXTENT,
+    Wish.DIRECTION: DatumRole.DIRECTION,
+    Wish.QUADRATURE: DatumRole.QUADRATURE,
+    Wish.HALO_DEPTH: DatumRole.HALO_DEPTH,
+}
+
+
+def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings) -> Wanted:
+    role = _ROLES[slot.wish]
+    known = around.declared(given.expr)
+    if slot.wish is Wish.QUADRATURE:
+        shape = kernel.quadratures[slot.number]
+        return Wanted(given.expr, DerivedType(QUADRATURE_TYPES[shape]), given.span, role)
+    if slot.wish is not Wish.ARGUMENT:
+        integer = ScalarType(Intrinsic.INTEGER, DEFAULT_KINDS[Intrinsic.INTEGER])
+        is_scalar = known is not None and isinstance(known.type, ScalarType)
+        kind_known = known.type if known and is_scalar else integer
+        return Wanted(given.expr, kind_known, given.span, role)
+    arg = kernel.args[slot.number]
+    return Wanted(
+        given.expr,
+        _type_of(arg, known),
+        given.span,
+        role,
+        arg.kind,
+        arg.vector,
+        arg.rank,
+        arg.access,
+    )
+
+
+def _type_of(arg: KernelArg, known: Declared | None) -> DataType:
+    """Return the declared type where it tells the precision, else the default for the argument."""
+    if known is not None:
+        if arg.kind.is_scalar and isinstance(known.type, ScalarType):
+            return known.type
+        if isinstance(known.type, DerivedType) and known.type.name in OBJECT_TYPES:
+            return DerivedType(known.type.name)
+    return default_type(arg.kind, arg.intrinsic)

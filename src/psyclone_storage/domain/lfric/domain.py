@@ -1,0 +1,90 @@
+"""The LFRic domain as the rest of the compiler asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
+from psyclone_storage.domain.data import DataTable
+from psyclone_storage.domain.lfric.binding import bind_call, vectors_of
+from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domain.lfric.slots import Surroundings
+from psyclone_storage.domain.lfric.spaces import is_continuous, is_wildcard
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, MeshRole
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall
+
+
+@dataclass(frozen=True, slots=True)
+class LfricDomain:
+    """What building and planning ask of LFRic."""
+
+    rules: Rules = field(default_factory=LfricRules)
+
+    def bind_invoke(
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+    ) -> BoundInvoke:
+        """Match every call of `invoke` with its kernel's metadata."""
+        pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
+        vectors = frozenset(text for pair in pairs for text in vectors_of(*pair))
+        data = DataTable(tuple(kernel.procedure for _, kernel in pairs))
+        around = Surroundings(algorithm, invoke.scopes, data, vectors)
+        problems = list(_mixed_meshes(invoke, kernels))
+        calls: list[KernelCall] = []
+        for number, (call, kernel) in enumerate(pairs, start=1):
+            bound = bind_call(call, kernel, around, f"{kernel.name.lower()}@loop{number}")
+            problems += bound.problems
+            if bound.call is not None:
+                calls.append(bound.call)
+        return BoundInvoke(tuple(calls), data, tuple(problems))
+
+    def bounds_from(self, kernel: Kernel) -> int:
+        """Return the position of the argument that a loop takes its bounds from (spec 6.1).
+
+        A written operator comes first, then a written field on a continuous space, on
+        `any_space`, on another space, then any field. The coarse mesh of an inter-grid kernel
+        goes before all of them.
+        """
+        candidates = [
+            (rank, position)
+            for position, arg in enumerate(kernel.args)
+            if (rank := _rank_as_bound(arg)) is not None
+        ]
+        return min(candidates)[1]
+
+
+def _rank_as_bound(arg: KernelArg) -> int | None:
+    """Return how good a source of loop bounds `arg` is, 0 the best; None if it is none."""
+    if arg.kind.is_operator:
+        return 1 if arg.access.writes else 5
+    if arg.kind is not ArgKind.FIELD or arg.mesh is MeshRole.FINE:
+        return None
+    if arg.mesh is MeshRole.COARSE:
+        return 0
+    if not arg.access.writes:
+        return 6
+    if not is_continuous(arg.space):
+        return 4
+    return 3 if is_wildcard(arg.space) else 2
+
+
+def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:
+    """Yield the calls that work on one mesh in an invoke that maps between two (spec 1.11)."""
+    between = [call for call in invoke.calls if kernel_of(call, kernels).is_intergrid]
+    if not between:
+        return
+    for call in invoke.calls:
+        kernel = kernel_of(call, kernels)
+        if kernel.is_intergrid:
+            continue
+        yield Diagnostic(
+            "S109",
+            f"'{call.name}' works on one mesh, but '{between[0].name}' in the same invoke maps "
+            f"between two.",
+            call.name_span,
+            hint="Give the inter-grid kernels an invoke of their own.",
+            related=(Related(between[0].name_span, "an inter-grid kernel"),),
+        )

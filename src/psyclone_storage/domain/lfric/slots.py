@@ -1,0 +1,84 @@
+"""What an algorithm passes to a kernel, position by position, and what surrounds the call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from psyclone_storage.domain.data import DataTable
+from psyclone_storage.domain.lfric.declared import Declared, declared
+from psyclone_storage.ir.expr import Expr, Index, Literal, Member, Name, canonical
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, StencilShape
+from psyclone_storage.ir.parsed import ParsedAlgorithm, Scope
+
+
+class Wish(Enum):
+    """What a position in the list of actual arguments is for."""
+
+    ARGUMENT = "argument"
+    EXTENT = "stencil extent"
+    DIRECTION = "stencil direction"
+    QUADRATURE = "quadrature"
+    HALO_DEPTH = "halo depth"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One position in the list of actual arguments: what for, and of which metadata argument
+    or, for a quadrature, of which shape."""
+
+    wish: Wish
+    number: int = 0
+
+
+def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
+    """Return what an algorithm passes to `kernel`, in order (spec 2.9): each metadata argument,
+    followed by the extent and direction of its stencil; quadratures; the halo depth."""
+    slots: list[Slot] = []
+    for position, arg in enumerate(kernel.args):
+        slots.append(Slot(Wish.ARGUMENT, position))
+        if arg.stencil is not None:
+            slots.append(Slot(Wish.EXTENT, position))
+        if arg.stencil is StencilShape.XORY1D:
+            slots.append(Slot(Wish.DIRECTION, position))
+    slots += [Slot(Wish.QUADRATURE, number) for number in range(len(kernel.quadratures))]
+    if kernel.iteration.takes_halo_depth:
+        slots.append(Slot(Wish.HALO_DEPTH))
+    return tuple(slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a call is bound in: the algorithm, the scopes around the invoke, the invoke's data,
+    and the field vectors that some call of the invoke takes as a whole."""
+
+    algorithm: ParsedAlgorithm
+    scopes: tuple[Scope, ...]
+    data: DataTable
+    vectors: frozenset[str] = frozenset()
+
+    def declared(self, expr: Expr) -> Declared | None:
+        """Return what the algorithm declares about `expr`."""
+        return declared(expr, self.scopes, self.algorithm)
+
+
+def component_of_vector(
+    expr: Expr, arg: KernelArg, around: Surroundings
+) -> tuple[Expr, int] | None:
+    """Return the vector and the number of its component, if `expr` is a constant element of a
+    field vector that this invoke also uses as a whole."""
+    if arg.kind is not ArgKind.FIELD or not isinstance(expr, Index) or len(expr.items) != 1:
+        return None
+    number = expr.items[0]
+    if canonical(expr.base) not in around.vectors or not isinstance(number, Literal):
+        return None
+    return expr.base, int(number.text)
+
+
+def is_variable(expr: Expr) -> bool:
+    match expr:
+        case Name(_):
+            return True
+        case Member(base, _) | Index(base, _):
+            return is_variable(base)
+    return False
