@@ -1,0 +1,583 @@
+!> Owns which cells a loop visits: inner, owned and halo cells, and their colours and tiles.
+!>
+!> The cells of a rank are ordered by inner depth, owned, halo by depth. A colour is a set of
+!> cells no two of which share a vertex; within a colour cells ascend, so that the last cell of
+!> a group is a loop bound. Here a tile is a single cell, and tile colours are the colours.
+module mesh_cells_mod
+
+  use constants_mod, only: i_def, l_def
+  use linked_list_data_mod, only: linked_list_data_type
+  use mesh_colouring_mod, only: colours_of_cells
+
+  implicit none
+  private
+
+  !> The cells of one rank, without their shape or place.
+  type, abstract, extends(linked_list_data_type), public :: mesh_cells_type
+    private
+    integer(i_def), allocatable :: last_inner(:)
+    integer(i_def) :: last_edge = 0
+    integer(i_def), allocatable :: last_halo(:)
+    integer(i_def) :: num_ghost = 0
+    integer(i_def), allocatable :: ncells_of_colour(:)
+    integer(i_def), allocatable :: colour_map(:, :)
+    integer(i_def), allocatable :: ncells_of_tile(:, :)
+    integer(i_def), allocatable :: tiling_map(:, :, :)
+  contains
+    procedure, public :: initialise_cells
+    procedure, private :: colour_cells
+    procedure, private :: last_of_colour
+    procedure, private :: cells_of_tiles
+
+    procedure, public :: get_ncells_2d
+    procedure, public :: get_ncells_2d_with_ghost
+
+    procedure, public :: get_inner_depth
+    procedure, public :: get_num_cells_inner
+    procedure, public :: get_last_inner_cell
+    procedure, public :: get_last_inner_cell_per_colour
+    procedure, public :: get_last_inner_cell_all_colours
+    procedure, public :: get_last_inner_tile_per_colour
+    procedure, public :: get_last_inner_tile_all_colours
+    procedure, public :: get_last_inner_cell_per_colour_and_tile
+    procedure, public :: get_last_inner_cell_all_colours_all_tiles
+
+    procedure, public :: get_num_cells_edge
+    procedure, public :: get_last_edge_cell
+    procedure, public :: get_last_edge_cell_per_colour
+    procedure, public :: get_last_edge_cell_all_colours
+    procedure, public :: get_last_edge_tile_per_colour
+    procedure, public :: get_last_edge_tile_all_colours
+    procedure, public :: get_last_edge_cell_per_colour_and_tile
+    procedure, public :: get_last_edge_cell_all_colours_all_tiles
+
+    procedure, public :: get_halo_depth
+    procedure, public :: get_num_cells_halo
+    procedure, public :: get_num_cells_ghost
+    procedure, public :: get_last_halo_cell_any
+    procedure, public :: get_last_halo_cell_deepest
+    generic, public :: get_last_halo_cell => get_last_halo_cell_any, get_last_halo_cell_deepest
+    procedure, public :: get_last_halo_cell_per_colour_any
+    procedure, public :: get_last_halo_cell_per_colour_deepest
+    generic, public :: get_last_halo_cell_per_colour => &
+      get_last_halo_cell_per_colour_any, get_last_halo_cell_per_colour_deepest
+    procedure, public :: get_last_halo_cell_all_colours
+    procedure, public :: get_last_halo_cell_all_colours_deepest
+    procedure, public :: get_last_halo_tile_per_colour_any
+    procedure, public :: get_last_halo_tile_per_colour_deepest
+    generic, public :: get_last_halo_tile_per_colour => &
+      get_last_halo_tile_per_colour_any, get_last_halo_tile_per_colour_deepest
+    procedure, public :: get_last_halo_tile_all_colours
+    procedure, public :: get_last_halo_tile_all_colours_deepest
+    procedure, public :: get_last_halo_cell_per_colour_and_tile_any
+    procedure, public :: get_last_halo_cell_per_colour_and_tile_deepest
+    generic, public :: get_last_halo_cell_per_colour_and_tile => &
+      get_last_halo_cell_per_colour_and_tile_any, get_last_halo_cell_per_colour_and_tile_deepest
+    procedure, public :: get_last_halo_cell_all_colours_all_tiles
+    procedure, public :: get_last_halo_cell_all_colours_all_tiles_deepest
+
+    procedure, public :: get_ncolours
+    procedure, public :: get_colours
+    procedure, public :: get_colour_map
+    procedure, public :: is_coloured
+    procedure, public :: get_ntilecolours
+    procedure, public :: get_coloured_tiling_map
+  end type mesh_cells_type
+
+contains
+
+  !> Set the cells of a rank and colour them.
+  !>
+  !> `last_inner` and `last_halo` are indexed by depth; `vert_on_cell` holds the vertices of
+  !> each cell up to the deepest halo, (vertex, cell).
+  subroutine initialise_cells(self, last_inner, last_edge, last_halo, num_ghost, vert_on_cell)
+    class(mesh_cells_type), intent(inout) :: self
+    integer(i_def), intent(in) :: last_inner(:)
+    integer(i_def), intent(in) :: last_edge
+    integer(i_def), intent(in) :: last_halo(:)
+    integer(i_def), intent(in) :: num_ghost
+    integer(i_def), intent(in) :: vert_on_cell(:, :)
+
+    integer(i_def) :: colour
+
+    allocate (self%last_inner, source=last_inner)
+    self%last_edge = last_edge
+    allocate (self%last_halo, source=last_halo)
+    self%num_ghost = num_ghost
+    call self%colour_cells(vert_on_cell)
+
+    allocate (self%tiling_map(size(self%colour_map, 1), size(self%colour_map, 2), 1))
+    self%tiling_map(:, :, 1) = self%colour_map
+    allocate (self%ncells_of_tile(size(self%colour_map, 1), size(self%colour_map, 2)))
+    self%ncells_of_tile = 0
+    do colour = 1, size(self%ncells_of_colour, kind=i_def)
+      self%ncells_of_tile(colour, :self%ncells_of_colour(colour)) = 1
+    end do
+  end subroutine initialise_cells
+
+  !> Set the cells of every colour.
+  subroutine colour_cells(self, vert_on_cell)
+    class(mesh_cells_type), intent(inout) :: self
+    integer(i_def), intent(in) :: vert_on_cell(:, :)
+
+    integer(i_def) :: colour_of(size(vert_on_cell, 2))
+    integer(i_def) :: cell, colour
+
+    colour_of = colours_of_cells(vert_on_cell)
+    allocate (self%ncells_of_colour(maxval(colour_of)))
+    do colour = 1, size(self%ncells_of_colour, kind=i_def)
+      self%ncells_of_colour(colour) = count(colour_of == colour, kind=i_def)
+    end do
+    allocate (self%colour_map(size(self%ncells_of_colour), maxval(self%ncells_of_colour)))
+    self%colour_map = 0
+    do colour = 1, size(self%ncells_of_colour, kind=i_def)
+      self%colour_map(colour, :self%ncells_of_colour(colour)) = &
+        pack([(cell, cell=1, size(colour_of, kind=i_def))], colour_of == colour)
+    end do
+  end subroutine colour_cells
+
+  !> Return the place in a colour of its last cell that is not beyond `last_cell`.
+  function last_of_colour(self, colour, last_cell) result(last)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: last_cell
+    integer(i_def) :: last
+
+    last = count(self%colour_map(colour, :self%ncells_of_colour(colour)) <= last_cell, kind=i_def)
+  end function last_of_colour
+
+  !> Return for each tile, (colour, tile), the number of its cells that are not beyond
+  !> `last_cell`.
+  function cells_of_tiles(self, last_cell) result(ncells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: last_cell
+    integer(i_def) :: ncells(size(self%ncells_of_tile, 1), size(self%ncells_of_tile, 2))
+
+    ncells = merge(self%ncells_of_tile, 0_i_def, self%colour_map <= last_cell)
+  end function cells_of_tiles
+
+  !> Return the number of cells to the deepest halo.
+  function get_ncells_2d(self) result(ncells_2d)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: ncells_2d
+
+    ncells_2d = self%get_last_halo_cell_deepest()
+  end function get_ncells_2d
+
+  !> Return the number of cells that the rank knows of.
+  function get_ncells_2d_with_ghost(self) result(ncells_2d_with_ghost)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: ncells_2d_with_ghost
+
+    ncells_2d_with_ghost = self%get_ncells_2d() + self%num_ghost
+  end function get_ncells_2d_with_ghost
+
+  !> Return the number of depths of inner cells.
+  function get_inner_depth(self) result(inner_depth)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: inner_depth
+
+    inner_depth = size(self%last_inner, kind=i_def)
+  end function get_inner_depth
+
+  !> Return the number of inner cells of one depth; the deepest comes first in the order of cells.
+  function get_num_cells_inner(self, depth) result(inner_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: inner_cells
+
+    inner_cells = self%last_inner(depth)
+    if (depth < size(self%last_inner)) inner_cells = inner_cells - self%last_inner(depth + 1)
+  end function get_num_cells_inner
+
+  !> Return the last cell that is at least `depth` within the owned ones.
+  function get_last_inner_cell(self, depth) result(last_inner_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: last_inner_cell
+
+    last_inner_cell = self%last_inner(depth)
+  end function get_last_inner_cell
+
+  !> Return the last inner cell of a colour.
+  function get_last_inner_cell_per_colour(self, colour, depth) result(last_inner_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: last_inner_cell
+
+    last_inner_cell = self%last_of_colour(colour, self%last_inner(depth))
+  end function get_last_inner_cell_per_colour
+
+  !> Return the last inner cell, (colour, depth).
+  function get_last_inner_cell_all_colours(self) result(all_last_inner_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: all_last_inner_cells(:, :)
+
+    integer(i_def) :: depth, colour
+
+    allocate (all_last_inner_cells(self%get_ncolours(), self%get_inner_depth()))
+    do depth = 1, self%get_inner_depth()
+      do colour = 1, self%get_ncolours()
+        all_last_inner_cells(colour, depth) = self%get_last_inner_cell_per_colour(colour, depth)
+      end do
+    end do
+  end function get_last_inner_cell_all_colours
+
+  !> Return the last tile of a colour with an inner cell.
+  function get_last_inner_tile_per_colour(self, colour, depth) result(last_inner_tile)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: last_inner_tile
+
+    last_inner_tile = self%get_last_inner_cell_per_colour(colour, depth)
+  end function get_last_inner_tile_per_colour
+
+  !> Return the last tile with an inner cell, (colour, depth).
+  function get_last_inner_tile_all_colours(self) result(last_inner_tiles)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: last_inner_tiles(:, :)
+
+    integer(i_def) :: depth, colour
+
+    allocate (last_inner_tiles(self%get_ncolours(), self%get_inner_depth()))
+    do depth = 1, self%get_inner_depth()
+      do colour = 1, self%get_ncolours()
+        last_inner_tiles(colour, depth) = self%get_last_inner_tile_per_colour(colour, depth)
+      end do
+    end do
+  end function get_last_inner_tile_all_colours
+
+  !> Return the last inner cell of a tile.
+  function get_last_inner_cell_per_colour_and_tile(self, colour, tile, depth) &
+    result(last_inner_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: tile
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: last_inner_cell
+
+    last_inner_cell = merge(1, 0, tile <= self%get_last_inner_cell_per_colour(colour, depth))
+  end function get_last_inner_cell_per_colour_and_tile
+
+  !> Return the last inner cell, (colour, tile, depth).
+  function get_last_inner_cell_all_colours_all_tiles(self) result(last_inner_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: last_inner_cells(:, :, :)
+
+    integer(i_def) :: depth
+
+    allocate (last_inner_cells(self%get_ncolours(), size(self%ncells_of_tile, 2), &
+              self%get_inner_depth()))
+    do depth = 1, self%get_inner_depth()
+      last_inner_cells(:, :, depth) = self%cells_of_tiles(self%last_inner(depth))
+    end do
+  end function get_last_inner_cell_all_colours_all_tiles
+
+  !> Return the number of owned cells next to another rank's.
+  function get_num_cells_edge(self) result(edge_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: edge_cells
+
+    edge_cells = self%last_edge - self%last_inner(1)
+  end function get_num_cells_edge
+
+  !> Return the last owned cell.
+  function get_last_edge_cell(self) result(last_edge_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: last_edge_cell
+
+    last_edge_cell = self%last_edge
+  end function get_last_edge_cell
+
+  !> Return the last owned cell of a colour.
+  function get_last_edge_cell_per_colour(self, colour) result(last_edge_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def) :: last_edge_cell
+
+    last_edge_cell = self%last_of_colour(colour, self%last_edge)
+  end function get_last_edge_cell_per_colour
+
+  !> Return the last owned cell of every colour.
+  function get_last_edge_cell_all_colours(self) result(all_last_edge_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: all_last_edge_cells(:)
+
+    integer(i_def) :: colour
+
+    allocate (all_last_edge_cells(self%get_ncolours()))
+    do colour = 1, self%get_ncolours()
+      all_last_edge_cells(colour) = self%get_last_edge_cell_per_colour(colour)
+    end do
+  end function get_last_edge_cell_all_colours
+
+  !> Return the last tile of a colour with an owned cell.
+  function get_last_edge_tile_per_colour(self, colour) result(last_edge_tile)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def) :: last_edge_tile
+
+    last_edge_tile = self%get_last_edge_cell_per_colour(colour)
+  end function get_last_edge_tile_per_colour
+
+  !> Return the last tile with an owned cell of every colour.
+  function get_last_edge_tile_all_colours(self) result(last_edge_tiles)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: last_edge_tiles(:)
+
+    integer(i_def) :: colour
+
+    allocate (last_edge_tiles(self%get_ncolours()))
+    do colour = 1, self%get_ncolours()
+      last_edge_tiles(colour) = self%get_last_edge_tile_per_colour(colour)
+    end do
+  end function get_last_edge_tile_all_colours
+
+  !> Return the last owned cell of a tile.
+  function get_last_edge_cell_per_colour_and_tile(self, colour, tile) result(last_edge_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: tile
+    integer(i_def) :: last_edge_cell
+
+    last_edge_cell = merge(1, 0, tile <= self%get_last_edge_cell_per_colour(colour))
+  end function get_last_edge_cell_per_colour_and_tile
+
+  !> Return the last owned cell, (colour, tile).
+  function get_last_edge_cell_all_colours_all_tiles(self) result(last_edge_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: last_edge_cells(:, :)
+
+    allocate (last_edge_cells, source=self%cells_of_tiles(self%last_edge))
+  end function get_last_edge_cell_all_colours_all_tiles
+
+  !> Return the number of depths of the halo.
+  function get_halo_depth(self) result(halo_depth)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: halo_depth
+
+    halo_depth = size(self%last_halo, kind=i_def)
+  end function get_halo_depth
+
+  !> Return the number of halo cells of one depth.
+  function get_num_cells_halo(self, depth) result(halo_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: halo_cells
+
+    if (depth == 1) then
+      halo_cells = self%last_halo(1) - self%last_edge
+    else
+      halo_cells = self%last_halo(depth) - self%last_halo(depth - 1)
+    end if
+  end function get_num_cells_halo
+
+  !> Return the number of cells beyond the halo.
+  function get_num_cells_ghost(self) result(ghost_cells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: ghost_cells
+
+    ghost_cells = self%num_ghost
+  end function get_num_cells_ghost
+
+  !> Return the last cell of the halo to a depth.
+  function get_last_halo_cell_any(self, depth) result(last_halo_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: last_halo_cell
+
+    last_halo_cell = self%last_halo(depth)
+  end function get_last_halo_cell_any
+
+  !> Return the last cell of the halo.
+  function get_last_halo_cell_deepest(self) result(last_halo_cell)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: last_halo_cell
+
+    last_halo_cell = self%last_halo(size(self%last_halo))
+  end function get_last_halo_cell_deepest
+
+  !> Return the last cell of a colour in the halo to a depth.
+  function get_last_halo_cell_per_colour_any(self, colour, depth) result(ncells_colour)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: ncells_colour
+
+    ncells_colour = self%last_of_colour(colour, self%last_halo(depth))
+  end function get_last_halo_cell_per_colour_any
+
+  !> Return the last cell of a colour.
+  function get_last_halo_cell_per_colour_deepest(self, colour) result(ncells_colour)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def) :: ncells_colour
+
+    ncells_colour = self%ncells_of_colour(colour)
+  end function get_last_halo_cell_per_colour_deepest
+
+  !> Return the last cell of the halo, (colour, depth).
+  function get_last_halo_cell_all_colours(self) result(ncells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: ncells(:, :)
+
+    integer(i_def) :: depth, colour
+
+    allocate (ncells(self%get_ncolours(), self%get_halo_depth()))
+    do depth = 1, self%get_halo_depth()
+      do colour = 1, self%get_ncolours()
+        ncells(colour, depth) = self%get_last_halo_cell_per_colour_any(colour, depth)
+      end do
+    end do
+  end function get_last_halo_cell_all_colours
+
+  !> Return the last cell of the halo of every colour.
+  function get_last_halo_cell_all_colours_deepest(self) result(ncells_colour)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: ncells_colour(:)
+
+    allocate (ncells_colour, source=self%ncells_of_colour)
+  end function get_last_halo_cell_all_colours_deepest
+
+  !> Return the last tile of a colour with a cell in the halo to a depth.
+  function get_last_halo_tile_per_colour_any(self, colour, depth) result(ntiles_colour)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: ntiles_colour
+
+    ntiles_colour = self%get_last_halo_cell_per_colour_any(colour, depth)
+  end function get_last_halo_tile_per_colour_any
+
+  !> Return the last tile of a colour.
+  function get_last_halo_tile_per_colour_deepest(self, colour) result(ntiles_colour)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def) :: ntiles_colour
+
+    ntiles_colour = self%ncells_of_colour(colour)
+  end function get_last_halo_tile_per_colour_deepest
+
+  !> Return the last tile with a cell in the halo, (colour, depth).
+  function get_last_halo_tile_all_colours(self) result(ntiles)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: ntiles(:, :)
+
+    integer(i_def) :: depth, colour
+
+    allocate (ntiles(self%get_ncolours(), self%get_halo_depth()))
+    do depth = 1, self%get_halo_depth()
+      do colour = 1, self%get_ncolours()
+        ntiles(colour, depth) = self%get_last_halo_tile_per_colour_any(colour, depth)
+      end do
+    end do
+  end function get_last_halo_tile_all_colours
+
+  !> Return the last tile of every colour.
+  function get_last_halo_tile_all_colours_deepest(self) result(ntiles)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: ntiles(:)
+
+    allocate (ntiles, source=self%ncells_of_colour)
+  end function get_last_halo_tile_all_colours_deepest
+
+  !> Return the last cell of a tile in the halo to a depth.
+  function get_last_halo_cell_per_colour_and_tile_any(self, colour, tile, depth) &
+    result(ncells_coloured_tile)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: tile
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: ncells_coloured_tile
+
+    ncells_coloured_tile = &
+      merge(1, 0, tile <= self%get_last_halo_cell_per_colour_any(colour, depth))
+  end function get_last_halo_cell_per_colour_and_tile_any
+
+  !> Return the last cell of a tile.
+  function get_last_halo_cell_per_colour_and_tile_deepest(self, colour, tile) &
+    result(ncells_coloured_tile)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), intent(in) :: colour
+    integer(i_def), intent(in) :: tile
+    integer(i_def) :: ncells_coloured_tile
+
+    ncells_coloured_tile = self%ncells_of_tile(colour, tile)
+  end function get_last_halo_cell_per_colour_and_tile_deepest
+
+  !> Return the last cell of the halo, (colour, tile, depth).
+  function get_last_halo_cell_all_colours_all_tiles(self) result(ncells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: ncells(:, :, :)
+
+    integer(i_def) :: depth
+
+    allocate (ncells(self%get_ncolours(), size(self%ncells_of_tile, 2), self%get_halo_depth()))
+    do depth = 1, self%get_halo_depth()
+      ncells(:, :, depth) = self%cells_of_tiles(self%last_halo(depth))
+    end do
+  end function get_last_halo_cell_all_colours_all_tiles
+
+  !> Return the last cell of the halo, (colour, tile).
+  function get_last_halo_cell_all_colours_all_tiles_deepest(self) result(ncells)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def), allocatable :: ncells(:, :)
+
+    allocate (ncells, source=self%ncells_of_tile)
+  end function get_last_halo_cell_all_colours_all_tiles_deepest
+
+  !> Return the number of colours.
+  function get_ncolours(self) result(ncolours)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: ncolours
+
+    ncolours = size(self%ncells_of_colour, kind=i_def)
+  end function get_ncolours
+
+  !> Set the number of colours, of cells of each, and the cells, (colour, place).
+  subroutine get_colours(self, ncolours, ncells_per_colour, colour_map)
+    class(mesh_cells_type), target, intent(in) :: self
+    integer(i_def), intent(out) :: ncolours
+    integer(i_def), pointer, intent(out) :: ncells_per_colour(:)
+    integer(i_def), pointer, intent(out) :: colour_map(:, :)
+
+    ncolours = self%get_ncolours()
+    ncells_per_colour => self%ncells_of_colour
+    colour_map => self%colour_map
+  end subroutine get_colours
+
+  !> Return the cells of the colours, (colour, place).
+  function get_colour_map(self) result(colour_map)
+    class(mesh_cells_type), target, intent(in) :: self
+    integer(i_def), pointer :: colour_map(:, :)
+
+    colour_map => self%colour_map
+  end function get_colour_map
+
+  !> Return whether the cells have been coloured.
+  function is_coloured(self) result(cstat)
+    class(mesh_cells_type), intent(in) :: self
+    logical(l_def) :: cstat
+
+    cstat = allocated(self%colour_map)
+  end function is_coloured
+
+  !> Return the number of colours of tiles.
+  function get_ntilecolours(self) result(ntilecolours)
+    class(mesh_cells_type), intent(in) :: self
+    integer(i_def) :: ntilecolours
+
+    ntilecolours = size(self%tiling_map, 1, i_def)
+  end function get_ntilecolours
+
+  !> Return the cells of the tiles, (colour, tile, place).
+  function get_coloured_tiling_map(self) result(coloured_tiling_map)
+    class(mesh_cells_type), target, intent(in) :: self
+    integer(i_def), pointer :: coloured_tiling_map(:, :, :)
+
+    coloured_tiling_map => self%tiling_map
+  end function get_coloured_tiling_map
+
+end module mesh_cells_mod

@@ -1,0 +1,18 @@
+!> Owns the value of the kinds that an LFRic build may choose: the mixed set.
+!>
+!> The solver and transport kinds are single precision, the default and boundary-layer kinds
+!> double, so that mixing up r_def with r_solver or r_tran is an error of type. Kinds that are
+!> equal here (r_def and r_bl; r_solver and r_tran) cannot be told apart by any compiler.
+module precision_kinds_mod
+
+  use, intrinsic :: iso_fortran_env, only: real32, real64
+
+  implicit none
+  private
+
+  integer, parameter, public :: r_def = real64
+  integer, parameter, public :: r_solver = real32
+  integer, parameter, public :: r_tran = real32
+  integer, parameter, public :: r_bl = real64
+
+end module precision_kinds_mod

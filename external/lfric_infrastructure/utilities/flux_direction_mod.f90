@@ -1,0 +1,13 @@
+!> Owns the directions that an algorithm hands to a stencil whose direction is run-time data.
+module flux_direction_mod
+
+  use constants_mod, only: i_def
+
+  implicit none
+  private
+
+  integer(i_def), parameter, public :: x_direction = 1
+  integer(i_def), parameter, public :: y_direction = 2
+  integer(i_def), parameter, public :: z_direction = 3
+
+end module flux_direction_mod
