@@ -1,0 +1,58 @@
+# Every target does its own set-up: a virtual environment in .venv, and, for root on Debian, the
+# system packages that are missing. `make test PY=/path/to/python` uses that Python as it is.
+
+VENV ?= .venv
+F90 ?= gfortran
+WORKERS ?= 2
+PYTEST_ARGS ?=
+
+ifdef PY
+READY :=
+else
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+endif
+
+# A recipe finds psyclone-storage, and whatever else the environment holds, by name.
+export PATH := $(abspath $(dir $(PY))):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format docs bench tools clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo: $(READY) tools  ## compile a realistic algorithm and show why each exchange is there
+	examples/lfric/demo/run
+
+test: $(READY) tools  ## run every test that this machine can run
+	$(PY) -m pytest -n $(WORKERS) $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
+
+lint: $(READY)  ## check style and types
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(PY) -m pylint src setup.py
+
+format: $(READY)  ## lay the Python sources out
+	$(PY) -m ruff format
+
+docs: $(READY)  ## run the examples of the documentation and check its links
+	$(PY) -m pytest -q tests/test_docs.py
+
+bench: $(READY) tools  ## measure the compiler and the code that it generates
+	@for script in benchmarks/*.py; do echo "== $$script"; $(PY) $$script || exit 1; done
+
+tools:
+	@.ci/system-packages fortran mpi
+
+$(VENV)/.ready: pyproject.toml setup.py
+	@.ci/system-packages python
+	$$(.ci/find-python) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)/bin/python -m pip install --quiet -e '.[test,dev]'
+	@touch $@
+
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

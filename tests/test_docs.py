@@ -1,0 +1,208 @@
+"""The documentation runs: every block of code in the tutorial and the guide, and every link.
+
+A fenced block of `python` or `console` says behind its language what becomes of it: `run`, or
+`show` for one that is only read. A page is run in a directory of its own that holds a copy of
+`examples/`, its blocks in order. Any block may say `file=NAME` to be written there instead.
+
+In a `console` block, lines behind `$ ` are commands. What follows a command is its output, in
+which `...` stands for anything; a command without output below it must only succeed.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md"))
+LINKED = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
+TIMEOUT = 300
+
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the words behind it, its text and its line in the page."""
+
+    language: str
+    words: tuple[str, ...]
+    text: str
+    line: int
+
+    @property
+    def file(self) -> str:
+        """The name behind `file=`, or an empty text."""
+        return next((word[5:] for word in self.words if word.startswith("file=")), "")
+
+
+def blocks_of(text: str) -> list[Block]:
+    blocks = []
+    for fence in FENCE.finditer(text):
+        language, *words = fence["info"].split() or [""]
+        line = text.count("\n", 0, fence.start()) + 1
+        blocks.append(Block(language, tuple(words), fence["text"], line))
+    return blocks
+
+
+def undecided(blocks: list[Block]) -> list[int]:
+    """Return the lines of the blocks of code that neither run nor say that they do not."""
+    return [
+        block.line
+        for block in blocks
+        if block.language in {"python", "console"}
+        and not block.file
+        and not {"run", "show"} & set(block.words)
+    ]
+
+
+def run_page(text: str, directory: Path) -> None:
+    """Run the blocks of a page in `directory`; an `AssertionError` names the line that fails."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for block in blocks_of(text):
+        if block.file:
+            (directory / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (directory / block.file).write_text(block.text, encoding="utf-8")
+        elif "run" in block.words and block.language == "python":
+            check_output([sys.executable, "-c", block.text], "", block, directory)
+        elif "run" in block.words and block.language == "console":
+            for command, output in commands_of(block.text):
+                check_output(["bash", "-ec", command], output, block, directory)
+
+
+def commands_of(text: str) -> list[tuple[str, str]]:
+    """Return each command behind `$ ` with the output that is written below it."""
+    first, *parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    assert not first.strip(), f"a console block starts with '$ ', not {first!r}"
+    commands = []
+    for part in parts:
+        command, _, output = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, output = output.partition("\n")
+            command = f"{command}\n{more}"
+        commands.append((command, output))
+    return commands
+
+
+def check_output(command: list[str], expected: str, block: Block, directory: Path) -> None:
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=os.environ | environment(directory),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    seen = f"line {block.line}: {command[-1]}\n{done.stdout}"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    if expected.strip():
+        assert doctest.OutputChecker().check_output(expected, done.stdout, flags), seen
+    else:
+        assert done.returncode == 0, seen
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """Return variables under which the checkout's own commands are found before any others."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    programs = directory / ".programs"
+    programs.mkdir(exist_ok=True)
+    for name, target in scripts["scripts"].items():
+        module, function = target.split(":")
+        program = programs / name
+        program.write_text(
+            f"#!{sys.executable}\nimport sys\nfrom {module} import {function}\n"
+            f"sys.exit({function}())\n",
+            encoding="utf-8",
+        )
+        program.chmod(0o755)
+    path = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+    return {"PATH": os.pathsep.join(path), "PYTHONPATH": str(ROOT / "src")}
+
+
+def broken_links(page: Path) -> list[str]:
+    """Return the relative links of `page` to files or headings that do not exist."""
+    text = page.read_text(encoding="utf-8")
+    broken = []
+    for link in LINK.finditer(FENCE.sub("", text)):
+        name, _, anchor = link["target"].partition("#")
+        target = page.parent / name if name else page
+        if re.match(r"[a-z]+:", name):
+            continue
+        if not target.exists() or (anchor and anchor not in anchors_of(target)):
+            broken.append(link["target"])
+    return broken
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that a forge gives to the headings of a page."""
+    titles = [match["title"] for match in HEADING.finditer(page.read_text(encoding="utf-8"))]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_page_runs(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert undecided(blocks_of(text)) == []
+    if (ROOT / "examples").is_dir():
+        shutil.copytree(ROOT / "examples", tmp_path / "page" / "examples")
+    run_page(text, tmp_path / "page")
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    assert broken_links(page) == []
+
+
+def test_blocks_run_in_order_in_one_directory(tmp_path: Path) -> None:
+    run_page(
+        "```text file=in/a.txt\nhello\n```\n"
+        "```python run\nopen('b.txt', 'w').write(open('in/a.txt').read() * 2)\n```\n"
+        "```console run\n$ cat b.txt\nhello\nhel...\n$ test -f b.txt \\\n  && true\n```\n",
+        tmp_path,
+    )
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python run\nassert False\n```\n",
+        "```console run\n$ false\n```\n",
+        "```console run\n$ echo one\ntwo\n```\n",
+        "```console run\nno prompt\n```\n",
+    ],
+)
+def test_a_block_can_fail(block: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        run_page(block, tmp_path)
+
+
+def test_a_block_that_is_only_shown_does_not_run(tmp_path: Path) -> None:
+    run_page("```python show\nassert False\n```\n```console show\n$ false\n```\n", tmp_path)
+
+
+def test_a_block_must_say_whether_it_runs() -> None:
+    text = "```python\n```\n```console\n```\n```fortran\n```\n```python file=x\n```\n"
+    assert undecided(blocks_of(text)) == [1, 3]
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One, two\n[a](page.md) [b](#one-two) [c](https://x.org) [d](no.md) [e](#three)\n"
+        "```text\n[f](no.md)\n```\n"
+    )
+    assert broken_links(page) == ["no.md", "#three"]
