@@ -1,0 +1,1 @@
+"""Own coherent storage for host and devices; refuse to know anything about compilers."""

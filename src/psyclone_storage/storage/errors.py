@@ -1,0 +1,73 @@
+"""Own the exceptions of the storage runtime; refuse to know what raises them.
+
+Every message is a full sentence that names the buffer by its label, its size and the memory spaces concerned, and ends
+with what to do about it. `code` identifies the kind of error for tools, in the R (run time) series.
+"""
+
+from __future__ import annotations
+
+
+class StorageError(Exception):
+    """Be the common ancestor of every error that the storage runtime raises on purpose."""
+
+    code = "R200"
+
+
+class AccessConflictError(StorageError, RuntimeError):
+    """Say that an access was asked for while another one makes it unsafe (HM-61, HM-62)."""
+
+    code = "R201"
+
+
+class AccessDeadlockError(AccessConflictError):
+    """Say that waiting for an access could never end, because the waiter itself holds what it waits for."""
+
+    code = "R202"
+
+
+class PoisonedDataError(StorageError, RuntimeError):
+    """Say that the last task that wrote the data failed, so that its values must not be read (spec 2B.2)."""
+
+    code = "R203"
+
+
+class ConstBufferError(StorageError, TypeError):
+    """Say that a write access was asked for on data that are read-only (spec 2B.7)."""
+
+    code = "R204"
+
+
+class AllocationInUseError(StorageError, BufferError):
+    """Say that memory cannot be moved or freed, because something outside still points to it (spec 2B.5)."""
+
+    code = "R205"
+
+
+class AccessReleasedError(StorageError, RuntimeError):
+    """Say that an access was used after its release (HM-50)."""
+
+    code = "R206"
+
+
+class MemoryException(StorageError, RuntimeError):
+    """Say that a memory cannot do what was asked: no route, wrong size at free, or out of space (HM-26, HM-36)."""
+
+    code = "R207"
+
+
+class DeviceUnavailableError(StorageError, RuntimeError):
+    """Say that a device was asked for where there is none, and how to choose another one."""
+
+    code = "R208"
+
+
+class UnknownSpaceError(StorageError, ValueError):
+    """Say that a string is neither the tag nor an alias of a memory space (ACC-8)."""
+
+    code = "R209"
+
+
+class HostUseError(StorageError, TypeError):
+    """Say that host code touched the memory of a device without copying it first."""
+
+    code = "R210"

@@ -1,0 +1,120 @@
+"""Own `Future`, the promise of an asynchronous access or transfer; refuse to run anything.
+
+One class serves the futures of `open` and `close` (ACC-20, ACC-22) and the tokens of asynchronous copies (HM-38). It is
+lighter than the one of the standard library: a future that is born done allocates no lock, and one that stands for a
+place in a lock queue can be told to look for a deadlock before it blocks.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Future(Generic[T]):
+    """Promise a value that another thread will provide.
+
+    `before_wait`, if given, is called each time before a wait that would block; it may raise to refuse the wait.
+    """
+
+    __slots__ = ("_value", "_error", "_done", "_event", "_callbacks", "_before_wait", "_after_wait", "_lock")
+
+    def __init__(self, before_wait: Callable[[], Callable[[], None]] | None = None) -> None:
+        """Make an open promise; `before_wait` returns what to call when the wait is over."""
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self._done = False
+        self._event = threading.Event()
+        self._callbacks: list[Callable[[Future[T]], None]] = []
+        self._before_wait = before_wait
+        self._lock = threading.Lock()
+
+    @classmethod
+    def completed(cls, value: T) -> Future[T]:
+        """Return a future that already has its value."""
+        future: Future[T] = cls.__new__(cls)
+        future._value = value
+        future._error = None
+        future._done = True
+        return future
+
+    @classmethod
+    def failed(cls, error: BaseException) -> Future[T]:
+        """Return a future that already has failed."""
+        future: Future[T] = cls.__new__(cls)
+        future._value = None
+        future._error = error
+        future._done = True
+        return future
+
+    def done(self) -> bool:
+        """Say whether the value or the failure is there."""
+        return self._done
+
+    def result(self, timeout: float | None = None) -> T:
+        """Wait for the value and return it; raise what made it fail, or `TimeoutError` after `timeout` seconds."""
+        if not self._done:
+            self._block(timeout)
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]
+
+    wait = result
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Wait for the end and return what made it fail, None after a success."""
+        if not self._done:
+            self._block(timeout)
+        return self._error
+
+    def then(self, callback: Callable[[Future[T]], None]) -> None:
+        """Call `callback` with this future when it is done, at once if it is."""
+        if not self._done:
+            with self._lock:
+                if not self._done:
+                    self._callbacks.append(callback)
+                    return
+        callback(self)
+
+    def set_result(self, value: T) -> None:
+        """Keep the promise. Callbacks run in this thread, before those who wait go on."""
+        self._value = value
+        self._finish()
+
+    def set_exception(self, error: BaseException) -> None:
+        """Break the promise: those who wait get `error`."""
+        self._error = error
+        self._finish()
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._done = True
+            callbacks, self._callbacks = self._callbacks, []
+        try:
+            for callback in callbacks:
+                callback(self)
+        finally:
+            self._event.set()
+
+    def _block(self, timeout: float | None) -> None:
+        after_wait = self._before_wait() if self._before_wait is not None else None
+        try:
+            if not self._event.wait(timeout):
+                raise TimeoutError(f"The future was not done after {timeout} s.")
+        finally:
+            if after_wait is not None:
+                after_wait()
+
+
+SyncToken = Future
+
+
+def wait_all(futures: Iterable[Future[T]]) -> list[T]:
+    """Wait for all the futures and return their values; after all have ended, raise the first failure (ACC-20)."""
+    waited = list(futures)
+    for future in waited:
+        future.exception()
+    return [future.result() for future in waited]

@@ -1,0 +1,1 @@
+"""Own the memories behind the memory spaces and the ways between them."""

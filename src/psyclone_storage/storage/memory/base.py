@@ -1,0 +1,126 @@
+"""Own what every memory can do (HM-24 to HM-39); refuse to know any particular one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.errors import MemoryException
+from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
+from psyclone_storage.storage.memory.stream import Stream
+from psyclone_storage.storage.spaces import MemorySpace
+
+
+class Memory(ABC):
+    """Allocate in one memory space, look at what is there, and copy to and from other memories.
+
+    Spans of bytes are given as a pair (first byte, number of bytes), the same in source and target.
+    """
+
+    def __init__(self, space: MemorySpace) -> None:
+        """Serve `space`."""
+        self.space = space
+
+    @property
+    def stream(self) -> Stream | None:
+        """Return the queue that orders the work of the device, None where there is no device."""
+        return None
+
+    @property
+    @abstractmethod
+    def use(self) -> PoolUse:
+        """Return how many bytes are handed out, kept for reuse, and the high-water mark."""
+
+    @abstractmethod
+    def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
+        """Return `nbytes` bytes at an address that is a multiple of `alignment` (HM-25)."""
+
+    def free(self, allocation: Allocation, nbytes: int) -> None:
+        """Give up one use of `allocation`; `nbytes` must be what was allocated (HM-26)."""
+        if allocation.space is not self.space or nbytes != allocation.capacity:
+            raise MemoryException(
+                f'"{allocation.label}" has {allocation.capacity} B at {allocation.space.tag}, '
+                f"but {nbytes} B at {self.space.tag} were to be freed."
+            )
+        allocation.drop()
+
+    @abstractmethod
+    def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
+        """Return a typed array over `allocation`, of the type that this memory's code works on."""
+
+    @abstractmethod
+    def kernel_view(self, window: Any) -> Any:
+        """Return what a kernel that runs on this memory's device gets for an array of `window`."""
+
+    @abstractmethod
+    def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
+        """Set all the elements of a window to `value`."""
+
+    def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:
+        """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
+
+    def can_copy_from(self, source: Memory) -> bool:
+        """Say whether this memory can fetch from `source` by itself (HM-32)."""
+        return False
+
+    def can_copy_to(self, target: Memory) -> bool:
+        """Say whether this memory can send to `target` by itself (HM-33)."""
+        return False
+
+    def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+        """Fetch a span into `target`, which is of this memory (HM-36)."""
+        raise _no_route(source.space, self.space)
+
+    def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+        """Send a span of `source`, which is of this memory (HM-37)."""
+        raise _no_route(self.space, target.space)
+
+    def memcpy_from_async(
+        self, target: Allocation, source: Allocation, span: tuple[int, int]
+    ) -> Future[None]:
+        """Do `memcpy_from` on the stream; return what to wait for (HM-38)."""
+        return self._enqueue(self.memcpy_from, target, source, span)
+
+    def memcpy_to_async(
+        self, target: Allocation, source: Allocation, span: tuple[int, int]
+    ) -> Future[None]:
+        """Do `memcpy_to` on the stream; return what to wait for (HM-38)."""
+        return self._enqueue(self.memcpy_to, target, source, span)
+
+    def _enqueue(self, work: Any, *args: Any) -> Future[None]:
+        stream = self.stream
+        if stream is not None:
+            return stream.submit(work, *args)
+        work(*args)
+        return Future.completed(None)
+
+    def __repr__(self) -> str:
+        """Name the class and the space."""
+        return f"<{type(self).__name__} {self.space.tag}>"
+
+
+def host_pages(allocation: Allocation) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return the bytes of an allocation that lives in pages of the host."""
+    pages: np.ndarray[Any, np.dtype[np.uint8]] = allocation.block
+    return pages
+
+
+def array_over(allocation: Allocation, spec: WindowSpec) -> np.ndarray[Any, Any]:
+    """Return the NumPy array that `spec` describes over an allocation in pages of the host."""
+    array: np.ndarray[Any, Any] = np.ndarray(
+        spec.shape, spec.dtype, allocation.block, spec.offset, spec.strides
+    )
+    if not (spec.writable and allocation.writable):
+        array.flags.writeable = False
+    return array
+
+
+def _no_route(source: MemorySpace, target: MemorySpace) -> MemoryException:
+    return MemoryException(
+        f"Data cannot go from {source.tag} to {target.tag} in one step: let the router choose "
+        f"the way."
+    )

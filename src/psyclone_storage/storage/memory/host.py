@@ -1,0 +1,111 @@
+"""Own the memories that host code can use directly; refuse transfers to devices (they fetch)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.errors import MemoryException
+from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
+from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
+from psyclone_storage.storage.spaces import MemorySpace
+
+
+class HostMemory(Memory):
+    """Allocate pages of the host, 64-byte aligned, from a pool."""
+
+    page_locked = False
+
+    def __init__(self, space: MemorySpace) -> None:
+        """Serve `space` from a pool of its own."""
+        super().__init__(space)
+        self.pool = Pool()
+
+    @property
+    def use(self) -> PoolUse:
+        """Return the state of the pool."""
+        return self.pool.use
+
+    def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
+        """Return bytes from the pool."""
+        lease = self.pool.lease(nbytes, alignment)
+        return Allocation(self.space, lease.ctypes.data, nbytes, lease)
+
+    def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
+        """Return a NumPy array."""
+        return array_over(allocation, spec)
+
+    def kernel_view(self, window: Any) -> Any:
+        """Return the array itself: host kernels work on NumPy arrays."""
+        return window
+
+    def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
+        """Set all the elements of a window to `value`."""
+        array_over(allocation, spec).fill(value)
+
+    def can_copy_from(self, source: Memory) -> bool:
+        """Say yes for all memories that host code can use."""
+        return source.space.host_accessible
+
+    def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+        """Copy bytes between two places that host code can use."""
+        if not source.space.host_accessible:
+            super().memcpy_from(target, source, span)
+        first, count = span
+        pages = host_pages(source)[first : first + count]
+        np.copyto(host_pages(target)[first : first + count], pages)
+
+    def adopt(self, array: np.ndarray[Any, Any]) -> tuple[Allocation, int]:
+        """Take the memory of `array` as it is, without a copy (HM-83, GDP-4).
+
+        Returns the allocation, from the lowest to the highest byte that the array uses, and the
+        byte offset of the first element in it. `array` stays alive as long as the allocation.
+        """
+        low, high = np.lib.array_utils.byte_bounds(array)
+        start = array.__array_interface__["data"][0]
+        nbytes = high - low if array.size else 0
+        allocation = self.adopt_pointer(low, nbytes, array, array.flags.writeable)
+        return allocation, start - low
+
+    def adopt_pointer(
+        self, pointer: int, nbytes: int, owner: object, writable: bool = True
+    ) -> Allocation:
+        """Take `nbytes` bytes at `pointer`, which `owner` keeps alive (VIEW-54)."""
+        if nbytes < 0 or (pointer == 0 and nbytes > 0):
+            raise MemoryException(f"There cannot be {nbytes} B at address {pointer:#x}.")
+        pages = np.asarray(_Pages(pointer, nbytes, owner)) if nbytes else np.empty(0, np.uint8)
+        allocation = Allocation(self.space, pointer, nbytes, pages)
+        allocation.owner = owner
+        allocation.writable = writable
+        return allocation
+
+
+class PinnedMemory(HostMemory):
+    """Allocate host pages that count as page-locked: devices may use them without a copy (HM-86).
+
+    This is the emulation. Nothing locks the pages, and nothing needs to, as emulated devices share
+    the address space of the host.
+    """
+
+    page_locked = True
+
+
+class ManagedMemory(HostMemory):
+    """Allocate host pages with two faces, one for the host and one for the devices (GDP-128)."""
+
+
+class _Pages:
+    """Lend memory at an address to NumPy, and keep its owner alive."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, pointer: int, nbytes: int, owner: object) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "data": (pointer, False),
+        }

@@ -1,0 +1,116 @@
+"""Own host pages and their reuse; refuse to know which memory space they stand for.
+
+A `Lease` is a byte array over one block of a pool. NumPy arrays built over it keep it alive, and
+the block goes back to its pool only when the last of them is gone, so that an array that outlives
+its buffer never sees the pages of somebody else.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Block = bytearray | mmap.mmap
+
+ALIGNMENT = 64
+_PAGE = mmap.PAGESIZE
+_LARGE = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """Report on a pool, in bytes: handed out, kept for reuse, and the most ever handed out."""
+
+    in_use: int
+    cached: int
+    high_water: int
+
+
+class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
+    """Be the bytes of one allocation; give the block back to its pool when nothing uses them."""
+
+    __slots__ = ("pool", "block", "charged")
+
+    pool: Pool
+    block: Block
+    charged: int
+
+    def __array_finalize__(self, parent: object) -> None:
+        """Mark an array made from a lease as one that gives nothing back."""
+        self.charged = -1
+
+    def __del__(self) -> None:
+        """Give the block back."""
+        if self.charged >= 0:
+            self.pool.take_back(self.block, self.charged)
+
+
+class Pool:
+    """Hand out blocks of host pages and keep returned ones for reuse, up to `limit` bytes."""
+
+    __slots__ = ("_free", "_cached", "_in_use", "_high_water", "_limit", "_lock")
+
+    def __init__(self, limit: int = 1 << 30) -> None:
+        """Start empty."""
+        self._free: dict[int, list[Block]] = {}
+        self._cached = 0
+        self._in_use = 0
+        self._high_water = 0
+        self._limit = limit
+        # A lease may die during a garbage collection that a pool operation of this very thread
+        # sets off, so the lock has to be one that the thread may take again.
+        self._lock = threading.RLock()
+
+    def lease(self, nbytes: int, alignment: int = ALIGNMENT) -> Lease:
+        """Return `nbytes` bytes whose address is a multiple of `alignment`, a power of two."""
+        size = _size_class(nbytes + (alignment if nbytes < _LARGE or alignment > _PAGE else 0))
+        with self._lock:
+            kept = self._free.get(size)
+            block = kept.pop() if kept else None
+            if block is not None:
+                self._cached -= size
+            self._in_use += size
+            self._high_water = max(self._high_water, self._in_use)
+        if block is None:
+            block = mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
+        lease = _aligned(block, nbytes, alignment)
+        lease.pool, lease.block, lease.charged = self, block, size
+        return lease
+
+    def take_back(self, block: Block, size: int) -> None:
+        """Keep `block` for reuse, or let it go where the limit is reached."""
+        with self._lock:
+            self._in_use -= size
+            if self._cached + size <= self._limit:
+                self._free.setdefault(size, []).append(block)
+                self._cached += size
+
+    def trim(self) -> None:
+        """Give all the blocks that are kept for reuse back to the system."""
+        with self._lock:
+            self._free.clear()
+            self._cached = 0
+
+    @property
+    def use(self) -> PoolUse:
+        """Return how much is handed out, how much is kept, and the high-water mark."""
+        return PoolUse(self._in_use, self._cached, self._high_water)
+
+
+def _aligned(block: Block, nbytes: int, alignment: int) -> Lease:
+    raw: Lease = Lease((len(block),), np.uint8, block)
+    shift = -raw.ctypes.data % alignment if not isinstance(block, mmap.mmap) else 0
+    if isinstance(block, mmap.mmap) and alignment > _PAGE:
+        shift = -raw.ctypes.data % alignment
+    return Lease((nbytes,), np.uint8, block, shift)
+
+
+def _size_class(nbytes: int) -> int:
+    """Round up so that at most an eighth is wasted and blocks of similar size are exchangeable."""
+    step = max(256, 1 << max(nbytes.bit_length() - 4, 0))
+    size = -(-max(nbytes, 1) // step) * step
+    return -(-size // _PAGE) * _PAGE if size >= _LARGE else size

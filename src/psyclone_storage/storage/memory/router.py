@@ -1,0 +1,95 @@
+"""Own the way from one memory to another: direct, peer, or staged via the host."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from psyclone_storage.storage.allocation import Allocation
+from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.spaces import SpaceKind
+
+Span = tuple[int, int]
+
+
+class Route(Enum):
+    """Name the ways."""
+
+    DIRECT = "direct"
+    PEER = "peer"
+    STAGED = "staged"
+
+
+def route(target: Memory, source: Memory) -> Route:
+    """Return how data get from `source` to `target`: in one step where one of the two can do it."""
+    if target.can_copy_from(source) or source.can_copy_to(target):
+        both = target.space.kind is SpaceKind.DEVICE and source.space.kind is SpaceKind.DEVICE
+        return Route.PEER if both else Route.DIRECT
+    return Route.STAGED
+
+
+class Router:
+    """Copy spans of bytes between allocations of any two memories, by the best way."""
+
+    def __init__(self, staging: Memory) -> None:
+        """Stage in `staging`, which every memory must be able to copy from and to (HM-35)."""
+        self._staging = staging
+
+    def copy(
+        self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
+    ) -> None:
+        """Copy `span` from `source` to `target`; `ends` are the memories of target and source."""
+        onto, origin = ends
+        if onto.can_copy_from(origin):
+            onto.memcpy_from(target, source, span)
+        elif origin.can_copy_to(onto):
+            origin.memcpy_to(target, source, span)
+        else:
+            self._copy_staged(ends, target, source, span)
+
+    def copy_async(
+        self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
+    ) -> Future[None]:
+        """Start `copy` on the stream of the device that takes part; return what to wait for.
+
+        Of a staged copy each half runs on the stream of its own device, one after the other, so
+        that no device ever waits for another one.
+        """
+        onto, origin = ends
+        if route(onto, origin) is Route.STAGED:
+            return self._copy_staged_async(ends, target, source, span)
+        stream = onto.stream or origin.stream
+        if stream is None:
+            self.copy(ends, target, source, span)
+            return Future.completed(None)
+        return stream.submit(self.copy, ends, target, source, span)
+
+    def _copy_staged(
+        self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
+    ) -> None:
+        middle = self._staging.allocate(sum(span))
+        self.copy((self._staging, ends[1]), middle, source, span)
+        self.copy((ends[0], self._staging), target, middle, span)
+
+    def _copy_staged_async(
+        self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
+    ) -> Future[None]:
+        middle = self._staging.allocate(sum(span))
+        finished: Future[None] = Future()
+
+        def send_on(fetched: Future[None]) -> None:
+            error = fetched.exception()
+            if error is not None:
+                finished.set_exception(error)
+                return
+            self.copy_async((ends[0], self._staging), target, middle, span).then(finish)
+
+        def finish(sent: Future[None]) -> None:
+            error = sent.exception()
+            if error is not None:
+                finished.set_exception(error)
+            else:
+                finished.set_result(None)
+
+        self.copy_async((self._staging, ends[1]), middle, source, span).then(send_on)
+        return finished

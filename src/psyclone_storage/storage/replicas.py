@@ -1,0 +1,553 @@
+"""Own the replicas of one buffer and the movement of values between them; refuse to lock.
+
+`Replicas` is the inner part of `Buffer`. It finds or makes the replica for a space, brings values
+to it, marks what a write leaves stale, and follows the hints. Its callers hold an access that the
+lock table granted, which is why validity can only grow under a reader and why nobody else is there
+under a writer.
+
+Synchronous work blocks its caller. Asynchronous work (`prepare_async`, `start_prefetch`) may start
+on the worker thread of some device, and therefore never waits: it submits to the stream of the
+replica that it fills and goes on in callbacks.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.chunks import ChunkLayout, whole
+from psyclone_storage.storage.errors import StorageError
+from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.hints import Hints
+from psyclone_storage.storage.incarnation import Incarnation, IncarnationState
+from psyclone_storage.storage.locks import LockTable
+from psyclone_storage.storage.memory.registry import memory_of, router
+from psyclone_storage.storage.spaces import (
+    MemorySpace,
+    SpaceKind,
+    SpaceLike,
+    host_space,
+    managed_space,
+    pinned_space,
+)
+from psyclone_storage.storage.stats import GLOBAL_STATS, TransferEvent, TransferStats
+from psyclone_storage.storage.token import AccessToken
+from psyclone_storage.storage.validity import Validity
+
+
+class Owner(Protocol):
+    """Be what the replicas need of their buffer."""
+
+    label: str
+    dtype: np.dtype[Any]
+    itemsize: int
+    hints: Hints
+    stats: TransferStats
+    const: bool
+    poisoned: BaseException | None
+    table: LockTable
+
+    def check_usable(self, token: AccessToken) -> None:
+        """Raise if the data may not be used as `token` wants."""
+
+    def prefetch(
+        self, space: SpaceLike = None, region: tuple[int, int] | None = None
+    ) -> Future[None]:
+        """Start to make the replica at `space` valid."""
+
+
+class Recipe(Protocol):
+    """Be what the replicas need of the options of their buffer."""
+
+    @property
+    def init(self) -> Any:
+        """Return the value of elements that nobody wrote, None for no value."""
+
+    @property
+    def alignment(self) -> int:
+        """Return the alignment of each replica in bytes."""
+
+
+class Replicas:
+    """Keep the replicas of `owner`, in the order in which they came up.
+
+    `resident` maps a space that was asked for to the replica that serves it: the host and its
+    page-locked part share one, and unified memory serves all. `attention` is true while the hot
+    path must not be taken: the data are const or poisoned, or a transfer is under way.
+    """
+
+    __slots__ = (
+        "owner", "layout", "validity", "resident", "attention", "has_wishes", "_alignment", "_init",
+        "_list", "_moving", "_pending", "_truth", "_hints",
+    )  # fmt: skip
+
+    def __init__(self, owner: Owner, layout: ChunkLayout, recipe: Recipe) -> None:
+        """Start without replicas."""
+        hints = owner.hints
+        self.owner = owner
+        self.layout = layout
+        self.validity = Validity(layout.count)
+        self.resident: dict[SpaceLike, Incarnation] = {}
+        self.attention = owner.const
+        self.has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
+        self._alignment = recipe.alignment
+        self._init = recipe.init
+        self._hints = hints
+        self._list: list[Incarnation] = []
+        self._moving = threading.Lock()
+        self._pending: list[tuple[int, Future[None]]] = []
+        self._truth: list[MemorySpace | None] = [None] * layout.count
+
+    # -- finding ---------------------------------------------------------------------------------
+
+    def find(self, space: MemorySpace) -> Incarnation | None:
+        """Return the replica that serves `space`, None where there is none yet."""
+        found = self.resident.get(space)
+        if found is not None:
+            return found
+        home = self._home(space)
+        return next((replica for replica in self._list if replica.space is home), None)
+
+    def at(self, space: MemorySpace) -> Incarnation:
+        """Return the replica that serves `space`, made known if needed, but not yet allocated."""
+        found = self.find(space)
+        if found is None:
+            found = Incarnation(memory_of(self._home(space)))
+            self._list.append(found)
+        if space not in self.resident:
+            memory_of(space)
+            self.resident[space] = found
+            if space is host_space():
+                self.resident[None] = found
+        return found
+
+    def all(self) -> list[Incarnation]:
+        """Return the replicas."""
+        return list(self._list)
+
+    def is_valid(self, space: MemorySpace, chunks: tuple[int, int]) -> bool:
+        """Say whether the replica that serves `space` is valid in all of `chunks`."""
+        replica = self.find(space)
+        return replica is not None and self.validity.is_valid(replica.bit, chunks)
+
+    def states(self) -> tuple[IncarnationState, ...]:
+        """Return a report on each replica."""
+        pending = {bit for bit, _ in self._pending}
+        return tuple(
+            IncarnationState(
+                replica.space,
+                replica.allocation.pointer if replica.allocation is not None else 0,
+                replica.capacity,
+                bool(self.validity.everywhere & replica.bit),
+                tuple(
+                    self.validity.freshness(replica.bit, chunk)
+                    for chunk in range(self.layout.count)
+                ),
+                replica.bit in pending,
+            )
+            for replica in self._list
+        )
+
+    def valid_sides(self) -> tuple[bool, bool]:
+        """Say whether the host side, and any device, has all current values."""
+        valid = [replica.space.kind for replica in self._list if replica.bit & self.validity.everywhere]
+        host = any(kind.host_accessible for kind in valid)
+        device = any(kind in (SpaceKind.DEVICE, SpaceKind.MANAGED) for kind in valid)
+        return host, device
+
+    def point_of_truth(self) -> tuple[MemorySpace, ...]:
+        """Return for each chunk where its true values are, or will be put."""
+        return tuple(self._truth_of(chunk) for chunk in range(self.layout.count))
+
+    # -- preparing an access ---------------------------------------------------------------------
+
+    def prepare(self, token: AccessToken) -> None:
+        """Make the replica of `token` valid, and if it writes, all others stale."""
+        replica = token.replica
+        self._settle(replica.bit if not token.mode.writes else -1)
+        with self._moving:
+            self._allocate(replica)
+            needed = self._needed(token)
+            for chunk in self._fillable(needed):
+                replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
+                self.validity_add(replica.bit, [chunk])
+            for chunk in self.validity.stale(replica.bit, needed):
+                self._fetch(replica, chunk)
+        if token.mode.writes:
+            self._mark_written(token)
+
+    def prepare_async(self, token: AccessToken, future: Future[AccessToken]) -> None:
+        """Do what `prepare` does without waiting; resolve `future` with the granted `token`."""
+
+        def finish(moved: Future[None]) -> None:
+            error = moved.exception()
+            if error is not None:
+                self.owner.table.release(token)
+                future.set_exception(error)
+                return
+            if token.mode.writes:
+                self._mark_written(token)
+            future.set_result(token)
+
+        try:
+            self.owner.check_usable(token)
+            self._start(token, -1 if token.mode.writes else token.replica.bit).then(finish)
+        except StorageError as error:
+            self.owner.table.release(token)
+            future.set_exception(error)
+
+    def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
+        """Start the transfers that `token` needs, and release it: the next access will wait."""
+        try:
+            self.owner.check_usable(token)
+            moved = self._start(token, token.replica.bit)
+        except StorageError as error:
+            self.owner.table.release(token)
+            future.set_exception(error)
+            return
+        self.owner.table.release(token)
+        moved.then(lambda done: _copy_outcome(done, future))
+
+    def settled(self) -> Future[None]:
+        """Return a future that resolves when all the transfers under way have ended."""
+        return _all_of([future for _, future in tuple(self._pending)])
+
+    # -- ending an access ------------------------------------------------------------------------
+
+    def close_write(self, token: AccessToken, error: BaseException | None) -> None:
+        """Record where the truth is after a write, and whether it is usable."""
+        owner = self.owner
+        first, last = token.chunks
+        self._truth[first:last] = [token.replica.space] * (last - first)
+        if error is not None:
+            owner.poisoned = error
+        elif owner.poisoned is not None and not token.mode.reads and token.region is None:
+            owner.poisoned = None
+        self._note_attention()
+
+    def follow_hints(self, token: AccessToken) -> None:
+        """Start the transfers that the hints ask for after a write."""
+        hints = self._hints
+        wanted: list[MemorySpace] = []
+        if hints.preferred and token.replica.space not in hints.preferred:
+            for chunk in range(*token.chunks):
+                self._pull_truth(chunk)
+        if hints.access_via is not None:
+            wanted.append(hints.access_via)
+        if hints.read_mostly:
+            wanted += [r.space for r in self._list if r.capacity and r is not token.replica]
+        for space in dict.fromkeys(wanted):
+            self.owner.prefetch(space)
+
+    def assume_valid(self, spaces: list[MemorySpace]) -> None:
+        """Set the valid bits to exactly those of `spaces`."""
+        with self.owner.table.lock:
+            replicas = [self.at(space) for space in spaces]
+            for replica in replicas:
+                self._allocate(replica)
+            self.validity.assign(sum({replica.bit for replica in replicas}))
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def valid_below(self, nbytes: int) -> list[Incarnation]:
+        """Return the valid replicas with fewer than `nbytes` bytes."""
+        valid = self.validity.anywhere
+        return [r for r in self._list if r.bit & valid and r.capacity < nbytes]
+
+    def resize(self, size: int, growing: list[Incarnation]) -> None:
+        """Set the size, after the replicas in `growing` got the memory for it."""
+        for replica in growing:
+            self.grow(replica, size * self.owner.itemsize)
+        self.layout = whole(size)
+
+    def grow(self, replica: Incarnation, nbytes: int) -> None:
+        """Give a replica new memory with the old values in it."""
+        old = replica.allocation
+        new = self._new_allocation(replica, nbytes)
+        if old is not None:
+            kept = min(old.capacity, nbytes)
+            if kept and self.validity.anywhere & replica.bit:
+                replica.memory.memcpy_from(new, old, (0, kept))
+            old.drop()
+        replica.allocation = new
+
+    def purge(self) -> None:
+        """Free all memory and set the size to 0."""
+        for replica in self._list:
+            replica.free()
+        self.validity = Validity(1)
+        self._truth = [None]
+        self.layout = whole(0)
+
+    def drop(self, replica: Incarnation) -> None:
+        """Free one replica. Raises `StorageError` if the only valid values are in it."""
+        if self.validity.sole_holder(replica.bit):
+            raise StorageError(
+                f'The only valid values of "{self.owner.label}" are at {replica.space.tag}: make '
+                f"them valid elsewhere before this replica is freed."
+            )
+        replica.free()
+        self.validity.forget(replica.bit)
+
+    def adopt(self, replica: Incarnation, valid: bool) -> None:
+        """Take in a replica whose memory exists already."""
+        known = self.find(replica.space)
+        if known is not None and known.allocation is not None:
+            raise StorageError(f'"{self.owner.label}" has memory at {replica.space.tag} already.')
+        if known is not None:
+            known.allocation = replica.allocation
+        else:
+            self._list.append(replica)
+        if valid:
+            self.validity.add(self.at(replica.space).bit, range(self.layout.count))
+
+    def validity_add(self, bit: int, chunks: list[int]) -> None:
+        """Note under the lock that `chunks` are valid at `bit`."""
+        with self.owner.table.lock:
+            self.validity.add(bit, chunks)
+
+    # -- private: where --------------------------------------------------------------------------
+
+    def _home(self, space: MemorySpace) -> MemorySpace:
+        """Return the space of the replica that serves `space`."""
+        if self._hints.managed and space.node == host_space().node:
+            return managed_space()
+        if space.kind not in (SpaceKind.HOST, SpaceKind.PINNED) or space.node != host_space().node:
+            return space
+        for replica in self._list:
+            if replica.space.kind in (SpaceKind.HOST, SpaceKind.PINNED):
+                return replica.space
+        first = self._list[0].space if self._list else self._hints.first_touch
+        on_device = first is not None and first.kind is SpaceKind.DEVICE
+        wants_pinned = self._hints.pinned or (self._hints.first_touch is not None and on_device)
+        return pinned_space() if wants_pinned else space
+
+    def _truth_of(self, chunk: int) -> MemorySpace:
+        mask = self.validity.mask(chunk)
+        recorded = self._truth[chunk]
+        if recorded is not None and recorded.bit & mask:
+            return recorded
+        held = next((replica.space for replica in self._list if replica.bit & mask), None)
+        if held is not None:
+            return held
+        preferred = self._preferred(chunk)
+        return preferred or self._hints.first_touch or host_space()
+
+    def _preferred(self, chunk: int) -> MemorySpace | None:
+        preferred = self._hints.preferred
+        return preferred[chunk * len(preferred) // self.layout.count] if preferred else None
+
+    def _pull_truth(self, chunk: int) -> None:
+        space = self._preferred(chunk)
+        if space is None:
+            return
+
+        def moved(done: Future[None]) -> None:
+            if done.exception() is None:
+                self._truth[chunk] = space
+
+        self.owner.prefetch(space, self.layout.span(chunk)).then(moved)
+
+    # -- private: memory -------------------------------------------------------------------------
+
+    def _allocate(self, replica: Incarnation) -> None:
+        nbytes = self.layout.size * self.owner.itemsize
+        if replica.allocation is None or replica.capacity < nbytes:
+            self.grow(replica, nbytes)
+
+    def _new_allocation(self, replica: Incarnation, nbytes: int) -> Allocation:
+        allocation = replica.memory.allocate(nbytes, self._alignment)
+        allocation.label = self.owner.label
+        return allocation
+
+    # -- private: values -------------------------------------------------------------------------
+
+    def _needed(self, token: AccessToken) -> tuple[int, int]:
+        """Return the chunks whose values must be there before the access begins."""
+        first, last = token.chunks
+        if token.mode.reads:
+            return token.chunks
+        if token.region is None or first == last:
+            return 0, 0
+        # Of a write-only region, only the chunks at its two ends may keep some of their values.
+        if self.layout.covers(token.region, first):
+            first += 1
+        if first < last and self.layout.covers(token.region, last - 1):
+            last -= 1
+        return first, last
+
+    def _fillable(self, chunks: tuple[int, int]) -> list[int]:
+        return self.validity.uninitialised(chunks) if self._init is not None else []
+
+    def _init_of(self, chunk: int) -> tuple[WindowSpec, Any]:
+        start, stop = self.layout.span(chunk)
+        offset = start * self.owner.itemsize
+        return WindowSpec(self.owner.dtype, (stop - start,), None, offset), self._init
+
+    def _span(self, chunk: int) -> tuple[int, int]:
+        start, stop = self.layout.span(chunk)
+        return start * self.owner.itemsize, (stop - start) * self.owner.itemsize
+
+    def _source(self, replica: Incarnation, chunk: int) -> Incarnation:
+        """Return the replica to copy from: on the host side if possible, else the truth."""
+        mask = self.validity.mask(chunk) & ~replica.bit
+        valid = [other for other in self._list if other.bit & mask]
+        return next((other for other in valid if other.space.host_accessible), valid[0])
+
+    def _fetch(self, replica: Incarnation, chunk: int) -> None:
+        source = self._source(replica, chunk)
+        ends = (replica.memory, source.memory)
+        span = self._span(chunk)
+        begin = time.perf_counter()
+        if span[1]:
+            router().copy(ends, replica.allocation_there(), source.allocation_there(), span)
+            self._record(source.space, replica.space, chunk, begin)
+        self.validity_add(replica.bit, [chunk])
+
+    def _record(
+        self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float
+    ) -> None:
+        seconds = time.perf_counter() - begin
+        event = TransferEvent(
+            self.owner.label, source, target, self._span(chunk)[1], chunk, seconds
+        )
+        self.owner.stats.record(event)
+        GLOBAL_STATS.record(event)
+
+    def _mark_written(self, token: AccessToken) -> None:
+        bit = token.replica.bit
+        with self.owner.table.lock:
+            lost = self.validity.written(bit, token.chunks)
+        if not lost:
+            return
+        for replica in self._list:
+            if replica.bit & lost and replica.allocation is not None:
+                for chunk in range(*token.chunks):
+                    replica.memory.poison(replica.allocation, self._span(chunk))
+
+    # -- private: asynchronous -------------------------------------------------------------------
+
+    def _settle(self, bits: int) -> None:
+        """Wait for the transfers to replicas of `bits`; what failed is tried again by the caller."""
+        for bit, future in tuple(self._pending):
+            if bit & bits:
+                future.exception()
+
+    def _start(self, token: AccessToken, after: int) -> Future[None]:
+        """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
+        self._allocate(token.replica)
+        before = _all_of([future for bit, future in tuple(self._pending) if bit & after])
+        finished: Future[None] = Future()
+        entry = (token.replica.bit, finished)
+        with self.owner.table.lock:
+            self._pending.append(entry)
+            self.attention = True
+
+        def end(moved: Future[None]) -> None:
+            with self.owner.table.lock:
+                self._pending.remove(entry)
+            self._note_attention()
+            _copy_outcome(moved, finished)
+
+        def begin(_: Future[None]) -> None:
+            try:
+                moves = self._submit(token)
+            except Exception as error:  # pylint: disable=broad-exception-caught
+                end(Future.failed(error))
+                return
+            _all_of(moves).then(end)
+
+        before.then(begin)
+        return finished
+
+    def _submit(self, token: AccessToken) -> list[Future[None]]:
+        """Put the work for one access into the streams; return the futures of its parts."""
+        replica = token.replica
+        needed = self._needed(token)
+        moves = [
+            self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
+            for chunk in self._fillable(needed)
+        ]
+        for chunk in self.validity.stale(replica.bit, needed):
+            source = self._source(replica, chunk)
+            begin = time.perf_counter()
+            copied = router().copy_async(
+                (replica.memory, source.memory),
+                replica.allocation_there(),
+                source.allocation_there(),
+                self._span(chunk),
+            )
+            note = self._recorder(source, replica, chunk, begin)
+            moves.append(self._then_valid(copied, replica, chunk, note))
+        return moves
+
+    def _submit_fill(self, replica: Incarnation, chunk: int) -> Future[None]:
+        memory, allocation = replica.memory, replica.allocation_there()
+        if memory.stream is not None:
+            return memory.stream.submit(memory.fill, allocation, *self._init_of(chunk))
+        memory.fill(allocation, *self._init_of(chunk))
+        return Future.completed(None)
+
+    def _recorder(
+        self, source: Incarnation, replica: Incarnation, chunk: int, begin: float
+    ) -> Callable[[], None]:
+        return lambda: self._record(source.space, replica.space, chunk, begin)
+
+    def _then_valid(
+        self,
+        moved: Future[None],
+        replica: Incarnation,
+        chunk: int,
+        note: Callable[[], None] | None = None,
+    ) -> Future[None]:
+        finished: Future[None] = Future()
+
+        def mark(done: Future[None]) -> None:
+            if done.exception() is None:
+                self.validity_add(replica.bit, [chunk])
+                if note is not None:
+                    note()
+            _copy_outcome(done, finished)
+
+        moved.then(mark)
+        return finished
+
+    def _note_attention(self) -> None:
+        owner = self.owner
+        self.attention = bool(owner.const or self._pending or owner.poisoned is not None)
+
+
+def _copy_outcome(done: Future[None], future: Future[None]) -> None:
+    error = done.exception()
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(None)
+
+
+def _all_of(futures: list[Future[None]]) -> Future[None]:
+    """Return a future that resolves after all of `futures`, with the first failure if there is one."""
+    if not futures:
+        return Future.completed(None)
+    if len(futures) == 1:
+        return futures[0]
+    finished: Future[None] = Future()
+    left = [len(futures)]
+    lock = threading.Lock()
+
+    def one_less(_: Future[None]) -> None:
+        with lock:
+            left[0] -= 1
+            if left[0]:
+                return
+        failed = next((f for f in futures if f.exception() is not None), None)
+        _copy_outcome(failed or futures[0], finished)
+
+    for future in futures:
+        future.then(one_less)
+    return finished

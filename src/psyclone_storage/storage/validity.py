@@ -1,0 +1,113 @@
+"""Own which replica of which chunk holds the current values; refuse to allocate, lock or copy.
+
+The state is two bit masks per chunk, with one bit per memory space: `valid` (the replica holds the
+current values) and `touched` (it held values at some time). A replica that is touched but not valid
+is stale; one that is not touched is uninitialised, and so is a chunk without any valid replica:
+there is nothing to transfer. Most buffers have one chunk, for which `everywhere` and `anywhere`
+are the same mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+ChunkRange = tuple[int, int]
+
+
+class Freshness(Enum):
+    """Name the states of one replica."""
+
+    VALID = "valid"
+    STALE = "stale"
+    UNINITIALISED = "uninitialised"
+
+
+class Validity:
+    """Keep the masks of all chunks.
+
+    Invariants: `everywhere` is the intersection and `anywhere` the union of the valid masks of all
+    chunks; what is valid is touched. `everywhere` is what the hot path looks at.
+    """
+
+    __slots__ = ("everywhere", "anywhere", "_valid", "_touched")
+
+    def __init__(self, chunks: int) -> None:
+        """Start with `chunks` uninitialised chunks."""
+        self.everywhere = 0
+        self.anywhere = 0
+        self._valid = [0] * chunks
+        self._touched = [0] * chunks
+
+    def is_valid(self, bit: int, chunks: ChunkRange) -> bool:
+        """Say whether the replica is valid in all of `chunks`."""
+        if self.everywhere & bit:
+            return True
+        return all(mask & bit for mask in self._valid[chunks[0] : chunks[1]])
+
+    def is_initialised(self, chunks: ChunkRange) -> bool:
+        """Say whether all of `chunks` have values somewhere."""
+        return all(self._valid[chunks[0] : chunks[1]])
+
+    def mask(self, chunk: int) -> int:
+        """Return the bits of the spaces whose replica of `chunk` is valid."""
+        return self._valid[chunk]
+
+    def freshness(self, bit: int, chunk: int) -> Freshness:
+        """Return the state of one replica of one chunk."""
+        if self._valid[chunk] & bit:
+            return Freshness.VALID
+        held = self._touched[chunk] & bit and self._valid[chunk]
+        return Freshness.STALE if held else Freshness.UNINITIALISED
+
+    def stale(self, bit: int, chunks: ChunkRange) -> list[int]:
+        """Return the chunks that have values, but not at `bit`: those that need a transfer."""
+        return [c for c in range(*chunks) if self._valid[c] and not self._valid[c] & bit]
+
+    def uninitialised(self, chunks: ChunkRange) -> list[int]:
+        """Return the chunks that have no values anywhere."""
+        return [c for c in range(*chunks) if not self._valid[c]]
+
+    def add(self, bit: int, chunks: Iterable[int]) -> None:
+        """Note that the replica at `bit` got the current values of `chunks`."""
+        for chunk in chunks:
+            self._valid[chunk] |= bit
+            self._touched[chunk] |= bit
+        self._combine()
+
+    def written(self, bit: int, chunks: ChunkRange) -> int:
+        """Note that `chunks` are written at `bit`; return the bits that lost validity by it."""
+        lost = 0
+        for chunk in range(*chunks):
+            lost |= self._valid[chunk]
+            self._valid[chunk] = bit
+            self._touched[chunk] |= bit
+        self._combine()
+        return lost & ~bit
+
+    def forget(self, bit: int) -> None:
+        """Note that the replica at `bit` is gone."""
+        for chunk, mask in enumerate(self._valid):
+            self._valid[chunk] = mask & ~bit
+            self._touched[chunk] &= ~bit
+        self._combine()
+
+    def sole_holder(self, bit: int) -> bool:
+        """Say whether some chunk has its values at `bit` only."""
+        return bit in self._valid
+
+    def assign(self, mask: int) -> None:
+        """Set the valid mask of all chunks to `mask`, on the word of someone who knows better."""
+        self._valid = [mask] * len(self._valid)
+        self._touched = [touched | mask for touched in self._touched]
+        self._combine()
+
+    def _combine(self) -> None:
+        if len(self._valid) == 1:
+            self.everywhere = self.anywhere = self._valid[0]
+            return
+        everywhere, anywhere = -1, 0
+        for mask in self._valid:
+            everywhere &= mask
+            anywhere |= mask
+        self.everywhere, self.anywhere = everywhere, anywhere
