@@ -13,6 +13,7 @@ class Intrinsic(Enum):
     INTEGER = "integer"
     LOGICAL = "logical"
     CHARACTER = "character"
+    COMPLEX = "complex"
 
 
 @dataclass(frozen=True, slots=True)
