@@ -1,0 +1,1 @@
+"""Text in, parsed forms out. The front ends know languages; what is said in them means nothing here."""

@@ -1,0 +1,70 @@
+"""Brackets, strings and lists in the text of one statement.
+
+Owns the search for what stands outside brackets and strings. Positions are those of the text
+given; nothing is evaluated and nothing is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"()\[\],]|=>|::|[=/<>]=|=")
+_NESTED = re.compile(r"[()\[\]'\"]")
+
+
+def marks(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
+    """Yield `(position, depth, mark)` for every bracket, comma and assignment outside strings.
+
+    An opening bracket and its closing one have the depth of what stands around them. A string
+    that is not closed is a mark of its own: its quote.
+    """
+    depth = 0
+    for found in _MARK.finditer(text, start, stop):
+        mark = found.group()
+        if len(mark) > 1 and mark[0] in "'\"":
+            continue
+        if mark in ")]":
+            depth -= 1
+        yield found.start(), depth, mark
+        if mark in "([":
+            depth += 1
+
+
+def closing(text: str, opening: int) -> int:
+    """Return the position of the bracket that closes the one at `opening`, or -1."""
+    for position, depth, mark in marks(text, opening, len(text)):
+        if depth == 0 and mark in ")]":
+            return position
+    return -1
+
+
+def first_outside(text: str, mark: str, start: int = 0) -> int:
+    """Return the position of the first `mark` from `start` on outside brackets, or -1."""
+    for position, depth, found in marks(text, start, len(text)):
+        if depth == 0 and found == mark:
+            return position
+    return -1
+
+
+def list_items(text: str, start: int, stop: int) -> list[tuple[int, int]]:
+    """Return start and stop of the items that commas separate, without the blanks around them.
+
+    Blank text has no items; between two commas there is one, perhaps empty.
+    """
+    if _NESTED.search(text, start, stop):
+        commas = [at for at, depth, mark in marks(text, start, stop) if mark == "," and not depth]
+    else:
+        commas = [at for at in range(start, stop) if text[at] == ","]
+    firsts = [start, *(comma + 1 for comma in commas)]
+    items = [_trimmed(text, *ends) for ends in zip(firsts, [*commas, stop], strict=True)]
+    return [] if len(items) == 1 and items[0][0] == items[0][1] else items
+
+
+def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
+    part = text[start:stop]
+    body = part.strip()
+    if not body:
+        return start, start
+    first = start + part.index(body[0]) if body[0] != part[0] else start
+    return first, first + len(body)

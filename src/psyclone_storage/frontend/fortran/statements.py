@@ -1,0 +1,220 @@
+"""Free-form Fortran text as logical statements that know where each of their characters stands.
+
+Owns continuation, comments, `;`, labels, strings and preprocessor lines. A statement's text is
+joined and free of comments, and every position in it maps back to the offset in the file.
+Comments are dropped, directives behind a `!` sentinel (`!$omp`, `!$`) among them. Preprocessor
+lines never become statements: no branch of a conditional is chosen, all of them are read, and
+each statement says how deep in conditionals it stands. What a statement means is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from psyclone_storage.base.source import SourceText, Span
+
+# A line without strings, `;` and inner `&`: by far the most lines are like this.
+_PLAIN = re.compile(
+    r"[ \t]*(?P<lead>&)?(?P<code>[^\s!'\"&;#][^!'\"&;\r\n]*)?(?P<more>&)?[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)"
+)
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(?:[^\n]*\\\r?\n)*[^\n]*\n?")
+_LEAD = re.compile(r"[ \t]*&")
+_TOKEN = re.compile(
+    r"(?P<code>[^!'\"&;\r\n]+)|(?P<string>'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\")|(?P<mark>.)"
+)
+_REST_OF_STRING = {
+    "'": re.compile(r"(?:[^'\n]|'')*'"),
+    '"': re.compile(r'(?:[^"\n]|"")*"'),
+}
+_MORE = re.compile(r"&[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_STRING_GOES_ON = re.compile(r"&[ \t]*\r?(?:\n|\Z)")
+_HEAD = re.compile(r"\s*(?:(\d{1,5})[ \t]+(?=[A-Za-z]))?")
+_COMMENT = re.compile(r"[ \t]*!")
+_OPENING = frozenset({"if", "ifdef", "ifndef"})
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One logical statement.
+
+    `text` is joined and trimmed, without its `label`. The piece of it from position `starts[i]`
+    on stands in the file from `offsets[i]` on. `conditional` counts the preprocessor conditionals
+    around it. `split` is whether a preprocessor line stands between its lines.
+    """
+
+    source: SourceText
+    text: str
+    starts: tuple[int, ...]
+    offsets: tuple[int, ...]
+    label: str
+    conditional: int
+    split: bool
+
+    def offset(self, position: int) -> int:
+        """Return the offset in the file of the character at `position` of the text."""
+        piece = bisect_right(self.starts, position) - 1
+        return self.offsets[piece] + position - self.starts[piece]
+
+    def span(self, start: int, stop: int) -> Span:
+        """Return the place of the characters from position `start` up to, not with, `stop`."""
+        first = self.offset(start)
+        return Span(self.source, first, self.offset(stop - 1) + 1 if stop > start else first)
+
+    def whole(self) -> Span:
+        """Return the place of the statement, its label left out."""
+        return self.span(0, len(self.text))
+
+
+def scan(source: SourceText) -> Iterator[Statement]:
+    """Yield the statements of `source` in order; empty ones are left out.
+
+    A string that is never closed ends with its line.
+    """
+    return _Scanner(source).statements()
+
+
+class _Scanner:
+    """The state between two lines: the pieces of the statement that is being joined."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._text = source.text
+        self._pieces: list[tuple[int, int]] = []
+        self._joined: list[bool] = []
+        self._quote = ""
+        self._goes_on = False
+        self._conditional = 0
+        self._split = False
+
+    def statements(self) -> Iterator[Statement]:
+        text, position, plain = self._text, 0, _PLAIN.match
+        while position < len(text):
+            line = None if self._quote else plain(text, position)
+            if line is None:
+                position = yield from self._tricky_line(position)
+                continue
+            position = line.end()
+            lead, code, more = line.group("lead", "code", "more")
+            if code is None:
+                self._goes_on = self._goes_on or more is not None
+                continue
+            self._add(line.start("code"), line.end("code"), joined=lead is not None)
+            self._goes_on = more is not None
+            if not self._goes_on:
+                yield from self._finish()
+        yield from self._finish()
+
+    def _tricky_line(self, position: int) -> Iterator[Statement]:
+        """Yield what ends on the line at `position`; return where the next line starts."""
+        text = self._text
+        directive = None if self._quote else _DIRECTIVE.match(text, position)
+        if directive:
+            self._note_directive(directive.group(1))
+            return directive.end()
+        end = text.find("\n", position)
+        following = len(text) if end < 0 else end + 1
+        lead = _LEAD.match(text, position) if self._goes_on else None
+        if self._goes_on and not lead and _COMMENT.match(text, position):
+            return following
+        at = start = lead.end() if lead else position
+        joined = lead is not None or bool(self._quote)
+        self._goes_on = False
+        while at < following:
+            at, what = self._token(at, following)
+            if what == "code":
+                continue
+            self._add(start, at, joined=joined)
+            start = at = at + (what == ";")
+            joined = False
+            if what == "more":
+                self._goes_on = True
+                return following
+            yield from self._finish()
+            if what == "end":
+                return following
+        self._add(start, at, joined=joined)
+        yield from self._finish()
+        return following
+
+    def _token(self, at: int, following: int) -> tuple[int, str]:
+        """Return where the token at `at` ends and what it is: code, `;`, more, or end.
+
+        For all but code, the position is where the token starts.
+        """
+        if self._quote:
+            return self._string(at)
+        token = _TOKEN.match(self._text, at, following)
+        if token is None:
+            return at, "end"
+        if token.lastgroup != "mark":
+            return token.end(), "code"
+        match token.group():
+            case ";":
+                return at, ";"
+            case "!" | "\r" | "\n":
+                return at, "end"
+            case "&" if _MORE.match(self._text, at):
+                return at, "more"
+            case "'" | '"' as quote:
+                self._quote = quote
+                return at + 1, "code"
+        return at + 1, "code"
+
+    def _string(self, at: int) -> tuple[int, str]:
+        """Go on inside an open string: to its end on this line, or to the line's `&`."""
+        closing = _REST_OF_STRING[self._quote].match(self._text, at)
+        if closing:
+            self._quote = ""
+            return closing.end(), "code"
+        end = self._text.find("\n", at)
+        end = len(self._text) if end < 0 else end
+        mark = self._text.rfind("&", at, end)
+        if mark >= 0 and _STRING_GOES_ON.match(self._text, mark):
+            return mark, "more"
+        self._quote = ""
+        return end, "end"
+
+    def _note_directive(self, word: str) -> None:
+        if word in _OPENING:
+            self._conditional += 1
+        elif word == "endif":
+            self._conditional = max(0, self._conditional - 1)
+        self._split = self._split or bool(self._pieces)
+
+    def _add(self, start: int, stop: int, *, joined: bool) -> None:
+        if stop > start:
+            self._pieces.append((start, stop))
+            self._joined.append(joined)
+
+    def _finish(self) -> Iterator[Statement]:
+        """Yield the statement made of the pieces so far, if they hold any text."""
+        pieces, joined, split = self._pieces, self._joined, self._split
+        if not pieces:
+            return
+        self._pieces, self._joined, self._split, self._quote = [], [], False, ""
+        label = self._drop_label(pieces)
+        text = ""
+        starts: list[int] = []
+        for (start, stop), is_joined in zip(pieces, joined, strict=True):
+            if text and not is_joined:
+                text += " "
+            starts.append(len(text))
+            text += self._text[start:stop]
+        text = text.rstrip()
+        if text:
+            offsets = tuple(start for start, _ in pieces)
+            yield Statement(
+                self._source, text, tuple(starts), offsets, label, self._conditional, split
+            )
+
+    def _drop_label(self, pieces: list[tuple[int, int]]) -> str:
+        """Move the start of the first piece behind blanks and a label; return the label."""
+        start, stop = pieces[0]
+        head = _HEAD.match(self._text, start, stop)
+        if head is None:
+            return ""
+        pieces[0] = (head.end(), stop)
+        return head.group(1) or ""
