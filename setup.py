@@ -13,6 +13,7 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 SHARED = ("config", "external")
+NOT_SHARED = {".o", ".mod", ".smod", ".a", ".so", ".x"}
 
 
 class BuildWithSharedFiles(build_py):
@@ -38,7 +39,9 @@ class BuildWithSharedFiles(build_py):
             str(path): str(share / path.relative_to(ROOT))
             for folder in SHARED
             for path in sorted((ROOT / folder).rglob("*"))
-            if path.is_file() and "build" not in path.relative_to(ROOT).parts
+            if path.is_file()
+            and path.suffix not in NOT_SHARED
+            and "build" not in path.relative_to(ROOT).parts
         }
 
 
