@@ -43,8 +43,9 @@ class Declaration:
     """One declared name.
 
     `shape` has one expression per dimension (`:` is a `Range`, an assumed size `*` is
-    `Verbatim("*")`); a scalar has none. `attributes` are in lower case without blanks, `intent` is
-    `in`, `out`, `inout` or empty.
+    `Verbatim("*")`); a scalar has none. `attributes` are in lower case without blanks; `class`
+    and `len=...` are among them where the type says so. `intent` is `in`, `out`, `inout` or
+    empty. `value` is the initial value or the value of a constant.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Declaration:
     attributes: tuple[str, ...]
     intent: str
     span: Span
+    value: Expr | None = None
 
     @property
     def rank(self) -> int:
@@ -62,7 +64,10 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A derived type defined in the file, with the declarations of its components."""
+    """A derived type defined in the file, with the declarations of its components.
+
+    The components that it inherits from types of the same file are among them.
+    """
 
     name: str
     components: tuple[Declaration, ...]
@@ -70,7 +75,7 @@ class Structure:
 
 
 class ScopeKind(Enum):
-    """What kind of program unit or procedure a scope is."""
+    """What kind of program unit, procedure or construct a scope is."""
 
     PROGRAM = "program"
     MODULE = "module"
@@ -78,15 +83,27 @@ class ScopeKind(Enum):
     SUBROUTINE = "subroutine"
     FUNCTION = "function"
     SEPARATE = "module procedure"
+    BLOCK = "block"
+    ASSOCIATE = "associate"
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """A name of an `associate` construct and the expression that it stands for."""
+
+    name: str
+    expr: Expr
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A program unit or procedure with its specification part.
+    """A program unit, procedure or construct with its specification part.
 
     `end_of_uses` is the offset at which a further `use` statement can be inserted: the start of the
-    line after the last one, or after the statement that opens the scope. `indent` is the number
-    of blanks before the statements there.
+    line after the last one that is in no preprocessor conditional, or after the statement that
+    opens the scope. Where more stands on that line it is the end of that statement. `indent` is the
+    number of blanks before the statements there. Only an `associate` construct has `associations`.
     """
 
     kind: ScopeKind
@@ -96,6 +113,7 @@ class Scope:
     end_of_uses: int
     indent: int
     span: Span
+    associations: tuple[Association, ...] = ()
 
 
 # ---------------------------------------------------------------------------- algorithms
