@@ -15,7 +15,8 @@ never moves what is uninitialised, and moves what is stale once, when somebody a
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -28,19 +29,16 @@ from psyclone_storage.storage.errors import (
     AccessConflictError,
     AccessReleasedError,
     AllocationInUseError,
-    ConstBufferError,
-    PoisonedDataError,
     StorageError,
 )
 from psyclone_storage.storage.futures import Future
 from psyclone_storage.storage.hints import Hints
 from psyclone_storage.storage.incarnation import Incarnation, IncarnationState
-from psyclone_storage.storage.locks import AccessMode, LockTable, Policy
+from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.memory.pools import ALIGNMENT
 from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.replicas import Replicas
 from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, memory_space
-from psyclone_storage.storage.stats import TransferStats
 from psyclone_storage.storage.token import AccessToken, Request
 
 
@@ -84,8 +82,8 @@ class Buffer:
     """
 
     __slots__ = (
-        "dtype", "itemsize", "label", "version", "poisoned", "hints", "stats", "const", "replicas",
-        "table", "_resident", "_exports", "_whole", "__weakref__",
+        "dtype", "itemsize", "label", "version", "hints", "stats", "const", "replicas", "table",
+        "_resident", "_exports", "_whole", "_has_wishes", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -102,19 +100,20 @@ class Buffer:
         self.itemsize: int = self.dtype.itemsize
         self.label = options.label
         self.version = 0
-        self.poisoned: BaseException | None = None
         self.hints = options.hints
-        self.stats = TransferStats()
         self.const = options.const
-        self.table = LockTable()
-        self.replicas = Replicas(self, layout, options)
-        self._whole = (0, layout.count)
+        self.replicas = Replicas(self.dtype, layout, options)
+        self.table = self.replicas.table
+        self.stats = self.replicas.stats
         self._resident = self.replicas.resident
+        self._whole = (0, layout.count)
         self._exports: list[None] = []
-        if self.hints.first_touch is not None:
-            self.replicas.at(self.hints.first_touch)
-        if not self.hints.delayed:
-            self.reserve(size, self.hints.first_touch)
+        hints = self.hints
+        self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
+        if hints.first_touch is not None:
+            self.replicas.at(hints.first_touch)
+        if not hints.delayed:
+            self.reserve(size, hints.first_touch)
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -132,6 +131,11 @@ class Buffer:
     def chunks(self) -> ChunkLayout:
         """Return the division into chunks."""
         return self.replicas.layout
+
+    @property
+    def poisoned(self) -> BaseException | None:
+        """Return what made the last writing task fail, None if it went well."""
+        return self.replicas.poisoned
 
     @property
     def exports(self) -> int:
@@ -181,8 +185,8 @@ class Buffer:
         self.version += 1
         self.replicas.close_write(token, error)
         self.table.release(token)
-        if self.replicas.has_wishes and error is None:
-            self.replicas.follow_hints(token)
+        if self._has_wishes and error is None:
+            self._follow_hints(token)
 
     def open(
         self,
@@ -231,8 +235,9 @@ class Buffer:
         return future
 
     def wait(self) -> None:
-        """Wait for all transfers that are under way."""
-        self.replicas.settled().result()
+        """Wait for all transfers that are under way; one that failed is tried again when needed."""
+        if self.replicas.busy:
+            self.replicas.settled().exception()
 
     # -- asking about it -------------------------------------------------------------------------
 
@@ -267,7 +272,8 @@ class Buffer:
 
     def assume_valid(self, spaces: Iterable[SpaceLike]) -> None:
         """Take the caller's word that exactly the replicas at `spaces` are valid (GDP-116)."""
-        self.replicas.assume_valid([memory_space(space) for space in spaces])
+        with self._quiet():
+            self.replicas.assume_valid([memory_space(space) for space in spaces])
 
     # -- its memory ------------------------------------------------------------------------------
 
@@ -279,7 +285,7 @@ class Buffer:
         """
         if self.chunks.count > 1:
             raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
-        with self.table.lock:
+        with self._quiet():
             others = [held for held in self.table.holders if held is not token]
             growing = self.replicas.valid_below(_checked_size(size) * self.itemsize)
             if others and (growing or token is None):
@@ -297,7 +303,7 @@ class Buffer:
 
     def reserve(self, size: int, space: SpaceLike = None) -> None:
         """Allocate room for `size` elements at `space`; the size stays."""
-        with self.table.lock:
+        with self._quiet():
             replica = self.replicas.at(memory_space(space))
             nbytes = _checked_size(size) * self.itemsize
             if replica.capacity < nbytes:
@@ -310,16 +316,14 @@ class Buffer:
         """Set the size to 0 and free all memory (HM-60); the replicas stay known, invalid."""
         if self.chunks.count > 1:
             raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
-        self.wait()
-        with self.table.lock:
+        with self._quiet():
             self._check_idle("be purged")
             self._check_movable(self.replicas.all())
             self.replicas.purge()
 
     def drop_replica(self, space: SpaceLike) -> None:
         """Free the memory at `space`. Raises `StorageError` if the only valid values are there."""
-        self.wait()
-        with self.table.lock:
+        with self._quiet():
             self._check_idle("lose a replica")
             replica = self.replicas.find(memory_space(space))
             if replica is not None:
@@ -332,7 +336,7 @@ class Buffer:
             raise ValueError(
                 f'"{self.label}" needs {self.nbytes} B, but {allocation!r} has fewer.'
             )
-        with self.table.lock:
+        with self._quiet():
             self._check_idle("adopt memory")
             self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
 
@@ -365,25 +369,41 @@ class Buffer:
 
     def _prepare(self, token: AccessToken) -> AccessToken:
         try:
-            self.check_usable(token)
             self.replicas.prepare(token)
         except BaseException:
             self.table.release(token)
             raise
         return token
 
-    def check_usable(self, token: AccessToken) -> None:
-        """Raise if the data may not be used as `token` wants, whatever the locks say."""
-        if token.mode.writes and self.const:
-            raise ConstBufferError(f"{token.describe()} is not possible: the buffer is const.")
-        allocation = token.replica.allocation
-        if token.mode.writes and allocation is not None and not allocation.writable:
-            raise ConstBufferError(f"{token.describe()} is not possible: the memory is read-only.")
-        if token.mode.reads and self.poisoned is not None and not token.ignore_failed:
-            raise PoisonedDataError(
-                f"{token.describe()} is not possible: the task that wrote the data last failed "
-                f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."
-            ) from self.poisoned
+    def _follow_hints(self, token: AccessToken) -> None:
+        """Start the transfers that the hints ask for after a write."""
+        if self.hints.preferred and token.replica.space not in self.hints.preferred:
+            for chunk in range(*token.chunks):
+                self._pull_truth(chunk)
+        for space in self.replicas.wishes_after(token):
+            self.prefetch(space)
+
+    def _pull_truth(self, chunk: int) -> None:
+        space = self.replicas.preferred(chunk)
+        if space is None:
+            return
+        home = space
+
+        def moved(done: Future[None]) -> None:
+            if done.exception() is None:
+                self.replicas.move_truth(chunk, home)
+
+        self.prefetch(space, self.chunks.span(chunk)).then(moved)
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Hold the lock of the table at a moment when no transfer is under way."""
+        while True:
+            self.wait()
+            with self.table.lock:
+                if not self.replicas.busy:
+                    yield
+                    return
 
     def _chunks(self, region: tuple[int, int] | None) -> tuple[int, int]:
         return self._whole if region is None else self.chunks.touched_by(region)

@@ -114,6 +114,13 @@ class LockTable:
         Raises `AccessConflictError` or `AccessDeadlockError`.
         """
         with self.lock:
+            writes = token.mode.writes
+            holders = self.holders
+            if not (self.queue or self.writers or (writes and holders)):
+                holders.append(token)
+                self.writers += writes
+                token.active = True
+                return
             if self._free_for(token):
                 self._grant(token)
                 return
@@ -184,8 +191,6 @@ class LockTable:
         return blocking
 
     def _free_for(self, token: Claim) -> bool:
-        if not self.queue and (not self.holders or not (self.writers or token.mode.writes)):
-            return True
         if token.policy is Policy.RAISE or self._holds(token.owner):
             return not any(_conflict(token, held) for held in self.holders)
         return not self.blockers(token)
@@ -200,12 +205,13 @@ class LockTable:
         token.active = True
 
     def _serve_queue(self) -> list[_Waiter]:
+        """Grant, in their order, those that no longer wait for a holder or for one before them."""
         granted: list[_Waiter] = []
-        queue = self.queue
-        while queue and not any(_conflict(queue[0].token, held) for held in self.holders):
-            waiter = queue.popleft()
-            self._grant(waiter.token)
-            granted.append(waiter)
+        for waiter in tuple(self.queue or ()):
+            if not self.blockers(waiter.token):
+                self.queue = deque(w for w in self.queue or () if w is not waiter)
+                self._grant(waiter.token)
+                granted.append(waiter)
         return granted
 
     def _wait(self, token: Claim, event: threading.Event) -> None:

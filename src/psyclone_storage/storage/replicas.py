@@ -21,7 +21,11 @@ import numpy as np
 
 from psyclone_storage.storage.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.chunks import ChunkLayout, whole
-from psyclone_storage.storage.errors import StorageError
+from psyclone_storage.storage.errors import (
+    ConstBufferError,
+    PoisonedDataError,
+    StorageError,
+)
 from psyclone_storage.storage.futures import Future
 from psyclone_storage.storage.hints import Hints
 from psyclone_storage.storage.incarnation import Incarnation, IncarnationState
@@ -40,29 +44,20 @@ from psyclone_storage.storage.token import AccessToken
 from psyclone_storage.storage.validity import Validity
 
 
-class Owner(Protocol):
-    """Be what the replicas need of their buffer."""
-
-    label: str
-    dtype: np.dtype[Any]
-    itemsize: int
-    hints: Hints
-    stats: TransferStats
-    const: bool
-    poisoned: BaseException | None
-    table: LockTable
-
-    def check_usable(self, token: AccessToken) -> None:
-        """Raise if the data may not be used as `token` wants."""
-
-    def prefetch(
-        self, space: SpaceLike = None, region: tuple[int, int] | None = None
-    ) -> Future[None]:
-        """Start to make the replica at `space` valid."""
-
-
 class Recipe(Protocol):
     """Be what the replicas need of the options of their buffer."""
+
+    @property
+    def label(self) -> str:
+        """Return the name for messages and statistics."""
+
+    @property
+    def hints(self) -> Hints:
+        """Return the wishes about places."""
+
+    @property
+    def const(self) -> bool:
+        """Say whether nobody may write."""
 
     @property
     def init(self) -> Any:
@@ -74,7 +69,7 @@ class Recipe(Protocol):
 
 
 class Replicas:
-    """Keep the replicas of `owner`, in the order in which they came up.
+    """Keep the replicas of some data, in the order in which they came up.
 
     `resident` maps a space that was asked for to the replica that serves it: the host and its
     page-locked part share one, and unified memory serves all. `attention` is true while the hot
@@ -82,22 +77,21 @@ class Replicas:
     """
 
     __slots__ = (
-        "owner", "layout", "validity", "resident", "attention", "has_wishes", "_alignment", "_init",
-        "_list", "_moving", "_pending", "_truth", "_hints",
+        "dtype", "layout", "options", "table", "stats", "poisoned", "validity", "resident",
+        "attention", "_list", "_moving", "_pending", "_truth",
     )  # fmt: skip
 
-    def __init__(self, owner: Owner, layout: ChunkLayout, recipe: Recipe) -> None:
+    def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
         """Start without replicas."""
-        hints = owner.hints
-        self.owner = owner
+        self.dtype = dtype
         self.layout = layout
+        self.options = options
+        self.table = LockTable()
+        self.stats = TransferStats()
+        self.poisoned: BaseException | None = None
         self.validity = Validity(layout.count)
         self.resident: dict[SpaceLike, Incarnation] = {}
-        self.attention = owner.const
-        self.has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
-        self._alignment = recipe.alignment
-        self._init = recipe.init
-        self._hints = hints
+        self.attention = options.const
         self._list: list[Incarnation] = []
         self._moving = threading.Lock()
         self._pending: list[tuple[int, Future[None]]] = []
@@ -166,12 +160,27 @@ class Replicas:
 
     # -- preparing an access ---------------------------------------------------------------------
 
+    def check_usable(self, token: AccessToken) -> None:
+        """Raise if the data may not be used as `token` wants, whatever the locks say."""
+        if token.mode.writes and self.options.const:
+            raise ConstBufferError(f"{token.describe()} is not possible: the buffer is const.")
+        allocation = token.replica.allocation
+        if token.mode.writes and allocation is not None and not allocation.writable:
+            raise ConstBufferError(f"{token.describe()} is not possible: the memory is read-only.")
+        if token.mode.reads and self.poisoned is not None and not token.ignore_failed:
+            raise PoisonedDataError(
+                f"{token.describe()} is not possible: the task that wrote the data last failed "
+                f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."
+            ) from self.poisoned
+
     def prepare(self, token: AccessToken) -> None:
         """Make the replica of `token` valid, and if it writes, all others stale."""
+        self.check_usable(token)
         replica = token.replica
         self._settle(replica.bit if not token.mode.writes else -1)
-        with self._moving:
+        with self.table.lock:
             self._allocate(replica)
+        with self._moving:
             needed = self._needed(token)
             for chunk in self._fillable(needed):
                 replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
@@ -187,7 +196,7 @@ class Replicas:
         def finish(moved: Future[None]) -> None:
             error = moved.exception()
             if error is not None:
-                self.owner.table.release(token)
+                self.table.release(token)
                 future.set_exception(error)
                 return
             if token.mode.writes:
@@ -195,23 +204,28 @@ class Replicas:
             future.set_result(token)
 
         try:
-            self.owner.check_usable(token)
+            self.check_usable(token)
             self._start(token, -1 if token.mode.writes else token.replica.bit).then(finish)
         except StorageError as error:
-            self.owner.table.release(token)
+            self.table.release(token)
             future.set_exception(error)
 
     def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
         """Start the transfers that `token` needs, and release it: the next access will wait."""
         try:
-            self.owner.check_usable(token)
+            self.check_usable(token)
             moved = self._start(token, token.replica.bit)
         except StorageError as error:
-            self.owner.table.release(token)
+            self.table.release(token)
             future.set_exception(error)
             return
-        self.owner.table.release(token)
+        self.table.release(token)
         moved.then(lambda done: _copy_outcome(done, future))
+
+    @property
+    def busy(self) -> bool:
+        """Say whether a transfer is under way."""
+        return bool(self._pending)
 
     def settled(self) -> Future[None]:
         """Return a future that resolves when all the transfers under way have ended."""
@@ -221,36 +235,37 @@ class Replicas:
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
         """Record where the truth is after a write, and whether it is usable."""
-        owner = self.owner
         first, last = token.chunks
         self._truth[first:last] = [token.replica.space] * (last - first)
         if error is not None:
-            owner.poisoned = error
-        elif owner.poisoned is not None and not token.mode.reads and token.region is None:
-            owner.poisoned = None
+            self.poisoned = error
+        elif self.poisoned is not None and not token.mode.reads and token.region is None:
+            self.poisoned = None
         self._note_attention()
 
-    def follow_hints(self, token: AccessToken) -> None:
-        """Start the transfers that the hints ask for after a write."""
-        hints = self._hints
-        wanted: list[MemorySpace] = []
-        if hints.preferred and token.replica.space not in hints.preferred:
-            for chunk in range(*token.chunks):
-                self._pull_truth(chunk)
-        if hints.access_via is not None:
-            wanted.append(hints.access_via)
+    def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
+        """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
+        hints = self.options.hints
+        wanted = [hints.access_via] if hints.access_via is not None else []
         if hints.read_mostly:
             wanted += [r.space for r in self._list if r.capacity and r is not token.replica]
-        for space in dict.fromkeys(wanted):
-            self.owner.prefetch(space)
+        return list(dict.fromkeys(wanted))
+
+    def preferred(self, chunk: int) -> MemorySpace | None:
+        """Return the space that must hold the truth of a chunk, None if any may (ACC-6)."""
+        preferred = self.options.hints.preferred
+        return preferred[chunk * len(preferred) // self.layout.count] if preferred else None
+
+    def move_truth(self, chunk: int, space: MemorySpace) -> None:
+        """Record that the truth of a chunk is at `space`, whose replica is valid."""
+        self._truth[chunk] = space
 
     def assume_valid(self, spaces: list[MemorySpace]) -> None:
-        """Set the valid bits to exactly those of `spaces`."""
-        with self.owner.table.lock:
-            replicas = [self.at(space) for space in spaces]
-            for replica in replicas:
-                self._allocate(replica)
-            self.validity.assign(sum({replica.bit for replica in replicas}))
+        """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
+        replicas = [self.at(space) for space in spaces]
+        for replica in replicas:
+            self._allocate(replica)
+        self.validity.assign(sum({replica.bit for replica in replicas}))
 
     # -- memory ----------------------------------------------------------------------------------
 
@@ -262,7 +277,7 @@ class Replicas:
     def resize(self, size: int, growing: list[Incarnation]) -> None:
         """Set the size, after the replicas in `growing` got the memory for it."""
         for replica in growing:
-            self.grow(replica, size * self.owner.itemsize)
+            self.grow(replica, size * self.dtype.itemsize)
         self.layout = whole(size)
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
@@ -288,7 +303,7 @@ class Replicas:
         """Free one replica. Raises `StorageError` if the only valid values are in it."""
         if self.validity.sole_holder(replica.bit):
             raise StorageError(
-                f'The only valid values of "{self.owner.label}" are at {replica.space.tag}: make '
+                f'The only valid values of "{self.options.label}" are at {replica.space.tag}: make '
                 f"them valid elsewhere before this replica is freed."
             )
         replica.free()
@@ -298,7 +313,7 @@ class Replicas:
         """Take in a replica whose memory exists already."""
         known = self.find(replica.space)
         if known is not None and known.allocation is not None:
-            raise StorageError(f'"{self.owner.label}" has memory at {replica.space.tag} already.')
+            raise StorageError(f'"{self.options.label}" has memory at {replica.space.tag} already.')
         if known is not None:
             known.allocation = replica.allocation
         else:
@@ -308,23 +323,23 @@ class Replicas:
 
     def validity_add(self, bit: int, chunks: list[int]) -> None:
         """Note under the lock that `chunks` are valid at `bit`."""
-        with self.owner.table.lock:
+        with self.table.lock:
             self.validity.add(bit, chunks)
 
     # -- private: where --------------------------------------------------------------------------
 
     def _home(self, space: MemorySpace) -> MemorySpace:
         """Return the space of the replica that serves `space`."""
-        if self._hints.managed and space.node == host_space().node:
+        if self.options.hints.managed and space.node == host_space().node:
             return managed_space()
         if space.kind not in (SpaceKind.HOST, SpaceKind.PINNED) or space.node != host_space().node:
             return space
         for replica in self._list:
             if replica.space.kind in (SpaceKind.HOST, SpaceKind.PINNED):
                 return replica.space
-        first = self._list[0].space if self._list else self._hints.first_touch
+        first = self._list[0].space if self._list else self.options.hints.first_touch
         on_device = first is not None and first.kind is SpaceKind.DEVICE
-        wants_pinned = self._hints.pinned or (self._hints.first_touch is not None and on_device)
+        wants_pinned = self.options.hints.pinned or (self.options.hints.first_touch is not None and on_device)
         return pinned_space() if wants_pinned else space
 
     def _truth_of(self, chunk: int) -> MemorySpace:
@@ -335,34 +350,18 @@ class Replicas:
         held = next((replica.space for replica in self._list if replica.bit & mask), None)
         if held is not None:
             return held
-        preferred = self._preferred(chunk)
-        return preferred or self._hints.first_touch or host_space()
-
-    def _preferred(self, chunk: int) -> MemorySpace | None:
-        preferred = self._hints.preferred
-        return preferred[chunk * len(preferred) // self.layout.count] if preferred else None
-
-    def _pull_truth(self, chunk: int) -> None:
-        space = self._preferred(chunk)
-        if space is None:
-            return
-
-        def moved(done: Future[None]) -> None:
-            if done.exception() is None:
-                self._truth[chunk] = space
-
-        self.owner.prefetch(space, self.layout.span(chunk)).then(moved)
+        return self.preferred(chunk) or self.options.hints.first_touch or host_space()
 
     # -- private: memory -------------------------------------------------------------------------
 
     def _allocate(self, replica: Incarnation) -> None:
-        nbytes = self.layout.size * self.owner.itemsize
+        nbytes = self.layout.size * self.dtype.itemsize
         if replica.allocation is None or replica.capacity < nbytes:
             self.grow(replica, nbytes)
 
     def _new_allocation(self, replica: Incarnation, nbytes: int) -> Allocation:
-        allocation = replica.memory.allocate(nbytes, self._alignment)
-        allocation.label = self.owner.label
+        allocation = replica.memory.allocate(nbytes, self.options.alignment)
+        allocation.label = self.options.label
         return allocation
 
     # -- private: values -------------------------------------------------------------------------
@@ -382,16 +381,16 @@ class Replicas:
         return first, last
 
     def _fillable(self, chunks: tuple[int, int]) -> list[int]:
-        return self.validity.uninitialised(chunks) if self._init is not None else []
+        return self.validity.uninitialised(chunks) if self.options.init is not None else []
 
     def _init_of(self, chunk: int) -> tuple[WindowSpec, Any]:
         start, stop = self.layout.span(chunk)
-        offset = start * self.owner.itemsize
-        return WindowSpec(self.owner.dtype, (stop - start,), None, offset), self._init
+        offset = start * self.dtype.itemsize
+        return WindowSpec(self.dtype, (stop - start,), None, offset), self.options.init
 
     def _span(self, chunk: int) -> tuple[int, int]:
         start, stop = self.layout.span(chunk)
-        return start * self.owner.itemsize, (stop - start) * self.owner.itemsize
+        return start * self.dtype.itemsize, (stop - start) * self.dtype.itemsize
 
     def _source(self, replica: Incarnation, chunk: int) -> Incarnation:
         """Return the replica to copy from: on the host side if possible, else the truth."""
@@ -414,14 +413,14 @@ class Replicas:
     ) -> None:
         seconds = time.perf_counter() - begin
         event = TransferEvent(
-            self.owner.label, source, target, self._span(chunk)[1], chunk, seconds
+            self.options.label, source, target, self._span(chunk)[1], chunk, seconds
         )
-        self.owner.stats.record(event)
+        self.stats.record(event)
         GLOBAL_STATS.record(event)
 
     def _mark_written(self, token: AccessToken) -> None:
         bit = token.replica.bit
-        with self.owner.table.lock:
+        with self.table.lock:
             lost = self.validity.written(bit, token.chunks)
         if not lost:
             return
@@ -440,16 +439,16 @@ class Replicas:
 
     def _start(self, token: AccessToken, after: int) -> Future[None]:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
-        self._allocate(token.replica)
-        before = _all_of([future for bit, future in tuple(self._pending) if bit & after])
         finished: Future[None] = Future()
         entry = (token.replica.bit, finished)
-        with self.owner.table.lock:
+        with self.table.lock:
+            self._allocate(token.replica)
+            before = _all_of([future for bit, future in self._pending if bit & after])
             self._pending.append(entry)
             self.attention = True
 
         def end(moved: Future[None]) -> None:
-            with self.owner.table.lock:
+            with self.table.lock:
                 self._pending.remove(entry)
             self._note_attention()
             _copy_outcome(moved, finished)
@@ -518,8 +517,7 @@ class Replicas:
         return finished
 
     def _note_attention(self) -> None:
-        owner = self.owner
-        self.attention = bool(owner.const or self._pending or owner.poisoned is not None)
+        self.attention = bool(self.options.const or self._pending or self.poisoned is not None)
 
 
 def _copy_outcome(done: Future[None], future: Future[None]) -> None:

@@ -15,6 +15,7 @@ from psyclone_storage.storage.errors import AccessReleasedError
 from psyclone_storage.storage.futures import Future
 from psyclone_storage.storage.incarnation import Incarnation
 from psyclone_storage.storage.locks import AccessMode, Claim, Policy
+from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.spaces import MemorySpace
 
@@ -101,7 +102,11 @@ class AccessToken(Claim):
     @property
     def kernel_array(self) -> Any:
         """Return `array` as a kernel that runs at the space of this access gets it."""
-        return memory_of(self.space).kernel_view(self.array)
+        return self.kernel_view(self.array)
+
+    def kernel_view(self, window: Any) -> Any:
+        """Return `window`, made by this access, as a kernel at its space gets it."""
+        return self._memory().kernel_view(window)
 
     def window(
         self,
@@ -115,7 +120,7 @@ class AccessToken(Claim):
         `strides` and `offset` are in bytes; no strides mean C order.
         """
         spec = WindowSpec(np.dtype(dtype), shape, strides, offset, self.mode.writes)
-        return memory_of(self.space).window(self.allocation, spec)
+        return self._memory().window(self.allocation, spec)
 
     def release(self, error: BaseException | None = None) -> None:
         """End the access; `error` says that its writing failed. Raise if it ended before."""
@@ -133,6 +138,11 @@ class AccessToken(Claim):
             f'A {self.mode.value} access to "{buffer.label}" ({buffer.size} x {buffer.dtype}) at '
             f"{self.space.tag}"
         )
+
+    def _memory(self) -> Memory:
+        """Return the memory whose kind of array the user gets: that of the space asked for."""
+        replica = self.replica
+        return replica.memory if self.space is replica.space else memory_of(self.space)
 
     def __enter__(self) -> AccessToken:
         """Return the token."""

@@ -229,7 +229,7 @@ class EmulatedDeviceMemory(Memory):
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes of the device; in strict mode they hold the poison pattern."""
         lease = self.pool.lease(nbytes, alignment)
-        allocation = Allocation(self.space, lease.ctypes.data, nbytes, lease)
+        allocation = Allocation(self.space, lease.address, nbytes, lease)
         self.poison(allocation, (0, nbytes))
         return allocation
 

@@ -31,7 +31,7 @@ class HostMemory(Memory):
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes from the pool."""
         lease = self.pool.lease(nbytes, alignment)
-        return Allocation(self.space, lease.ctypes.data, nbytes, lease)
+        return Allocation(self.space, lease.address, nbytes, lease)
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a NumPy array."""

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-Block = bytearray | mmap.mmap
-
 ALIGNMENT = 64
 _PAGE = mmap.PAGESIZE
 _LARGE = 1 << 17
@@ -30,23 +28,29 @@ class PoolUse:
     high_water: int
 
 
+class Block:
+    """Be some pages of the host, with their size in bytes and their address."""
+
+    __slots__ = ("pages", "size", "address")
+
+    def __init__(self, size: int) -> None:
+        """Get `size` bytes from the system, large blocks as pages that cost nothing until used."""
+        self.pages: bytearray | mmap.mmap = mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
+        self.size = size
+        self.address: int = np.frombuffer(self.pages, np.uint8).__array_interface__["data"][0]
+
+
 class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
     """Be the bytes of one allocation; give the block back to its pool when nothing uses them."""
 
-    __slots__ = ("pool", "block", "charged")
-
-    pool: Pool
+    pool: Pool | None = None
     block: Block
-    charged: int
-
-    def __array_finalize__(self, parent: object) -> None:
-        """Mark an array made from a lease as one that gives nothing back."""
-        self.charged = -1
+    address: int
 
     def __del__(self) -> None:
-        """Give the block back."""
-        if self.charged >= 0:
-            self.pool.take_back(self.block, self.charged)
+        """Give the block back, unless this is only an array made from a lease."""
+        if self.pool is not None:
+            self.pool.take_back(self.block)
 
 
 class Pool:
@@ -76,13 +80,15 @@ class Pool:
             self._in_use += size
             self._high_water = max(self._high_water, self._in_use)
         if block is None:
-            block = mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
-        lease = _aligned(block, nbytes, alignment)
-        lease.pool, lease.block, lease.charged = self, block, size
+            block = Block(size)
+        shift = -block.address % alignment
+        lease: Lease = Lease((nbytes,), np.uint8, block.pages, shift)
+        lease.pool, lease.block, lease.address = self, block, block.address + shift
         return lease
 
-    def take_back(self, block: Block, size: int) -> None:
+    def take_back(self, block: Block) -> None:
         """Keep `block` for reuse, or let it go where the limit is reached."""
+        size = block.size
         with self._lock:
             self._in_use -= size
             if self._cached + size <= self._limit:
@@ -99,14 +105,6 @@ class Pool:
     def use(self) -> PoolUse:
         """Return how much is handed out, how much is kept, and the high-water mark."""
         return PoolUse(self._in_use, self._cached, self._high_water)
-
-
-def _aligned(block: Block, nbytes: int, alignment: int) -> Lease:
-    raw: Lease = Lease((len(block),), np.uint8, block)
-    shift = -raw.ctypes.data % alignment if not isinstance(block, mmap.mmap) else 0
-    if isinstance(block, mmap.mmap) and alignment > _PAGE:
-        shift = -raw.ctypes.data % alignment
-    return Lease((nbytes,), np.uint8, block, shift)
 
 
 def _size_class(nbytes: int) -> int:
