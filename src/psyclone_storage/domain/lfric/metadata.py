@@ -1,0 +1,187 @@
+"""Kernel metadata of LFRic: from entries as written to a `Kernel` with a meaning.
+
+Both generations are read (spec 1.1 to 1.12). `operates_on` marks a kernel of today,
+`iterates_over` one of 2019; an entry in the form of the other is refused, since it would have
+another calling sequence. All problems of a kernel are collected and raised together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.domain.lfric.metadata_args import Setting, generation_of, read_argument
+from psyclone_storage.domain.lfric.metadata_cma import cma_kind
+from psyclone_storage.domain.lfric.metadata_needs import (
+    items_of,
+    read_functions,
+    read_properties,
+    read_shapes,
+    read_targets,
+)
+from psyclone_storage.domain.lfric.metadata_rules import check_kernel
+from psyclone_storage.domain.lfric.metadata_words import (
+    ITERATIONS,
+    ITERATIONS_2019,
+    STANDARD,
+    Conventions,
+    look_up,
+)
+from psyclone_storage.ir.expr import canonical
+from psyclone_storage.ir.kernel import (
+    BasisOperation,
+    BasisShape,
+    Generation,
+    Iteration,
+    Kernel,
+    KernelArg,
+)
+from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
+
+_COMPONENTS = (
+    "meta_args",
+    "meta_funcs",
+    "meta_reference_element",
+    "meta_mesh",
+    "gh_shape",
+    "gh_evaluator_targets",
+    "operates_on",
+    "iterates_over",
+)
+_ENTRY_TYPES = ("arg_type", "func_type", "reference_element_data_type", "mesh_data_type")
+
+
+def interpret(parsed: ParsedKernel, conventions: Conventions = STANDARD) -> Kernel:
+    """Return the kernel that `parsed` describes.
+
+    Without `gh_evaluator_targets` an evaluator's targets are the spaces of the written arguments, of
+    an operator the one it maps to (spec 1.5). Raises `CompileError` with every problem found, each
+    at the entry that breaks a rule.
+    """
+    problems = _check_components(parsed)
+    generation, iteration = _read_iteration(parsed, problems)
+    args = _read_args(parsed, Setting(conventions, generation, iteration), problems)
+    functions = read_functions(parsed, conventions.limits, problems)
+    shapes = read_shapes(parsed, problems)
+    reference_element = read_properties(parsed, "meta_reference_element", problems)
+    mesh_properties = read_properties(parsed, "meta_mesh", problems)
+    problems += _check_generation(parsed, generation)
+    kernel = Kernel(
+        name=parsed.name,
+        module=parsed.module,
+        procedure=parsed.procedure,
+        iteration=iteration or Iteration.CELL_COLUMN,
+        args=args,
+        functions=functions,
+        shapes=shapes,
+        targets=read_targets(parsed),
+        reference_element=reference_element,
+        mesh_properties=mesh_properties,
+        implementations=parsed.implementations,
+        generation=generation,
+        span=parsed.span,
+    )
+    if not problems:
+        problems = check_kernel(kernel, parsed)
+    raise_if_any(problems)
+    return replace(kernel, cma=cma_kind(kernel), targets=kernel.targets or _default_targets(kernel))
+
+
+def _check_components(parsed: ParsedKernel) -> list[Diagnostic]:
+    """Check that nothing is missing and nothing misspelt among the components."""
+    problems = []
+    for component in parsed.components:
+        if component.type_name in _ENTRY_TYPES and component.name not in _COMPONENTS:
+            message = f"'{component.name}' is not a component of kernel metadata."
+            hint = did_you_mean(component.name, _COMPONENTS)
+            problems.append(Diagnostic("M063", message, component.span, hint=hint))
+    if parsed.component("meta_args") is None:
+        message = f"'{parsed.name}' has no 'meta_args'."
+        hint = "It must list the arguments of the kernel, one 'arg_type(...)' for each."
+        problems.append(Diagnostic("M062", message, parsed.span, hint=hint))
+    return problems
+
+
+def _read_iteration(
+    parsed: ParsedKernel, problems: list[Diagnostic]
+) -> tuple[Generation, Iteration | None]:
+    current, old = parsed.component("operates_on"), parsed.component("iterates_over")
+    if current and old:
+        problems.append(
+            Diagnostic(
+                "M060",
+                f"'{parsed.name}' has both 'operates_on' and 'iterates_over'.",
+                old.span,
+                hint="Remove 'iterates_over', which belongs to metadata of 2019.",
+                related=(Related(current.span, "today's metadata"),),
+            )
+        )
+    if current:
+        return Generation.CURRENT, _iteration(current, problems)
+    if old:
+        return Generation.Y2019, _iteration_of_2019(old, problems)
+    message = f"'{parsed.name}' does not say what it operates on."
+    hint = "Add 'integer :: operates_on = CELL_COLUMN' to the type."
+    problems.append(Diagnostic("M062", message, parsed.span, hint=hint))
+    return Generation.CURRENT, None
+
+
+def _iteration(component: MetadataComponent, problems: list[Diagnostic]) -> Iteration | None:
+    for item in component.items:
+        return look_up(item, ITERATIONS, "M042", "something to operate on", problems)
+    return None
+
+
+def _iteration_of_2019(
+    component: MetadataComponent, problems: list[Diagnostic]
+) -> Iteration | None:
+    for item in component.items:
+        return look_up(item, ITERATIONS_2019, "M042", "something to iterate over", problems)
+    return None
+
+
+def _read_args(
+    parsed: ParsedKernel, setting: Setting, problems: list[Diagnostic]
+) -> tuple[KernelArg, ...]:
+    entries = items_of(parsed.component("meta_args"))
+    read = [read_argument(entry, setting, problems) for entry in entries]
+    return tuple(arg for arg in read if arg)
+
+
+def _check_generation(parsed: ParsedKernel, generation: Generation) -> list[Diagnostic]:
+    """Check that no entry is written in the form of the other generation."""
+    marker = parsed.component("operates_on") or parsed.component("iterates_over")
+    if marker is None:
+        return []
+    odd = [
+        entry
+        for entry in items_of(parsed.component("meta_args"))
+        if generation_of(entry) not in (None, generation)
+    ]
+    if generation is Generation.CURRENT:
+        odd += [
+            item
+            for entry in items_of(parsed.component("meta_funcs"))
+            for item in entry.items
+            if canonical(item.expr) == BasisOperation.ORIENTATION.value
+        ]
+    other = "of 2019" if generation is Generation.CURRENT else "of today"
+    return [
+        Diagnostic(
+            "M060",
+            f"'{item.span.text}' is metadata {other}, but the kernel has '{marker.name}'.",
+            item.span,
+            hint="Write the whole kernel in one form: 'operates_on' goes with data types in every"
+            " 'arg_type', 'iterates_over' with none.",
+            related=(Related(marker.span, "decides for the kernel"),),
+        )
+        for item in odd
+    ]
+
+
+def _default_targets(kernel: Kernel) -> tuple[str, ...]:
+    if BasisShape.EVALUATOR not in kernel.shapes:
+        return ()
+    written = (arg.space for arg in kernel.args if arg.access.writes)
+    return tuple(dict.fromkeys(written))

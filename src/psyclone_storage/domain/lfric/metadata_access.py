@@ -1,0 +1,127 @@
+"""Which accesses a kernel may have to an argument, as tables (spec 1.3), and why others are wrong.
+
+Cells of a continuous space share dofs. A cell that overwrites a shared dof depends on which
+neighbour came first, unless all of them compute the same value; so a continuous field is
+incremented or written, and only a discontinuous one may be read and written freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.source import Span
+from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, is_continuous
+from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg
+
+_FREE = (Access.READ, Access.WRITE, Access.READWRITE)
+_SHARED = (Access.READ, Access.WRITE, Access.INC, Access.READINC)
+_READ_ONLY = (Access.READ,)
+
+FIELD_ACCESSES: Mapping[tuple[Iteration, bool], tuple[Access, ...]] = {
+    (Iteration.CELL_COLUMN, True): _SHARED,
+    (Iteration.CELL_COLUMN, False): _FREE,
+    (Iteration.OWNED_CELL_COLUMN, True): _SHARED,
+    (Iteration.OWNED_CELL_COLUMN, False): _FREE,
+    (Iteration.HALO_CELL_COLUMN, True): _SHARED,
+    (Iteration.HALO_CELL_COLUMN, False): _FREE,
+    (Iteration.OWNED_AND_HALO_CELL_COLUMN, True): _SHARED,
+    (Iteration.OWNED_AND_HALO_CELL_COLUMN, False): _FREE,
+    (Iteration.DOF, True): _FREE,
+    (Iteration.DOF, False): _FREE,
+    (Iteration.OWNED_DOF, True): _FREE,
+    (Iteration.OWNED_DOF, False): _FREE,
+    (Iteration.DOMAIN, True): (),
+    (Iteration.DOMAIN, False): _FREE,
+}
+"""Accesses to a field, by the kernel's iteration and whether cells share dofs of the space."""
+
+OTHER_ACCESSES: Mapping[ArgKind, tuple[Access, ...]] = {
+    ArgKind.OPERATOR: _FREE,
+    ArgKind.COLUMNWISE_OPERATOR: _FREE,
+    ArgKind.SCALAR: _READ_ONLY,
+    ArgKind.SCALAR_ARRAY: _READ_ONLY,
+}
+"""Accesses to what is not a field, whatever the kernel iterates over."""
+
+
+def allowed_accesses(iteration: Iteration, kind: ArgKind, space: str) -> tuple[Access, ...]:
+    """Return the accesses that a user's kernel may have to an argument."""
+    if kind is not ArgKind.FIELD:
+        return OTHER_ACCESSES[kind]
+    allowed = FIELD_ACCESSES[iteration, is_continuous(space)]
+    if space in READ_ONLY_SPACES:
+        return tuple(access for access in allowed if not access.writes)
+    return allowed
+
+
+def check_access(arg: KernelArg, iteration: Iteration, place: Span) -> Diagnostic | None:
+    """Return what is wrong with the access of `arg`, whose word is at `place`, or None."""
+    allowed = allowed_accesses(iteration, arg.kind, arg.space)
+    if arg.access in allowed:
+        return None
+    code, message, hint = _refusal(arg, iteration, place.text)
+    known = f" Allowed: {listed((_word(access) for access in allowed), 'and')}." if allowed else ""
+    return Diagnostic(code, message, place, hint=f"{hint}{known}".strip())
+
+
+def _refusal(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str, str]:
+    """Return code, message and hint for an access that is not allowed."""
+    if arg.access is Access.REDUCTION:
+        return (
+            "M015",
+            f"A kernel cannot reduce into an argument: '{word}' belongs to built-ins.",
+            "Use a built-in such as 'sum_X' or 'X_innerproduct_Y' for the reduction.",
+        )
+    if arg.kind.is_scalar:
+        return (
+            "M018",
+            f"A kernel cannot write a {arg.kind.value}, but '{word}' does.",
+            "Every cell would write the same variable. Return the value in a field.",
+        )
+    if arg.space in READ_ONLY_SPACES:
+        return (
+            "M016",
+            f"The function space '{arg.space}' is read-only, but '{word}' writes.",
+            "It holds the coordinates of the mesh, which do not change.",
+        )
+    if iteration is Iteration.DOMAIN and is_continuous(arg.space):
+        return (
+            "M048",
+            f"A kernel that operates on the domain cannot have a field on '{arg.space}'.",
+            "Cells share dofs of this space, and only a loop over cell columns keeps them apart.",
+        )
+    return _refusal_of_sharing(arg, iteration, word)
+
+
+def _refusal_of_sharing(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str, str]:
+    """Refuse an access that treats shared dofs as unshared, or the other way round."""
+    if arg.kind.is_operator:
+        return (
+            "M010",
+            f"An operator cannot be accessed with '{word}'.",
+            "Each cell has entries of its own, so nothing is shared: use 'gh_readwrite'.",
+        )
+    if iteration.over_dofs:
+        return (
+            "M009",
+            f"A kernel that operates on dofs cannot access a field with '{word}'.",
+            "Each dof is visited once, so nothing is shared: use 'gh_readwrite'.",
+        )
+    if arg.access is Access.READWRITE:
+        return (
+            "M010",
+            f"A field on '{arg.space}' cannot be accessed with '{word}'.",
+            "Cells share dofs of this space: use 'gh_inc' to add to them, 'gh_readinc' if their"
+            " old value is needed too.",
+        )
+    return (
+        "M010",
+        f"A field on '{arg.space}' cannot be accessed with '{word}'.",
+        "Cells share no dofs of this space: use 'gh_readwrite' to update them.",
+    )
+
+
+def _word(access: Access) -> str:
+    return f"gh_{access.value}"

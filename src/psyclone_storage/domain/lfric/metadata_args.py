@@ -1,0 +1,342 @@
+"""One entry of `meta_args`, of either generation, as a `KernelArg` (spec 1.2).
+
+Today's entry states the type of data, `arg_type(gh_field, gh_real, gh_inc, w1)`; that of 2019 does
+not, `arg_type(gh_field, gh_inc, w1)`, and calls a scalar by its type, `arg_type(gh_real, gh_read)`.
+The form of the entry itself tells which it is. This file judges an entry on its own; what entries
+mean together is for `metadata_rules`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.text import counted
+from psyclone_storage.domain.lfric.metadata_access import check_access
+from psyclone_storage.domain.lfric.metadata_words import (
+    ALLOWED_DATA_TYPES,
+    ARG_KINDS,
+    DATA_TYPES,
+    MESHES,
+    STENCILS,
+    Conventions,
+    constructor_of,
+    look_up,
+    look_up_space,
+    unknown_word,
+)
+from psyclone_storage.ir.expr import Binary, Literal, Name, canonical
+from psyclone_storage.ir.kernel import (
+    Access,
+    ArgKind,
+    Generation,
+    Iteration,
+    KernelArg,
+    MeshRole,
+    StencilShape,
+)
+from psyclone_storage.ir.parsed import MetadataItem
+from psyclone_storage.ir.types import Intrinsic
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an entry is read in: conventions, and what is known of the kernel around it.
+
+    `iteration` is None if the kernel does not say, or says something wrong.
+    """
+
+    conventions: Conventions
+    generation: Generation
+    iteration: Iteration | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry taken apart: what kind, how many components, and which item says what."""
+
+    item: MetadataItem
+    kind: ArgKind
+    vector: int
+    data_type: MetadataItem | None
+    access: MetadataItem
+    rest: tuple[MetadataItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Details:
+    """What follows the access: spaces, options of a field, rank of a scalar array."""
+
+    space: str = ""
+    space_from: str = ""
+    stencil: StencilShape | None = None
+    stencil_item: MetadataItem | None = None
+    mesh: MeshRole | None = None
+    rank: int = 0
+
+
+def generation_of(entry: MetadataItem) -> Generation | None:
+    """Return the generation that an entry is written in, None where it could be either."""
+    words = [canonical(item.expr) for item in entry.items[:3]]
+    words += [""] * (3 - len(words))
+    if words[0] in DATA_TYPES:
+        return Generation.Y2019
+    if words[0] in ("gh_scalar", "gh_scalar_array") or words[1] in DATA_TYPES:
+        return Generation.CURRENT
+    if words[1].startswith("gh_") and len(entry.items) > 1:
+        return Generation.CURRENT if words[2].startswith("gh_") else Generation.Y2019
+    return None
+
+
+def read_argument(
+    item: MetadataItem, setting: Setting, problems: list[Diagnostic]
+) -> KernelArg | None:
+    """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
+    before = len(problems)
+    entry = _take_apart(item, setting, problems)
+    if entry is None:
+        return None
+    intrinsic = _read_intrinsic(entry, problems)
+    access = look_up(entry.access, setting.conventions.accesses, "M005", "an access", problems)
+    details = _read_details(entry, setting, problems)
+    if intrinsic is None or access is None or details is None or len(problems) > before:
+        return None
+    arg = KernelArg(
+        kind=entry.kind,
+        intrinsic=intrinsic,
+        access=access,
+        space=details.space,
+        space_from=details.space_from,
+        vector=entry.vector,
+        stencil=details.stencil,
+        mesh=details.mesh,
+        rank=details.rank,
+        span=item.span,
+    )
+    problems += _check_argument(arg, entry, details, setting.iteration)
+    return arg if len(problems) == before else None
+
+
+def _take_apart(item: MetadataItem, setting: Setting, problems: list[Diagnostic]) -> _Entry | None:
+    if constructor_of(item) != "arg_type":
+        message = f"An entry of 'meta_args' must be an 'arg_type(...)', not '{item.span.text}'."
+        problems.append(Diagnostic("M001", message, item.span))
+        return None
+    generation = generation_of(item) or setting.generation
+    fixed = 3 if generation is Generation.CURRENT else 2
+    if len(item.items) < fixed:
+        problems.append(_too_short(item, generation, fixed))
+        return None
+    named = _read_kind(item.items[0], generation, problems)
+    if named is None:
+        return None
+    kind, vector = named
+    data_type = item.items[1] if generation is Generation.CURRENT else None
+    if generation is Generation.Y2019 and kind is ArgKind.SCALAR:
+        data_type = item.items[0]
+    return _Entry(item, kind, vector, data_type, item.items[fixed - 1], item.items[fixed:])
+
+
+def _too_short(item: MetadataItem, generation: Generation, fixed: int) -> Diagnostic:
+    needed = (
+        "a kind, a data type and an access"
+        if generation is Generation.CURRENT
+        else "a kind and an access"
+    )
+    return Diagnostic(
+        "M003",
+        f"An 'arg_type' needs at least {fixed} items, but this one has {len(item.items)}.",
+        item.span,
+        hint=f"Every argument needs {needed}.",
+    )
+
+
+def _read_kind(
+    item: MetadataItem, generation: Generation, problems: list[Diagnostic]
+) -> tuple[ArgKind, int] | None:
+    """Return the kind of argument and its number of components."""
+    if isinstance(item.expr, Binary):
+        return _read_vector(item, item.expr, problems)
+    if generation is Generation.Y2019 and canonical(item.expr) in DATA_TYPES:
+        return ArgKind.SCALAR, 1
+    kind = look_up(item, ARG_KINDS, "M002", "a kind of argument", problems)
+    return None if kind is None else (kind, 1)
+
+
+def _read_vector(
+    item: MetadataItem, expr: Binary, problems: list[Diagnostic]
+) -> tuple[ArgKind, int] | None:
+    word, size = canonical(expr.left), _integer(expr.right)
+    if isinstance(expr.left, Name) and word not in ARG_KINDS and word not in DATA_TYPES:
+        problems.append(unknown_word(item, "M002", "a kind of argument", tuple(ARG_KINDS)))
+        return None
+    if expr.op != "*":
+        wrong = f"'{item.span.text}' joins kind and size with '{expr.op}' instead of '*'."
+    elif isinstance(expr.left, Name) and word != "gh_field":
+        wrong = f"Only a field can be a vector, not a '{word}'."
+    elif size is None or word != "gh_field":
+        wrong = "The size of a field vector must be an integer literal behind the '*'."
+    elif size < 2:
+        wrong = f"A field vector has at least 2 components, not {size}."
+    else:
+        return ArgKind.FIELD, size
+    hint = "Write 'gh_field*n' with a literal number of components, 2 or more."
+    problems.append(Diagnostic("M006", wrong, item.span, hint=hint))
+    return None
+
+
+def _integer(expr: object) -> int | None:
+    """Return the value of an integer literal without a kind."""
+    if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.INTEGER and expr.text.isdigit():
+        return int(expr.text)
+    return None
+
+
+def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | None:
+    """Return the type of data; in 2019 every field and operator was real."""
+    if entry.data_type is None:
+        return Intrinsic.REAL
+    intrinsic = look_up(entry.data_type, DATA_TYPES, "M004", "a data type", problems)
+    allowed = ALLOWED_DATA_TYPES[entry.kind]
+    if intrinsic is None or intrinsic in allowed:
+        return intrinsic
+    words = listed(f"gh_{known.value}" for known in allowed)
+    problems.append(
+        Diagnostic(
+            "M004",
+            f"The data of this {entry.kind.value} cannot be of type '{entry.data_type.span.text}'.",
+            entry.data_type.span,
+            hint=f"Use {words}.",
+        )
+    )
+    return None
+
+
+def _read_details(entry: _Entry, setting: Setting, problems: list[Diagnostic]) -> _Details | None:
+    if not _has_right_length(entry, problems):
+        return None
+    limits = setting.conventions.limits
+    match entry.kind:
+        case ArgKind.FIELD:
+            space = look_up_space(entry.rest[0], limits, "M008", problems)
+            return _read_options(entry.rest[1:], space or "", problems)
+        case ArgKind.OPERATOR | ArgKind.COLUMNWISE_OPERATOR:
+            spaces = [look_up_space(item, limits, "M013", problems) for item in entry.rest]
+            return _Details(space=spaces[0] or "", space_from=spaces[1] or "")
+        case ArgKind.SCALAR_ARRAY:
+            return _read_rank(entry.rest[0], problems)
+    return _Details()
+
+
+_LENGTHS = {
+    ArgKind.FIELD: ("M008", 1, 3, "its function space, and at most a stencil or a mesh"),
+    ArgKind.OPERATOR: ("M013", 2, 2, "the function spaces that it maps to and from"),
+    ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, "the function spaces that it maps to and from"),
+    ArgKind.SCALAR: ("M014", 0, 0, "nothing"),
+    ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "its number of dimensions"),
+}
+"""Of each kind: the code, the least and greatest number of items after the access, their sense."""
+
+
+def _has_right_length(entry: _Entry, problems: list[Diagnostic]) -> bool:
+    code, least, most, what = _LENGTHS[entry.kind]
+    found = len(entry.rest)
+    if least <= found <= most:
+        return True
+    surplus = entry.rest[most:]
+    place = surplus[0].span.to(surplus[-1].span) if surplus else entry.item.span
+    few = "too few" if found < least else "too many"
+    problems.append(
+        Diagnostic(
+            code,
+            f"This {entry.kind.value} has {few} items.",
+            place,
+            hint=f"After the access comes {what}; here are {counted(found, 'item')}.",
+        )
+    )
+    return False
+
+
+def _read_options(
+    items: tuple[MetadataItem, ...], space: str, problems: list[Diagnostic]
+) -> _Details | None:
+    """Read what may follow the function space of a field: a stencil, or a mesh."""
+    stencils = [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
+    meshes = [item for item in items if item.keyword == "mesh_arg"]
+    for item in items:
+        if item not in stencils and item not in meshes:
+            problems.append(_unknown_option(item))
+    if len(stencils) + len(meshes) > 1:
+        message = "A field can have one stencil or one 'mesh_arg', not several of them."
+        hint = "A kernel between two meshes has no stencils."
+        problems.append(Diagnostic("M008", message, items[0].span.to(items[-1].span), hint=hint))
+        return None
+    stencil = _read_stencil(stencils[0], problems) if stencils else None
+    mesh = look_up(meshes[0], MESHES, "M008", "a mesh", problems) if meshes else None
+    return _Details(
+        space=space, stencil=stencil, stencil_item=next(iter(stencils), None), mesh=mesh
+    )
+
+
+def _unknown_option(item: MetadataItem) -> Diagnostic:
+    if item.keyword in ("nlevels", "ndata"):
+        return Diagnostic(
+            "M061",
+            f"'{item.keyword}' is not supported.",
+            item.span,
+            hint="The numbers of levels and of data per dof come from the field itself.",
+        )
+    return Diagnostic(
+        "M008",
+        f"'{item.span.text}' cannot follow the function space of a field.",
+        item.span,
+        hint="What can is 'stencil(...)' or 'mesh_arg=gh_coarse' or 'mesh_arg=gh_fine'.",
+    )
+
+
+def _read_stencil(item: MetadataItem, problems: list[Diagnostic]) -> StencilShape | None:
+    if len(item.items) != 1:
+        surplus = item.items[1].span.to(item.items[-1].span) if item.items else item.span
+        problems.append(
+            Diagnostic(
+                "M012",
+                f"A stencil has a shape and nothing else, but this is '{item.span.text}'.",
+                surplus,
+                hint="The algorithm passes the extent, as an argument after the field.",
+            )
+        )
+        return None
+    return look_up(item.items[0], STENCILS, "M012", "the shape of a stencil", problems)
+
+
+def _read_rank(item: MetadataItem, problems: list[Diagnostic]) -> _Details | None:
+    rank = _integer(item.expr)
+    if rank is not None and rank > 0:
+        return _Details(rank=rank)
+    message = f"A scalar array has a positive number of dimensions, not '{item.span.text}'."
+    problems.append(Diagnostic("M007", message, item.span))
+    return None
+
+
+def _check_argument(
+    arg: KernelArg, entry: _Entry, details: _Details, iteration: Iteration | None
+) -> list[Diagnostic]:
+    """Check what the items of one entry mean together."""
+    problems = []
+    if iteration is not None:
+        refused = check_access(arg, iteration, entry.access.span)
+        problems += [refused] if refused else []
+    if details.stencil_item is None:
+        return problems
+    place = details.stencil_item.span
+    if arg.access is not Access.READ:
+        message = f"A field with a stencil can only be read, but has '{entry.access.span.text}'."
+        hint = "A kernel must not write to the cells around its own. Use 'gh_read'."
+        problems.append(Diagnostic("M011", message, entry.access.span, hint=hint))
+    if iteration is not None and iteration.over_dofs:
+        message = "A kernel that operates on dofs cannot have a stencil."
+        problems.append(
+            Diagnostic("M012", message, place, hint="Dofs have no neighbours, cells do.")
+        )
+    return problems

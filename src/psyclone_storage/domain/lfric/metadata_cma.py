@@ -1,0 +1,133 @@
+"""Kernels with columnwise (CMA) operators: which of three kinds they are (spec 1.12).
+
+A columnwise operator holds one banded matrix per column. A kernel assembles one from local
+operators, applies one to a field, or combines several; the kind decides its calling
+sequence, so a kernel that is none of them cannot be called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.text import counted
+from psyclone_storage.ir.kernel import ArgKind, CmaKind, Kernel, KernelArg
+from psyclone_storage.ir.types import Intrinsic
+
+
+def cma_kind(kernel: Kernel) -> CmaKind | None:
+    """Return what a kernel does with columnwise operators, judging by those operators alone.
+
+    None if it has none, or if no kind fits. Whether its other arguments fit the kind is for
+    `check_cma`.
+    """
+    operators = _columnwise(kernel)
+    written = [arg for arg in operators if arg.access.writes]
+    if len(operators) == 1:
+        return CmaKind.ASSEMBLY if written else CmaKind.APPLY
+    return CmaKind.MATRIX_MATRIX if len(written) == 1 else None
+
+
+def check_cma(kernel: Kernel) -> Iterator[Diagnostic]:
+    """Check a kernel with columnwise operators; yield nothing for one without."""
+    operators = _columnwise(kernel)
+    if not operators:
+        return
+    yield from _check_fields(kernel)
+    match cma_kind(kernel):
+        case CmaKind.APPLY:
+            yield from _check_apply(kernel, operators[0])
+        case CmaKind.ASSEMBLY:
+            yield from _check_only_written(kernel)
+            yield from _check_assembly(kernel, operators[0])
+        case CmaKind.MATRIX_MATRIX:
+            yield from _check_only_written(kernel)
+            yield from _check_matrix_matrix(kernel)
+        case None:
+            yield _unrecognised(kernel, operators)
+
+
+def _columnwise(kernel: Kernel) -> list[KernelArg]:
+    return [arg for arg in kernel.args if arg.kind is ArgKind.COLUMNWISE_OPERATOR]
+
+
+def _check_fields(kernel: Kernel) -> Iterator[Diagnostic]:
+    """Check that fields are single, real and read or written in their own column."""
+    for arg in kernel.args:
+        if arg.vector > 1:
+            yield _refused("M028", "a field vector", arg)
+        if arg.stencil:
+            yield _refused("M028", "a field with a stencil", arg)
+        if arg.kind is ArgKind.FIELD and arg.intrinsic is not Intrinsic.REAL:
+            yield _refused("M027", f"an {arg.intrinsic.value} field", arg)
+
+
+def _refused(code: str, what: str, arg: KernelArg) -> Diagnostic:
+    message = f"A kernel with a columnwise operator cannot have {what}."
+    return Diagnostic(code, message, arg.span)
+
+
+def _unrecognised(kernel: Kernel, operators: list[KernelArg]) -> Diagnostic:
+    written = [arg for arg in operators if arg.access.writes]
+    if written:
+        message = f"'{kernel.name}' writes {len(written)} columnwise operators, but can write one."
+        hint = "Write a kernel for each of them."
+        return Diagnostic("M031", message, written[1].span, hint=hint)
+    message = (
+        f"'{kernel.name}' reads {counted(len(operators), 'columnwise operator')} and writes none:"
+        " this is neither to assemble, to apply, nor to combine them."
+    )
+    hint = "To apply an operator, read one; to combine several, write one."
+    return Diagnostic("M029", message, operators[0].span, hint=hint)
+
+
+def _check_only_written(kernel: Kernel) -> Iterator[Diagnostic]:
+    for arg in kernel.args:
+        if arg.access.writes and arg.kind is not ArgKind.COLUMNWISE_OPERATOR:
+            message = (
+                "A kernel that writes a columnwise operator cannot write anything else, but this"
+                f" {arg.kind.value} is written too."
+            )
+            yield Diagnostic("M031", message, arg.span)
+
+
+def _check_assembly(kernel: Kernel, operator: KernelArg) -> Iterator[Diagnostic]:
+    if any(arg.kind is ArgKind.OPERATOR and not arg.access.writes for arg in kernel.args):
+        return
+    message = "A columnwise operator is assembled from a local operator, but none is read."
+    hint = "Add an 'arg_type(gh_operator, gh_real, gh_read, ...)'."
+    yield Diagnostic("M032", message, operator.span, hint=hint)
+
+
+def _check_matrix_matrix(kernel: Kernel) -> Iterator[Diagnostic]:
+    for arg in kernel.args:
+        if arg.kind is not ArgKind.COLUMNWISE_OPERATOR and not arg.kind.is_scalar:
+            message = (
+                "A kernel that combines columnwise operators cannot have a"
+                f"{'n' if arg.kind.is_operator else ''} {arg.kind.value}."
+            )
+            yield Diagnostic("M033", message, arg.span, hint="Only scalars may stand beside them.")
+
+
+def _check_apply(kernel: Kernel, operator: KernelArg) -> Iterator[Diagnostic]:
+    others = [arg for arg in kernel.args if arg is not operator]
+    fields = [arg for arg in others if arg.kind is ArgKind.FIELD]
+    written = [arg for arg in fields if arg.access.writes]
+    read = [arg for arg in fields if not arg.access.writes]
+    if len(others) != 2 or len(written) != 1 or len(read) != 1:
+        message = (
+            f"'{kernel.name}' applies a columnwise operator, so it must have exactly two arguments"
+            " besides: a field that it reads and a field that it writes."
+        )
+        yield Diagnostic("M030", message, operator.span)
+        return
+    for field, space, verb in (
+        (written[0], operator.space, "to"),
+        (read[0], operator.space_from, "from"),
+    ):
+        if field.space != space:
+            message = (
+                f"The operator maps {verb} '{space}', but the field that is"
+                f" {'written' if verb == 'to' else 'read'} is on '{field.space}'."
+            )
+            yield Diagnostic("M030", message, field.span)

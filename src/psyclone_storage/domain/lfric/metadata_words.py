@@ -1,0 +1,164 @@
+"""The words of LFRic metadata, of both generations, and what each stands for.
+
+Owns the tables and the look-up that turns a misspelt word into a diagnostic with a hint. Words are
+compared without case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.domain.lfric.spaces import Limits, is_space, is_wildcard, space_names
+from psyclone_storage.ir.expr import Index, Name, canonical
+from psyclone_storage.ir.kernel import (
+    Access,
+    ArgKind,
+    BasisOperation,
+    BasisShape,
+    Iteration,
+    MeshRole,
+    StencilShape,
+)
+from psyclone_storage.ir.parsed import MetadataItem
+from psyclone_storage.ir.types import Intrinsic
+
+T = TypeVar("T")
+
+ARG_KINDS: Mapping[str, ArgKind] = {
+    "gh_field": ArgKind.FIELD,
+    "gh_operator": ArgKind.OPERATOR,
+    "gh_columnwise_operator": ArgKind.COLUMNWISE_OPERATOR,
+    "gh_scalar": ArgKind.SCALAR,
+    "gh_scalar_array": ArgKind.SCALAR_ARRAY,
+}
+DATA_TYPES: Mapping[str, Intrinsic] = {
+    "gh_real": Intrinsic.REAL,
+    "gh_integer": Intrinsic.INTEGER,
+    "gh_logical": Intrinsic.LOGICAL,
+}
+ALLOWED_DATA_TYPES: Mapping[ArgKind, tuple[Intrinsic, ...]] = {
+    ArgKind.FIELD: (Intrinsic.REAL, Intrinsic.INTEGER),
+    ArgKind.OPERATOR: (Intrinsic.REAL,),
+    ArgKind.COLUMNWISE_OPERATOR: (Intrinsic.REAL,),
+    ArgKind.SCALAR: (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL),
+    ArgKind.SCALAR_ARRAY: (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL),
+}
+ACCESSES: Mapping[str, Access] = {
+    "gh_read": Access.READ,
+    "gh_write": Access.WRITE,
+    "gh_readwrite": Access.READWRITE,
+    "gh_inc": Access.INC,
+    "gh_readinc": Access.READINC,
+    "gh_reduction": Access.REDUCTION,
+    "gh_sum": Access.REDUCTION,
+}
+STENCILS: Mapping[str, StencilShape] = {shape.value: shape for shape in StencilShape}
+MESHES: Mapping[str, MeshRole] = {"gh_coarse": MeshRole.COARSE, "gh_fine": MeshRole.FINE}
+ITERATIONS: Mapping[str, Iteration] = {iteration.value: iteration for iteration in Iteration}
+ITERATIONS_2019: Mapping[str, Iteration] = {"cells": Iteration.CELL_COLUMN}
+SHAPES: Mapping[str, BasisShape] = {shape.value: shape for shape in BasisShape}
+OPERATIONS: Mapping[str, BasisOperation] = {
+    operation.value: operation for operation in BasisOperation
+}
+REFERENCE_ELEMENT_PROPERTIES = (
+    "normals_to_horizontal_faces",
+    "normals_to_vertical_faces",
+    "normals_to_faces",
+    "outward_normals_to_horizontal_faces",
+    "outward_normals_to_vertical_faces",
+    "outward_normals_to_faces",
+)
+MESH_PROPERTIES = ("adjacent_face",)
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What the settings say about metadata: the limits of wildcards and the words for accesses."""
+
+    limits: Limits = Limits()
+    accesses: Mapping[str, Access] = ACCESSES
+
+
+STANDARD = Conventions()
+
+
+def read_access_mapping(mapping: Mapping[str, str]) -> Mapping[str, Access]:
+    """Read the setting ACCESS_MAPPING: `gh_inc` to `inc`, `gh_sum` to `sum`.
+
+    Raises `ValueError` for the name of an access that does not exist.
+    """
+    return {
+        word.lower(): Access.REDUCTION if name.lower() == "sum" else Access(name.lower())
+        for word, name in mapping.items()
+    }
+
+
+def word_of(item: MetadataItem) -> str:
+    """Return the item as one word in lower case: without blanks, arguments or keyword."""
+    expr = item.expr
+    while isinstance(expr, Index):
+        expr = expr.base
+    return canonical(expr)
+
+
+def constructor_of(item: MetadataItem) -> str:
+    """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
+    match item.expr:
+        case Index(Name(name), _):
+            return name.lower()
+    return ""
+
+
+def is_plain(item: MetadataItem) -> bool:
+    """Return whether the item is a single name without a keyword."""
+    return isinstance(item.expr, Name) and item.keyword is None
+
+
+def look_up(
+    item: MetadataItem,
+    table: Mapping[str, T],
+    code: str,
+    what: str,
+    problems: list[Diagnostic],
+) -> T | None:
+    """Return the meaning of `item` in `table`; add a problem and return None if it has none.
+
+    `what` completes the sentence "'word' is not ...".
+    """
+    found = table.get(canonical(item.expr)) if item.keyword is None else None
+    if found is None:
+        problems.append(unknown_word(item, code, what, table))
+    return found
+
+
+def unknown_word(
+    item: MetadataItem, code: str, what: str, known: Mapping[str, object] | tuple[str, ...]
+) -> Diagnostic:
+    """Say that `item` is not one of the `known` words, and which was probably meant."""
+    hint = did_you_mean(canonical(item.expr), known) or f"It must be {listed(known)}."
+    return Diagnostic(code, f"'{item.span.text}' is not {what}.", item.span, hint=hint)
+
+
+def look_up_space(
+    item: MetadataItem, limits: Limits, code: str, problems: list[Diagnostic]
+) -> str | None:
+    """Return the function space that `item` names, in lower case, or add a problem."""
+    space = canonical(item.expr)
+    if item.keyword is None and is_space(space, limits):
+        return space
+    if is_wildcard(space) and space.rpartition("_")[2].isdigit():
+        hint = (
+            f"Wildcards are numbered from 1, up to {limits.any_space} for 'any_space' and"
+            f" {limits.any_discontinuous_space} for 'any_discontinuous_space'. The settings"
+            " NUM_ANY_SPACE and NUM_ANY_DISCONTINUOUS_SPACE raise these limits."
+        )
+        problems.append(
+            Diagnostic(code, f"There is no function space '{item.span.text}'.", item.span, "", hint)
+        )
+    else:
+        problems.append(unknown_word(item, code, "a function space", space_names(limits)))
+    return None
