@@ -54,7 +54,6 @@ CODES: dict[str, str] = {
     "M035": "A kernel between two meshes has an argument that is not a field.",
     "M036": "A field of a kernel between two meshes does not say which mesh it is on.",
     "M037": "A function space is used on both meshes of a kernel.",
-    "M038": "An invoke mixes kernels that work on one mesh and on two.",
     "M039": "A property of the reference element or mesh does not exist.",
     "M040": "A property of the reference element or mesh is listed twice.",
     "M041": "A property is asked for in the component of the other kind of property.",

@@ -7,6 +7,7 @@ another calling sequence. All problems of a kernel are collected and raised toge
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
@@ -55,9 +56,9 @@ _ENTRY_TYPES = ("arg_type", "func_type", "reference_element_data_type", "mesh_da
 def interpret(parsed: ParsedKernel, conventions: Conventions = STANDARD) -> Kernel:
     """Return the kernel that `parsed` describes.
 
-    Without `gh_evaluator_targets` an evaluator's targets are the spaces of the written arguments, of
-    an operator the one it maps to (spec 1.5). Raises `CompileError` with every problem found, each
-    at the entry that breaks a rule.
+    Without `gh_evaluator_targets` an evaluator's targets are the spaces of the written arguments,
+    of an operator the one it maps to (spec 1.5). Raises `CompileError` with every problem found,
+    each at the entry that breaks a rule.
     """
     problems = _check_components(parsed)
     generation, iteration = _read_iteration(parsed, problems)
@@ -118,26 +119,23 @@ def _read_iteration(
             )
         )
     if current:
-        return Generation.CURRENT, _iteration(current, problems)
+        return Generation.CURRENT, _read_word(current, ITERATIONS, problems)
     if old:
-        return Generation.Y2019, _iteration_of_2019(old, problems)
+        return Generation.Y2019, _read_word(old, ITERATIONS_2019, problems)
     message = f"'{parsed.name}' does not say what it operates on."
     hint = "Add 'integer :: operates_on = CELL_COLUMN' to the type."
     problems.append(Diagnostic("M062", message, parsed.span, hint=hint))
     return Generation.CURRENT, None
 
 
-def _iteration(component: MetadataComponent, problems: list[Diagnostic]) -> Iteration | None:
-    for item in component.items:
-        return look_up(item, ITERATIONS, "M042", "something to operate on", problems)
-    return None
-
-
-def _iteration_of_2019(
-    component: MetadataComponent, problems: list[Diagnostic]
+def _read_word(
+    component: MetadataComponent, table: Mapping[str, Iteration], problems: list[Diagnostic]
 ) -> Iteration | None:
-    for item in component.items:
-        return look_up(item, ITERATIONS_2019, "M042", "something to iterate over", problems)
+    if len(component.items) == 1:
+        what = "something that a kernel can operate on"
+        return look_up(component.items[0], table, "M042", what, problems)
+    message = f"'{component.name}' must be a single word."
+    problems.append(Diagnostic("M042", message, component.span))
     return None
 
 

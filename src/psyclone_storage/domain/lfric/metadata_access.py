@@ -113,8 +113,7 @@ def _refusal_of_sharing(arg: KernelArg, iteration: Iteration, word: str) -> tupl
         return (
             "M010",
             f"A field on '{arg.space}' cannot be accessed with '{word}'.",
-            "Cells share dofs of this space: use 'gh_inc' to add to them, 'gh_readinc' if their"
-            " old value is needed too.",
+            "Cells share dofs of this space, so each can only add to them.",
         )
     return (
         "M010",

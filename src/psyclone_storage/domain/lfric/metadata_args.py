@@ -264,10 +264,9 @@ def _read_options(
     """Read what may follow the function space of a field: a stencil, or a mesh."""
     stencils = [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
     meshes = [item for item in items if item.keyword == "mesh_arg"]
-    for item in items:
-        if item not in stencils and item not in meshes:
-            problems.append(_unknown_option(item))
-    if len(stencils) + len(meshes) > 1:
+    known = [*stencils, *meshes]
+    problems += [_unknown_option(item) for item in items if item not in known]
+    if len(known) > 1:
         message = "A field can have one stencil or one 'mesh_arg', not several of them."
         hint = "A kernel between two meshes has no stencils."
         problems.append(Diagnostic("M008", message, items[0].span.to(items[-1].span), hint=hint))

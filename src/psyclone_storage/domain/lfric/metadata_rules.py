@@ -39,31 +39,6 @@ def check_kernel(kernel: Kernel, parsed: ParsedKernel) -> list[Diagnostic]:
     return [problem for rule in rules for problem in rule(kernel, parsed)]
 
 
-def check_meshes(kernels: Iterable[tuple[Kernel, Span]]) -> list[Diagnostic]:
-    """Check that the kernels of one invoke, each with its place, agree on the number of meshes.
-
-    A kernel that maps between two meshes cannot share an invoke with one that works on a
-    single mesh (spec 1.11, rule 38). Built-ins go with both.
-    """
-    coded = [(kernel, place) for kernel, place in kernels if not kernel.is_builtin]
-    between = [(kernel, place) for kernel, place in coded if kernel.is_intergrid]
-    if not between:
-        return []
-    first, first_place = between[0]
-    return [
-        Diagnostic(
-            "M038",
-            f"'{kernel.name}' works on one mesh and '{first.name}' on two, in the same invoke.",
-            place,
-            label="one mesh",
-            hint="Give the kernels that map between meshes an invoke of their own.",
-            related=(Related(first_place, "two meshes"),),
-        )
-        for kernel, place in coded
-        if not kernel.is_intergrid
-    ]
-
-
 # ---------------------------------------------------------------------------- arguments
 
 

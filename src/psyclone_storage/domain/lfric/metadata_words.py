@@ -12,7 +12,13 @@ from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.domain.lfric.spaces import Limits, is_space, is_wildcard, space_names
+from psyclone_storage.domain.lfric.spaces import (
+    DEFAULT_LIMITS,
+    Limits,
+    is_space,
+    is_wildcard,
+    space_names,
+)
 from psyclone_storage.ir.expr import Index, Name, canonical
 from psyclone_storage.ir.kernel import (
     Access,
@@ -79,7 +85,7 @@ MESH_PROPERTIES = ("adjacent_face",)
 class Conventions:
     """What the settings say about metadata: the limits of wildcards and the words for accesses."""
 
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
     accesses: Mapping[str, Access] = ACCESSES
 
 
@@ -97,25 +103,12 @@ def read_access_mapping(mapping: Mapping[str, str]) -> Mapping[str, Access]:
     }
 
 
-def word_of(item: MetadataItem) -> str:
-    """Return the item as one word in lower case: without blanks, arguments or keyword."""
-    expr = item.expr
-    while isinstance(expr, Index):
-        expr = expr.base
-    return canonical(expr)
-
-
 def constructor_of(item: MetadataItem) -> str:
     """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
     match item.expr:
         case Index(Name(name), _):
             return name.lower()
     return ""
-
-
-def is_plain(item: MetadataItem) -> bool:
-    """Return whether the item is a single name without a keyword."""
-    return isinstance(item.expr, Name) and item.keyword is None
 
 
 def look_up(

@@ -74,6 +74,9 @@ class Limits:
     any_discontinuous_space: int = 10
 
 
+DEFAULT_LIMITS = Limits()
+
+
 def space_names(limits: Limits) -> tuple[str, ...]:
     """Return the name of every space that metadata may mention."""
     return (
