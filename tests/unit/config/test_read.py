@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -240,3 +242,12 @@ def test_without_a_base_every_key_must_be_there() -> None:
         read_settings("", "x.cfg")
     assert {problem.code for problem in caught.value.problems} == {"C005"}
     assert len(caught.value.problems) == len(KEYS)
+
+
+@pytest.mark.differential
+def test_the_file_that_comes_with_psyclone_is_read_unchanged() -> None:
+    file = Path(sys.prefix) / "share" / "psyclone" / "psyclone.cfg"
+    settings = read(file.read_text(encoding="utf-8"))
+    assert settings.warnings == ()
+    assert settings.gocean == BASE.gocean
+    assert settings.lfric.default_kind == BASE.lfric.default_kind
