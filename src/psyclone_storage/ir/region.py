@@ -45,6 +45,10 @@ class Term:
         return not other.whole and self._exceeds_by(other, 1)
 
     def _exceeds_by(self, other: Term, levels: int) -> bool:
+        if self.names == other.names:
+            return self.constant >= other.constant + levels
+        if not other.names:
+            return self.constant + len(self.names) >= other.constant + levels
         mine, theirs = Counter(self.names), Counter(other.names)
         if theirs - mine:
             return False
@@ -100,9 +104,7 @@ class Depth:
 
     def minus(self, levels: int) -> Depth:
         """Return the depth less `levels`, at least 0 in every term that is known now."""
-        return _largest(
-            Term(term.whole, term.names, term.constant - levels) for term in self.terms
-        )
+        return _largest(Term(term.whole, term.names, term.constant - levels) for term in self.terms)
 
     def times(self, factor: int) -> Depth:
         """Return the depth on a mesh that is `factor` times finer; the whole stays the whole."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
@@ -36,13 +37,15 @@ class HaloNeed:
 class HaloLeft:
     """What a loop leaves behind in a field that it writes.
 
-    The halo is clean down to `clean` and dirty beyond. `annexed` tells of the annexed dofs;
-    a field that has none counts as clean. `why` completes "the loop leaves ...".
+    The halo is clean down to `clean` and dirty beyond, unless `keeps_beyond`: then no owner's
+    value changed, so that deeper levels are as good as they were. `annexed` tells of the annexed
+    dofs; a field that has none counts as clean. `why` completes "the loop leaves ...".
     """
 
     clean: Depth
     annexed: Fresh
     why: str
+    keeps_beyond: bool = False
 
 
 class Rules(Protocol):
@@ -59,3 +62,9 @@ class Rules(Protocol):
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return whether annexed dofs are clean before and after every invoke."""
+
+    def without_annexed(self, schedule: Schedule) -> frozenset[str]:
+        """Return the names of the data that provably have no annexed dofs."""
+
+    def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
+        """Return why `call` must not run as far as `loop` goes; nothing if it may."""

@@ -1,0 +1,1 @@
+"""Questions about a schedule, answered by pure functions: plans, edges, reasons, proofs."""

@@ -1,0 +1,312 @@
+"""Where halo exchanges go, and what the run-time flags are told: the halo side of coherence.
+
+`plan_halos` walks a schedule once, backwards for how deep the readers of a value look before
+it is written again, and once forwards with a three-valued state per field component. An exchange
+stands directly before the first loop that needs it (lazy, as the seed's Halo Exchange Logic asks)
+and goes as deep as any reader of the same value needs, so that one is enough.
+
+The invariant of the forward walk: what the state calls clean is clean on every rank, and the
+run-time flags say exactly what the state says: clean to `clean`, and dirty beyond it if `beyond`
+is NO. Hence a guard, which asks the flags, never skips an exchange that is needed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import reduce
+
+from psyclone_storage.analysis.touch import (
+    Key,
+    Touch,
+    data_by_name,
+    joined,
+    key_text,
+    touches_of,
+)
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
+from psyclone_storage.ir.schedule import HaloExchange, Loop, MarkHalo, Phase, Reason, Schedule
+
+END = "end"
+"""The place after the last statement of a schedule."""
+
+OUTSIDE = ""
+"""The writer of a value that was made before the invoke."""
+
+_ONE = Depth.of(1)
+_RESTORE = HaloNeed(NOTHING, True, "in later invokes, which count on clean annexed dofs")
+
+
+@dataclass(frozen=True, slots=True)
+class Halo:
+    """What is known of the halo of one component at one place of a schedule.
+
+    Levels 1 to `clean` are clean. Deeper ones are dirty if `beyond` is NO; if it is MAYBE, only
+    the run-time flags know. `annexed` tells of the annexed dofs. `writer` is the call that wrote
+    last, `written` what that write left, `exchange` the last exchange since then.
+    """
+
+    clean: Depth
+    beyond: Fresh
+    annexed: Fresh
+    writer: str = OUTSIDE
+    written: str = "its halo in a state that only the run-time flags know"
+    exchange: str = ""
+
+    def lacks(self, need: HaloNeed) -> Fresh:
+        """Return whether something of `need` is stale: YES and NO are certain."""
+        depth = self.clean.covers(need.depth) if need.depth.terms else Fresh.YES
+        if depth is Fresh.NO and self.beyond is not Fresh.NO:
+            depth = Fresh.MAYBE
+        return ~(depth & self.annexed) if need.annexed else ~depth
+
+    def exchanged(self, depth: Depth, uid: str) -> Halo:
+        """Return the state after the exchange `uid`, whether or not a guard skipped it."""
+        clean = _larger(self.clean, depth)
+        return replace(self, clean=clean, annexed=Fresh.YES, exchange=uid)
+
+    def written_by(self, writer: str, left: HaloLeft) -> Halo:
+        """Return the state after the call `writer`, in its loop, has left `left`."""
+        if left.keeps_beyond:
+            clean = _larger(self.clean, left.clean)
+            return Halo(clean, self.beyond, self.annexed, writer, left.why)
+        return Halo(left.clean, Fresh.NO, left.annexed, writer, left.why)
+
+
+def _larger(first: Depth, second: Depth) -> Depth:
+    if first == second or not second.terms:
+        return first
+    return first.max(second) if first.terms else second
+
+
+class Spare(Enum):
+    """Why a read beyond owned dofs needs no exchange."""
+
+    ALWAYS = "annexed dofs are clean before and after every invoke"
+    LEFT = "what was written last left enough of it clean"
+    EXCHANGED = "an exchange before an earlier loop reaches far enough"
+    NO_ANNEXED = "the field has no annexed dofs"
+
+
+@dataclass(frozen=True, slots=True)
+class Spared:
+    """An exchange that was proved unnecessary: the call `reader` in `loop` needs it not.
+
+    `read` says how it reads, `because` why that is safe; `writer` and `written` tell of the
+    last write before, as in `Reason`.
+    """
+
+    loop: str
+    key: Key
+    reader: str
+    read: str
+    because: Spare
+    writer: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An exchange and the uid of the statement that it stands before, or `END`."""
+
+    before: str
+    exchange: HaloExchange
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A note to the run-time flags and the uid of the loop that it follows."""
+
+    after: str
+    mark: MarkHalo
+
+
+@dataclass(frozen=True, slots=True)
+class HaloPlan:
+    """All that has to be inserted into a schedule, in its order, and what was spared."""
+
+    exchanges: tuple[Placed, ...] = ()
+    marks: tuple[Marked, ...] = ()
+    spared: tuple[Spared, ...] = ()
+
+
+def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
+    """Plan the exchanges that `schedule` needs besides those pinned in it, and the marks.
+
+    Exchanges in the schedule that are not pinned, and all its marks, are ignored: they are
+    derived, and planned anew. Without distributed memory there is nothing to plan.
+    """
+    if not schedule.distributed:
+        return HaloPlan()
+    walk = _Walk(schedule, rules)
+    walk.run()
+    return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.spared))
+
+
+_ENTRY = Halo(NOTHING, Fresh.MAYBE, Fresh.MAYBE)
+_ENTRY_CLEAN = Halo(NOTHING, Fresh.MAYBE, Fresh.YES)
+
+
+# ---------------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A touch of one component in the outer loop `place`, or a pinned exchange."""
+
+    place: str
+    key: Key
+    touch: Touch | None = None
+    pinned: HaloExchange | None = None
+
+
+def _events(schedule: Schedule, rules: Rules) -> Iterator[_Event]:
+    data = data_by_name(schedule)
+    for item in schedule.body:
+        if isinstance(item, Loop):
+            for touch in touches_of(schedule, item, rules, data):
+                yield _Event(item.uid, touch.key, touch)
+        elif isinstance(item, HaloExchange) and item.pinned:
+            yield _Event(item.uid, Key(item.datum, item.component), pinned=item)
+
+
+def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
+    """Yield the touches among `events` that read one value: up to the next write, inclusive."""
+    for event in events:
+        touch = event.touch
+        if touch is None:
+            return
+        if touch.need is not None:
+            yield touch, touch.need
+        if touch.left is not None:
+            return
+
+
+# ---------------------------------------------------------------------------- the forward walk
+
+
+class _Walk:
+    """The forward walk over the events of a schedule: what it knows and what it has planned."""
+
+    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+        self.exchanges: list[Placed] = []
+        self.marks: list[Marked] = []
+        self.spared: list[Spared] = []
+        self._events = tuple(_events(schedule, rules))
+        self._keeps_annexed = rules.keeps_annexed_clean(schedule)
+        self._without_annexed = rules.without_annexed(schedule)
+        self._states: dict[Key, Halo] = {}
+        self._in_flight: set[Key] = set()
+        self._uids = {item.uid for item in schedule.body}
+
+    def run(self) -> None:
+        """Walk over all events, then restore what later invokes count on."""
+        following: dict[Key, deque[_Event]] = defaultdict(deque)
+        for event in self._events:
+            following[event.key].append(event)
+        for event in self._events:
+            if event.touch is not None:
+                self._touch(event.place, event.touch, following[event.key])
+            elif event.pinned is not None:
+                self._pinned(event.key, event.pinned)
+            following[event.key].popleft()
+        if self._keeps_annexed:
+            for key in self._states:
+                self._restore(key)
+
+    def _state(self, key: Key) -> Halo:
+        state = self._states.get(key)
+        if state is None:
+            no_annexed = self._keeps_annexed or key.datum in self._without_annexed
+            state = _ENTRY_CLEAN if no_annexed else _ENTRY
+        return state
+
+    def _touch(self, place: str, touch: Touch, following: Iterable[_Event]) -> None:
+        key, need, left = touch.key, touch.need, touch.left
+        state = self._state(key)
+        if need is not None:
+            if state.lacks(need) is Fresh.NO:
+                self._spare(place, touch, need, state)
+            else:
+                state = self._exchange(place, key, state, tuple(_readers(following)))
+        if left is not None:
+            if key in self._in_flight:
+                raise InternalError(f"'{key_text(key)}' is written while its exchange runs.")
+            if left.annexed is not Fresh.YES and key.datum in self._without_annexed:
+                left = replace(left, annexed=Fresh.YES)
+            before, state = state, state.written_by(touch.writer, left)
+            self._mark(place, key, (before, state), left.clean)
+        self._states[key] = state
+
+    def _exchange(
+        self, place: str, key: Key, state: Halo, readers: tuple[tuple[Touch, HaloNeed], ...]
+    ) -> Halo:
+        """Plan the exchange before `place` that serves all `readers`; return the state after."""
+        need = reduce(joined, (need for _, need in readers))
+        depth = need.depth
+        if depth.covers(_ONE) is not Fresh.YES:
+            depth = depth.max(_ONE)
+        exchange = HaloExchange(
+            uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),
+            datum=key.datum,
+            component=key.component,
+            depth=depth,
+            guarded=state.lacks(need) is not Fresh.YES,
+            annexed_only=not need.depth.terms,
+            reasons=tuple(
+                Reason(touch.reader, wish.why, state.writer, state.written)
+                for touch, wish in readers
+                if state.lacks(wish) is not Fresh.NO
+            ),
+        )
+        self.exchanges.append(Placed(place, exchange))
+        return state.exchanged(depth, exchange.uid)
+
+    def _fresh_uid(self, wanted: str) -> str:
+        """Return `wanted`, with a number if a pinned exchange has that name already."""
+        uid, number = wanted, 2
+        while uid in self._uids:
+            uid, number = f"{wanted}#{number}", number + 1
+        return uid
+
+    def _spare(self, place: str, touch: Touch, need: HaloNeed, state: Halo) -> None:
+        if state.exchange:
+            because = Spare.EXCHANGED
+        elif touch.key.datum in self._without_annexed and not need.depth.terms:
+            because = Spare.NO_ANNEXED
+        else:
+            because = Spare.ALWAYS if state.writer == OUTSIDE else Spare.LEFT
+        self.spared.append(
+            Spared(place, touch.key, touch.reader, need.why, because, state.writer, state.written)
+        )
+
+    def _mark(self, place: str, key: Key, states: tuple[Halo, Halo], clean: Depth) -> None:
+        """Plan what the flags must be told after `place`, unless they say so already."""
+        before, after = states
+        if before.beyond is after.beyond and before.clean == after.clean:
+            return
+        # Where the flags call the deeper levels dirty already, or the write left them alone or
+        # clean, only the clean levels are news.
+        grows = before.beyond is after.beyond and after.clean.covers(before.clean) is Fresh.YES
+        dirty = not grows and not clean.is_whole
+        uid = f"mark({key_text(key)})@{place}"
+        self.marks.append(Marked(place, MarkHalo(uid, key.datum, key.component, dirty, clean)))
+
+    def _pinned(self, key: Key, exchange: HaloExchange) -> None:
+        """Note what a pinned exchange does: all of it happens when it finishes."""
+        if exchange.phase is Phase.START:
+            self._in_flight.add(key)
+            return
+        self._in_flight.discard(key)
+        self._states[key] = self._state(key).exchanged(exchange.depth, exchange.uid)
+
+    def _restore(self, key: Key) -> None:
+        state = self._states[key]
+        if state.annexed is not Fresh.YES:
+            touch = Touch(key, _RESTORE, END)
+            self._states[key] = self._exchange(END, key, state, ((touch, _RESTORE),))

@@ -1,0 +1,169 @@
+"""What a statement of a schedule does to the halos of fields, gathered per field component.
+
+Owns the reading of a loop nest: its calls in order, what each needs and leaves by the rules of
+the domain, merged into one `Touch` per component. Knows nothing of the state between loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.kernel import Access, ArgKind
+from psyclone_storage.ir.region import NOTHING
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
+from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Loop, Schedule
+
+
+class Key(NamedTuple):
+    """One field, or one component of a field vector: what is exchanged on its own.
+
+    `component` counts from 1 and is None for a field that is no vector.
+    """
+
+    datum: str
+    component: int | None
+
+
+def key_text(key: Key) -> str:
+    """Return the key as it stands in uids and messages: `u`, or `u[2]` for a component."""
+    return key.datum if key.component is None else f"{key.datum}[{key.component}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """What one outer loop does to one component, seen from outside the loop.
+
+    `need` is what must be clean before, by the call `reader`; `left` is what holds after, by the
+    call `writer`. Each is None if there is nothing of the kind.
+    """
+
+    key: Key
+    need: HaloNeed | None = None
+    reader: str = ""
+    left: HaloLeft | None = None
+    writer: str = ""
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The touch of one component while the calls of a loop are read in order.
+
+    `fully` tells that what `left` says was written without a look at the old value, so that calls
+    that follow in the same iteration read what this loop wrote.
+    """
+
+    need: HaloNeed | None = None
+    reader: str = ""
+    left: HaloLeft | None = None
+    writer: str = ""
+    fully: bool = False
+
+
+def calls_in(loop: Loop) -> Iterator[tuple[Loop, KernelCall]]:
+    """Yield every call below `loop` with the loop directly around it, whose extent counts."""
+    for item in loop.body:
+        if isinstance(item, KernelCall):
+            yield loop, item
+        elif isinstance(item, Loop):
+            yield from calls_in(item)
+
+
+def data_by_name(schedule: Schedule) -> dict[str, Datum]:
+    """Return the data of `schedule` by their names."""
+    return {datum.name: datum for datum in schedule.data}
+
+
+def keys_of(actual: Actual, data: dict[str, Datum]) -> tuple[Key, ...]:
+    """Return the components of the field that `actual` passes; none for a constant."""
+    if actual.datum is None:
+        return ()
+    size = data[actual.datum].vector
+    if size == 1:
+        return (Key(actual.datum, None),)
+    if actual.component is not None:
+        return (Key(actual.datum, actual.component),)
+    return tuple(Key(actual.datum, number) for number in range(1, size + 1))
+
+
+def touches_of(
+    schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
+) -> tuple[Touch, ...]:
+    """Return what `loop`, which stands directly in `schedule`, does to the fields it touches."""
+    gathered: dict[Key, _Gathered] = {}
+    for around, call in calls_in(loop):
+        for at, described in enumerate(call.kernel.args):
+            if described.kind is not ArgKind.FIELD:
+                continue
+            need = left = None
+            if described.access.reads:
+                need = rules.halo_need(schedule, around, call, at)
+                need = need if need.annexed or need.depth.terms else None
+            if described.access.writes:
+                left = rules.halo_left(schedule, around, call, at)
+            if need is None and left is None:
+                continue
+            for key in keys_of(call.args[at], data):
+                entry = gathered.setdefault(key, _Gathered())
+                in_place = described.stencil is None
+                if need is not None and not (in_place and _just_written(entry, need)):
+                    _add_need(entry, need, call.uid)
+                if left is not None:
+                    _add_left(entry, left, call.uid, described.access is Access.WRITE)
+    return tuple(
+        Touch(key, entry.need, entry.reader, entry.left, entry.writer)
+        for key, entry in gathered.items()
+        if entry.need is not None or entry.left is not None
+    )
+
+
+def _just_written(entry: _Gathered, need: HaloNeed) -> bool:
+    """Return whether an earlier call of the same iteration wrote all that is read in its cell."""
+    left = entry.left
+    if left is None or not entry.fully:
+        return False
+    annexed = not need.annexed or left.annexed is Fresh.YES
+    return annexed and left.clean.covers(need.depth) is Fresh.YES
+
+
+def _add_need(entry: _Gathered, need: HaloNeed, reader: str) -> None:
+    old = entry.need
+    if old is None:
+        entry.need, entry.reader = need, reader
+        return
+    if old.depth.covers(need.depth) is not Fresh.YES:
+        entry.reader = reader
+    entry.need = joined(old, need)
+
+
+def joined(first: HaloNeed, second: HaloNeed) -> HaloNeed:
+    """Return the need that satisfies both, for the reason of the deeper one."""
+    if first.depth.covers(second.depth) is Fresh.YES:
+        deep, other = first, second
+    else:
+        deep, other = second, first
+    if deep.annexed >= other.annexed and deep.depth.covers(other.depth) is Fresh.YES:
+        return deep
+    return HaloNeed(deep.depth.max(other.depth), deep.annexed or other.annexed, deep.why)
+
+
+def _add_left(entry: _Gathered, left: HaloLeft, writer: str, fully: bool) -> None:
+    entry.left = left if entry.left is None else _worse(entry.left, left)
+    entry.writer = writer
+    entry.fully = fully
+
+
+def _worse(first: HaloLeft, second: HaloLeft) -> HaloLeft:
+    """Return what surely holds after both writes of one iteration, whichever came last."""
+    if first == second:
+        return first
+    if first.clean.covers(second.clean) is Fresh.YES:
+        shallow, other = second, first
+    elif second.clean.covers(first.clean) is Fresh.YES:
+        shallow, other = first, second
+    else:
+        shallow, other = HaloLeft(NOTHING, second.annexed, second.why), first
+    keeps = shallow.keeps_beyond and other.keeps_beyond
+    return HaloLeft(shallow.clean, shallow.annexed & other.annexed, shallow.why, keeps)

@@ -1,0 +1,349 @@
+"""What a loop over an LFRic mesh reads of a halo, and what it leaves behind.
+
+Owns the decision tables: how far a loop must run, which replicas a call reads, which are right
+afterwards. All of them follow from four facts about a partition.
+
+1. A dof on an owned cell that another rank owns is *annexed*; fields on discontinuous spaces have
+   none. Every annexed dof lies on an owned cell and on a cell of halo level 1.
+2. A dof has the level of the innermost cell it lies on. A cell of level k touches dofs of levels
+   k and k - 1 only.
+3. The owner's value is the true one. An exchange to depth d makes annexed dofs and levels 1 to d
+   equal to it.
+4. A kernel with GH_WRITE on a continuous space writes the same value to a shared dof from every
+   cell; one with GH_INC adds a part from every cell around the dof.
+
+Arithmetic on depths does the rest. Nothing here looks at more than one call at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.domain.lfric.spaces import Continuity, continuity_of, is_continuous
+from psyclone_storage.ir.expr import Expr, Literal, spell
+from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
+from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed
+from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule
+from psyclone_storage.ir.walk import kernel_calls
+
+FINE_LEVELS = 2
+"""Cells of the fine mesh along one edge of a coarse cell: neighbouring meshes differ by this."""
+
+OPERATOR_DEPTH = 1
+"""Operators are computed, never exchanged, to this depth of the halo."""
+
+_NO_NEED = HaloNeed(NOTHING, False, "on owned dofs only")
+_ONE = Depth.of(1)
+
+
+def iteration_argument(kernel: Kernel) -> int:
+    """Return the position of the argument whose space and mesh give the bounds of the loop.
+
+    A written operator comes first, as it is computed into the halo; then, of a kernel
+    between two meshes, the first coarse field; then the written field on the space that needs
+    the largest loop: continuous, unknown, discontinuous; then the first field (spec 6.1).
+    Raises `ValueError` for a kernel that has neither field nor operator.
+    """
+    args = list(enumerate(kernel.args))
+    fields = [(at, arg) for at, arg in args if arg.kind is ArgKind.FIELD]
+    choices = [at for at, arg in args if arg.kind.is_operator and arg.access.writes]
+    if kernel.is_intergrid:
+        choices += [at for at, arg in fields if arg.mesh is MeshRole.COARSE]
+    for continuity in (Continuity.CONTINUOUS, Continuity.ANY, Continuity.DISCONTINUOUS):
+        choices += [
+            at for at, arg in fields if arg.access.writes and continuity_of(arg.space) is continuity
+        ]
+    choices += [at for at, _ in fields] + [at for at, arg in args if arg.kind.is_operator]
+    if not choices:
+        raise ValueError(f"kernel '{kernel.name}' has neither a field nor an operator")
+    return choices[0]
+
+
+def depth_of(extent: Expr) -> Depth:
+    """Return the depth that a stencil extent or halo depth of the algorithm stands for.
+
+    Anything but a literal is known by its spelling only: equal texts are equal depths.
+    """
+    if isinstance(extent, Literal):
+        return Depth.of(int(extent.text.partition("_")[0]))
+    return Depth.named(spell(extent))
+
+
+@dataclass(frozen=True, slots=True)
+class LfricRules:
+    """The answers of the LFRic domain to the questions of `ir.rules.Rules`."""
+
+    def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
+        """Return how far the loop around `call` must run before any transformation (spec 6.1).
+
+        A kernel for halo cells only keeps its extent even where data are not distributed: there
+        is no halo then, and so no loop is to be built for it.
+        """
+        kernel = call.kernel
+        if kernel.iteration is Iteration.HALO_CELL_COLUMN:
+            return Extent(Reach.HALO_ONLY, _asked_depth(call))
+        if not schedule.distributed:
+            return Extent(Reach.ALL)
+        match kernel.iteration:
+            case Iteration.OWNED_AND_HALO_CELL_COLUMN:
+                return Extent(Reach.HALO, _asked_depth(call))
+            case Iteration.DOF if schedule.annexed_clean and not _reduces(kernel):
+                return Extent(Reach.ANNEXED)
+            case Iteration.CELL_COLUMN if _must_enter_halo(kernel):
+                return Extent(Reach.HALO, _ONE)
+        return Extent(Reach.OWNED)
+
+    def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
+        """Return what must be clean before `loop` runs `call` with the argument at `arg`.
+
+        Only fields are exchanged (spec 6.2). Depths follow spec 6.3, but for four cases in which
+        that table asks for too little or too much:
+
+        * a kernel that only writes (GH_WRITE) over owned cells still reads the annexed dofs
+          of every other continuous field that it reads (B6);
+        * a loop over owned and annexed dofs reads annexed dofs;
+        * GH_INC over owned cells alone, or halo cells alone, leaves all replicas to be exchanged
+          later, so that none needs to be right before;
+        * GH_INC to level d of the coarse mesh reads 2 d - 1 levels of a fine field, not 2 d.
+        """
+        described = call.kernel.args[arg]
+        if described.kind is not ArgKind.FIELD or not described.access.reads:
+            return _NO_NEED
+        reach = loop.extent.reach
+        if reach is Reach.ALL or not schedule.distributed:
+            return _NO_NEED
+        continuous = is_continuous(described.space)
+        if loop.over is Over.DOFS:
+            return _dofs_need(reach, loop.extent.depth, continuous)
+        extent = call.args[arg].extent if described.stencil else None
+        if reach is Reach.OWNED and extent is None and not continuous:
+            return _NO_NEED
+        stencil = None if extent is None else depth_of(extent)
+        asked = call.kernel.iteration.takes_halo_depth
+        use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
+        return _cells_need(reach, _levels(loop.extent.depth, stencil, asked), use, stencil is None)
+
+    def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
+        """Return what `loop` leaves of the field that `call` writes through the argument at `arg`.
+
+        Follows spec 6.4 but for GH_WRITE on a continuous space: every cell of the loop writes
+        the true value to all of its dofs, so that the outermost level is clean, too, and annexed
+        dofs are even if the loop stays on owned cells (W7).
+
+        A kernel for halo cells only is trusted: what it writes there is what the halo is meant
+        to hold, and LFRic's halo masks and remapped edges mean to differ from the owner's value. An
+        exchange would destroy it. Deeper levels of a discontinuous field stay as they were.
+        """
+        described = call.kernel.args[arg]
+        continuous = is_continuous(described.space)
+        if loop.over is Over.DOFS:
+            return _dofs_left(loop.extent.reach, loop.extent.depth, continuous)
+        use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
+        return _cells_left(loop.extent.reach, loop.extent.depth, use)
+
+    def keeps_annexed_clean(self, schedule: Schedule) -> bool:
+        """Return whether annexed dofs are clean before and after every invoke."""
+        return schedule.distributed and schedule.annexed_clean
+
+    def without_annexed(self, schedule: Schedule) -> frozenset[str]:
+        """Return the data that some call passes for a discontinuous field.
+
+        Built-ins take fields on any space; only the other calls tell what a field really is. One
+        that is also passed for a continuous field has contradictory metadata and is left out.
+        """
+        known: dict[Continuity, set[str]] = {continuity: set() for continuity in Continuity}
+        for call in kernel_calls(schedule):
+            for described, actual in zip(call.kernel.args, call.args, strict=True):
+                if described.kind is ArgKind.FIELD and actual.datum is not None:
+                    known[continuity_of(described.space)].add(actual.datum)
+        return frozenset(known[Continuity.DISCONTINUOUS] - known[Continuity.CONTINUOUS])
+
+    def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
+        """Return why `call` must not run as far as `loop` goes; nothing if it may.
+
+        An operator that is read must hold values there (B4); a stencil cannot be applied
+        in the whole halo, for it would look beyond it (B3).
+        """
+        problems = []
+        for at, described in enumerate(call.kernel.args):
+            if described.kind.is_operator and _reads_too_far(described, loop.extent):
+                problems.append(_operator_problem(loop, call, at))
+            elif described.stencil and not _stencil_fits(loop.extent, call):
+                problems.append(_stencil_problem(call, at))
+        return tuple(problems)
+
+
+# ---------------------------------------------------------------------------- how far
+
+
+def _asked_depth(call: KernelCall) -> Depth:
+    return NOTHING if call.halo_depth is None else depth_of(call.halo_depth)
+
+
+def _reduces(kernel: Kernel) -> bool:
+    return any(arg.access is Access.REDUCTION for arg in kernel.args)
+
+
+def _must_enter_halo(kernel: Kernel) -> bool:
+    """Return whether owned and annexed dofs come out right only if halo cells are computed.
+
+    That is so for operators, which are computed in the halo by convention, and for dofs that
+    gather a part from each cell around them. Kernels that update anything other than by GH_WRITE
+    count as such if their iteration argument may be continuous.
+    """
+    described = kernel.args[iteration_argument(kernel)]
+    if described.kind.is_operator:
+        return described.access.writes
+    updated = [arg for arg in kernel.args if arg.access.writes]
+    if all(arg.access is Access.WRITE for arg in updated):
+        return False
+    gathers = any(arg.access.increments and is_continuous(arg.space) for arg in updated)
+    return gathers or is_continuous(described.space)
+
+
+# ---------------------------------------------------------------------------- what is read
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """How a call uses a field: all that the tables ask besides where it runs."""
+
+    access: Access
+    continuous: bool
+    fine: bool
+
+
+def _levels(depth: Depth, stencil: Depth | None, asked: bool) -> Depth:
+    """Return how many levels are touched from cells down to halo level `depth`.
+
+    A stencil of extent s reaches s levels further. Where the algorithm itself asks a kernel to
+    run to level `depth` (`asked`), the larger of both is all there is: such kernels are called
+    for the whole halo that a field has, their stencils run along it, and an exchange
+    deeper than the halo stops LFRic (PSyclone issue 2781).
+    """
+    if stencil is None:
+        return depth
+    return depth.max(stencil) if asked else depth.plus(stencil)
+
+
+@lru_cache(maxsize=4096)
+def _cells_need(reach: Reach, levels: Depth, use: _Use, in_cell: bool) -> HaloNeed:
+    """Return what a loop over cells reads down to `levels`; `in_cell` if without a stencil."""
+    touched = levels.times(FINE_LEVELS) if use.fine else levels
+    if use.access is Access.INC and in_cell:
+        return _increment_need(reach, touched, use)
+    if not in_cell:
+        why = f"with a stencil that reaches halo level {describe_depth(touched)}"
+    elif reach is Reach.OWNED:
+        why = "at the annexed dofs of owned cells"
+    else:
+        why = f"in halo cells to level {describe_depth(touched)}"
+    return HaloNeed(touched, use.continuous, why)
+
+
+def _increment_need(reach: Reach, touched: Depth, use: _Use) -> HaloNeed:
+    if reach is not Reach.HALO:
+        return HaloNeed(NOTHING, False, "to add to, and all its replicas are stale afterwards")
+    inner = touched.minus(1)
+    if inner == NOTHING:
+        return HaloNeed(NOTHING, use.continuous, "to add to its annexed dofs")
+    return HaloNeed(inner, use.continuous, f"to add to its halo level {describe_depth(inner)}")
+
+
+@lru_cache(maxsize=4096)
+def _dofs_need(reach: Reach, depth: Depth, continuous: bool) -> HaloNeed:
+    match reach:
+        case Reach.ANNEXED if continuous:
+            return HaloNeed(NOTHING, True, "at annexed dofs")
+        case Reach.HALO:
+            return HaloNeed(depth, continuous, f"at the dofs of halo level {describe_depth(depth)}")
+    return _NO_NEED
+
+
+# ---------------------------------------------------------------------------- what is left
+
+
+@lru_cache(maxsize=4096)
+def _cells_left(reach: Reach, depth: Depth, use: _Use) -> HaloLeft:
+    """Return what a loop over cells leaves: see `LfricRules.halo_left`."""
+    outermost = depth.times(FINE_LEVELS) if use.fine else depth
+    match reach:
+        case Reach.ALL:
+            return HaloLeft(WHOLE, Fresh.YES, "nothing stale: no data are distributed")
+        case Reach.HALO if use.access.increments:
+            inner = outermost.minus(1)
+            return HaloLeft(inner, Fresh.YES, _clean_to(inner, "dofs there lack parts"))
+        case Reach.HALO:
+            return HaloLeft(outermost, Fresh.YES, _clean_to(outermost, "not computed there"))
+        case Reach.HALO_ONLY if not use.access.increments:
+            why = f"its halo as computed, to level {describe_depth(outermost)}"
+            return HaloLeft(outermost, Fresh.YES, why, keeps_beyond=not use.continuous)
+    if not use.continuous:
+        return HaloLeft(NOTHING, Fresh.YES, "its halo stale: only owned cells are computed")
+    if use.access is Access.WRITE:
+        return HaloLeft(NOTHING, Fresh.YES, "its halo stale and its annexed dofs clean")
+    return HaloLeft(NOTHING, Fresh.NO, "its halo and its annexed dofs stale: dofs there lack parts")
+
+
+def _clean_to(depth: Depth, because: str) -> str:
+    if depth == NOTHING:
+        return f"its halo stale ({because}) and its annexed dofs clean"
+    if depth == WHOLE:
+        return "its halo clean"
+    return f"its halo clean to level {describe_depth(depth)} and stale beyond ({because})"
+
+
+@lru_cache(maxsize=4096)
+def _dofs_left(reach: Reach, depth: Depth, continuous: bool) -> HaloLeft:
+    match reach:
+        case Reach.ALL:
+            return HaloLeft(WHOLE, Fresh.YES, "nothing stale: no data are distributed")
+        case Reach.HALO:
+            return HaloLeft(depth, Fresh.YES, _clean_to(depth, "not computed there"))
+        case Reach.ANNEXED:
+            return HaloLeft(NOTHING, Fresh.YES, "its halo stale and its annexed dofs clean")
+    if not continuous:
+        return HaloLeft(NOTHING, Fresh.YES, "its halo stale: only owned dofs are computed")
+    why = "its halo and its annexed dofs stale: only owned dofs are computed"
+    return HaloLeft(NOTHING, Fresh.NO, why)
+
+
+# ---------------------------------------------------------------------------- what must not be
+
+
+def _reads_too_far(described: KernelArg, extent: Extent) -> bool:
+    if not described.access.reads or not extent.in_halo:
+        return False
+    return Depth.of(OPERATOR_DEPTH).covers(extent.depth) is not Fresh.YES
+
+
+def _stencil_fits(extent: Extent, call: KernelCall) -> bool:
+    whole = extent.in_halo and any(term.whole for term in extent.depth.terms)
+    return not whole or call.kernel.iteration.takes_halo_depth
+
+
+def _operator_problem(loop: Loop, call: KernelCall, at: int) -> Diagnostic:
+    actual = call.args[at]
+    return Diagnostic(
+        "S001",
+        f"Kernel '{call.kernel.name}' reads the operator '{spell(actual.value)}' in halo cells to"
+        f" level {describe_depth(loop.extent.depth)}, but operators hold values to level"
+        f" {OPERATOR_DEPTH} only.",
+        actual.span or call.span,
+        hint=f"Compute this loop to level {OPERATOR_DEPTH} of the halo at most.",
+    )
+
+
+def _stencil_problem(call: KernelCall, at: int) -> Diagnostic:
+    actual = call.args[at]
+    return Diagnostic(
+        "S002",
+        f"Kernel '{call.kernel.name}' reads '{spell(actual.value)}' with a stencil, which would"
+        " look beyond the halo if the loop ran over the whole of it.",
+        actual.span or call.span,
+        hint="Give the loop a depth that leaves room for the stencil.",
+    )

@@ -1,0 +1,1 @@
+"""Steps that turn one schedule into another. Each is a pure function of frozen trees."""
