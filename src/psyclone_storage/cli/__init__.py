@@ -1,0 +1,1 @@
+"""The commands: what their options mean, what they write and how they report."""

@@ -1,0 +1,262 @@
+"""The options of `psyclone-storage`: their names, their help, and a frozen record of their values.
+
+PSyclone's options keep their names and meaning, so that a build system can swap the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from psyclone_storage import __version__
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import did_you_mean
+
+_DESCRIPTION = """\
+Generate the parallel (PSy) layer of LFRic algorithms: reads algorithm files and the metadata of
+the kernels that they call, works out loops, halo exchanges and reductions, and writes Fortran."""
+
+_EXAMPLES = """\
+examples:
+  psyclone-storage alg.x90 -d kernels -oalg alg.f90 -opsy alg_psy.f90
+  psyclone-storage alg.x90 -d kernels --schedule --explain    what would be done, and why
+  psyclone-storage source/*.x90 -d kernels --output-dir build -j 4 --depfile build/psy.d
+  psyclone-storage alg.x90 -d kernels -oalg alg.f90 -opsy psy.f90 --compile
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What one call of the command asks for.
+
+    `api` and `distributed` are None where the settings decide. `schedule_json` and `dag` are None
+    if not asked for, and `-` for standard output.
+    """
+
+    files: tuple[Path, ...]
+    api: str | None
+    algorithm_output: Path | None
+    psy_output: Path | None
+    kernel_output: Path | None
+    output_dir: Path | None
+    directories: tuple[Path, ...]
+    includes: tuple[Path, ...]
+    script: Path | None
+    line_length: str
+    distributed: bool | None
+    config: str
+    config_opts: str
+    jobs: int
+    depfile: Path | None
+    schedule: bool
+    schedule_json: str | None
+    dag: str | None
+    explain: bool
+    compile: bool
+    compiler: str
+    compiler_flags: str
+    diagnostics: str
+    colour: str
+
+    @property
+    def reports(self) -> bool:
+        """Whether a report goes to standard output, where generated code would go otherwise."""
+        return self.schedule or self.explain or "-" in (self.schedule_json, self.dag)
+
+    @property
+    def writes(self) -> bool:
+        """Whether generated code goes to files."""
+        return any((self.algorithm_output, self.psy_output, self.output_dir))
+
+
+class _Parser(argparse.ArgumentParser):
+    """An option parser that reports what is wrong as this tool reports everything else."""
+
+    def error(self, message: str) -> NoReturn:
+        flags = [flag for action in self._actions for flag in action.option_strings]
+        unknown = message.removeprefix("unrecognized arguments: ").split()
+        hint = did_you_mean(unknown[0], flags) if message.startswith("unrecognized") else ""
+        text = message[0].upper() + message[1:].rstrip(".")
+        raise CompileError(
+            Diagnostic("L001", f"{text}.", hint=hint or f"See '{self.prog} --help'.")
+        )
+
+
+def read_options(words: Sequence[str]) -> Options:
+    """Turn the words of a command line into options.
+
+    Raises:
+        CompileError: `L001`, the words are not what the command takes; `L002`, two of them
+            contradict each other.
+        SystemExit: help or the version was asked for and printed.
+    """
+    given = _build_parser().parse_args(words)
+    options = Options(
+        files=tuple(given.files),
+        api=given.api,
+        algorithm_output=given.oalg,
+        psy_output=given.opsy,
+        kernel_output=given.okern,
+        output_dir=given.output_dir,
+        directories=tuple(given.directory or ()),
+        includes=tuple(given.include or ()),
+        script=given.script,
+        line_length=given.limit,
+        distributed=given.distributed,
+        config=given.config,
+        config_opts=given.config_opts,
+        jobs=given.jobs,
+        depfile=given.depfile,
+        schedule=given.schedule,
+        schedule_json=given.schedule_json,
+        dag=given.dag,
+        explain=given.explain,
+        compile=given.compile,
+        compiler=given.f90,
+        compiler_flags=given.f90flags,
+        diagnostics=given.diagnostics,
+        colour=given.colour,
+    )
+    _check(options)
+    return options
+
+
+def _check(options: Options) -> None:
+    problems = []
+    if options.jobs < 1:
+        problems.append(_contradiction(f"'-j' takes a number of processes, not {options.jobs}."))
+    if len(options.files) > 1 and (options.algorithm_output or options.psy_output):
+        problems.append(
+            _contradiction(
+                "'-oalg' and '-opsy' name one file each, but several algorithms are given.",
+                "Use '--output-dir DIR': it holds '<name>.f90' and '<name>_psy.f90' of each.",
+            )
+        )
+    if options.output_dir and (options.algorithm_output or options.psy_output):
+        problems.append(_contradiction("'--output-dir' goes without '-oalg' and '-opsy'."))
+    if options.depfile and not options.writes:
+        problems.append(
+            _contradiction(
+                "'--depfile' needs files to write a rule for.",
+                "Add '-oalg' and '-opsy', or '--output-dir'.",
+            )
+        )
+    if problems:
+        raise CompileError(*problems)
+
+
+def _contradiction(message: str, hint: str = "") -> Diagnostic:
+    return Diagnostic("L002", message, hint=hint)
+
+
+def _build_parser() -> _Parser:
+    parser = _Parser(
+        prog="psyclone-storage",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="ALGORITHM", help="algorithm files")
+    version = f"psyclone-storage version: {__version__}"
+    parser.add_argument("-v", "--version", action="version", version=version)
+    _add_domain(parser)
+    _add_output(parser)
+    _add_inspection(parser)
+    _add_compilation(parser)
+    return parser
+
+
+def _add_domain(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("input and settings")
+    apis = ("lfric", "dynamo0.3", "gocean", "gocean1.0")
+    group.add_argument(
+        "-api", "--psykal-dsl", dest="api", choices=apis, metavar="API",
+        help="the domain: lfric (dynamo0.3 is its old name); default: DEFAULTAPI of the settings",
+    )  # fmt: skip
+    group.add_argument(
+        "-d", "--directory", action="append", type=Path, metavar="DIR",
+        help="search DIR and all below it for kernels; may be repeated "
+        "(default: the folder of the algorithm)",
+    )  # fmt: skip
+    group.add_argument(
+        "-I", "--include", action="append", type=Path, metavar="DIR",
+        help="folder of include and module files, for '--compile'; may be repeated",
+    )  # fmt: skip
+    group.add_argument(
+        "-c", "--config", default="", metavar="FILE", help="the settings file to use"
+    )
+    group.add_argument(
+        "--config-opts", default="", metavar="'KEY=VALUE ...'",
+        help="settings that replace those of the file, such as COMPUTE_ANNEXED_DOFS=true",
+    )  # fmt: skip
+    memory = group.add_mutually_exclusive_group()
+    memory.add_argument(
+        "-dm", "--dist_mem", dest="distributed", action="store_true", default=None,
+        help="generate code for distributed memory (MPI)",
+    )  # fmt: skip
+    memory.add_argument(
+        "-nodm", "--no_dist_mem", dest="distributed", action="store_false", default=None,
+        help="generate code for a single memory",
+    )  # fmt: skip
+    group.add_argument(
+        "-s", "--script", type=Path, metavar="FILE", help="a Python script with a function 'trans'"
+    )
+    group.add_argument(
+        "-l", "--limit", choices=("off", "all", "output"), default="off",
+        help="keep lines within 132 columns: of the output, or refuse longer ones in the input "
+        "too (default: off; what is generated here always keeps to it)",
+    )  # fmt: skip
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output (standard output if no file is named)")
+    group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
+    group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")
+    group.add_argument("-okern", type=Path, metavar="DIR", help="folder of transformed kernels")
+    group.add_argument(
+        "--output-dir", type=Path, metavar="DIR",
+        help="write '<name>.f90' and '<name>_psy.f90' of each algorithm to DIR",
+    )  # fmt: skip
+    group.add_argument(
+        "-j", "--jobs", type=int, default=1, metavar="N", help="work on N files at a time"
+    )
+    group.add_argument(
+        "--depfile", type=Path, metavar="FILE", help="write dependencies for Make or Ninja"
+    )
+
+
+def _add_inspection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("inspection")
+    group.add_argument("--schedule", action="store_true", help="print each invoke's schedule")
+    group.add_argument(
+        "--schedule-json", nargs="?", const="-", metavar="FILE", help="the schedules as JSON"
+    )
+    group.add_argument(
+        "--dag", nargs="?", const="-", metavar="FILE", help="the dependences, for Graphviz"
+    )
+    group.add_argument(
+        "--explain", action="store_true",
+        help="say why each halo exchange and each run-time test is there",
+    )  # fmt: skip
+    group.add_argument(
+        "--diagnostics", choices=("text", "json"), default="text", help="how to print problems"
+    )
+    group.add_argument(
+        "--colour", choices=("auto", "always", "never"), default="auto", help="colour on terminals"
+    )
+
+
+def _add_compilation(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("compilation")
+    group.add_argument(
+        "--compile", action="store_true",
+        help="compile what was generated, with its kernels, against the LFRic interfaces",
+    )  # fmt: skip
+    group.add_argument("--f90", default="gfortran", metavar="COMPILER", help="default: gfortran")
+    group.add_argument(
+        "--f90flags", default="", metavar="'FLAGS'", help="further flags, such as '-O2 -Wall'"
+    )

@@ -1,0 +1,54 @@
+"""What is said about a compilation besides the code: schedules, dependences, explanations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psyclone_storage.cli.options import Options
+from psyclone_storage.driver import Build, dag_text, explanation, schedule_objects, schedule_text
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """The reports on one algorithm file; what was not asked for is empty."""
+
+    text: str = ""
+    schedules: tuple[dict[str, Any], ...] = ()
+    dag: str = ""
+
+
+def reports_of(file: Path, build: Build, options: Options) -> Reports:
+    """Return the reports on `file` that `options` ask for."""
+    texts = []
+    if options.schedule:
+        texts.append(schedule_text(build, colour=False))
+    if options.explain:
+        texts.append(explanation(build))
+    heading = f"{file}:\n" if texts and len(options.files) > 1 else ""
+    return Reports(
+        heading + "\n".join(texts),
+        schedule_objects(build) if options.schedule_json else (),
+        dag_text(build) if options.dag else "",
+    )
+
+
+def gathered_reports(
+    reports: Sequence[Reports], options: Options
+) -> Iterator[tuple[Path | None, str]]:
+    """Yield each report with the file that it goes to, or None for standard output."""
+    text = "\n".join(report.text for report in reports if report.text)
+    if text:
+        yield None, text
+    if options.schedule_json is not None:
+        objects = [item for report in reports for item in report.schedules]
+        yield _destination(options.schedule_json), json.dumps(objects, indent=2) + "\n"
+    if options.dag is not None:
+        yield _destination(options.dag), "".join(report.dag for report in reports)
+
+
+def _destination(name: str) -> Path | None:
+    return None if name == "-" else Path(name)

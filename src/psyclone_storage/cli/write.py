@@ -1,0 +1,51 @@
+"""Writing files: whole or not at all, and only when they change."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+
+
+def write_text(path: Path, text: str) -> bool:
+    """Give the file at `path` the content `text`; return whether it changed.
+
+    A file that holds `text` already keeps its time stamp, so that nothing is built again. Another
+    one is replaced in one step: a reader sees the old content or the new, never a part.
+
+    Raises:
+        CompileError: `L003`, the file cannot be written.
+    """
+    data = text.encode("utf-8")
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, data)
+    except OSError as error:
+        raise CompileError(
+            Diagnostic("L003", f"'{path}' cannot be written: {error.strerror}.", file=str(path))
+        ) from error
+    return True
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,109 @@
+"""Where the names used in an invoke come from: a built-in, or a module that the algorithm uses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke, Use, UsedName
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A kernel type that an algorithm imports: under which name, from where, and the call that
+    asks for it first.
+
+    `certain` is False where a module is used without an `only` list, so that the name may come
+    from there or from another such module.
+    """
+
+    local: str
+    original: str
+    modules: tuple[str, ...]
+    call: ParsedCall
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """What an algorithm asks for by name in its invokes, and what is wrong with that."""
+
+    kernels: tuple[Import, ...]
+    builtins: tuple[str, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Imports:
+    """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
+
+    `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
+    the scopes around the invoke, the innermost first.
+    """
+    known = {name.lower(): name for name in builtins}
+    kernels: dict[str, Import] = {}
+    used: dict[str, str] = {}
+    problems: list[Diagnostic] = []
+    for invoke in algorithm.invokes:
+        for call in invoke.calls:
+            name = call.name.lower()
+            if name in kernels or name in used:
+                continue
+            if name in known:
+                used[name] = known[name]
+                problems += _imported_builtin(call, invoke)
+                continue
+            found = _find(call, invoke)
+            if found is None:
+                problems.append(_unknown(call, invoke, builtins))
+            else:
+                kernels[name] = found
+    return Imports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
+
+
+def _find(call: ParsedCall, invoke: ParsedInvoke) -> Import | None:
+    name = call.name.lower()
+    for use, item in _named(invoke):
+        if item.local.lower() == name:
+            return Import(name, item.original.lower(), (use.module.lower(),), call, True)
+    whole = tuple(use.module.lower() for use in _uses(invoke) if use.only is None)
+    return Import(name, name, whole, call, False) if whole else None
+
+
+def _uses(invoke: ParsedInvoke) -> Iterator[Use]:
+    for scope in invoke.scopes:
+        yield from scope.uses
+
+
+def _named(invoke: ParsedInvoke) -> Iterator[tuple[Use, UsedName]]:
+    for use in _uses(invoke):
+        for item in (*(use.only or ()), *use.renames):
+            yield use, item
+
+
+def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke) -> Iterator[Diagnostic]:
+    for use, item in _named(invoke):
+        if item.local.lower() == call.name.lower():
+            yield Diagnostic(
+                "S111",
+                f"'{call.name}' is a built-in and cannot be imported from '{use.module}'.",
+                item.span,
+                "imported here",
+                "Remove it from the 'use' statement, or give the imported one another name.",
+                (Related(call.name_span, "called here"),),
+            )
+            return
+
+
+def _unknown(
+    call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]
+) -> Diagnostic:
+    imported = [item.local for _, item in _named(invoke)]
+    guess = did_you_mean(call.name, [*builtins, *imported])
+    return Diagnostic(
+        "S110",
+        f"'{call.name}' is neither a built-in nor imported by a 'use' statement.",
+        call.name_span,
+        hint=guess or f"Add 'use <module>, only: {call.name}' for the module that defines it.",
+    )
