@@ -1,1 +1,4 @@
-"""Text in, parsed forms out. The front ends know languages; what is said in them means nothing here."""
+"""Text in, parsed forms out.
+
+The front ends know languages; what is said in them means nothing here.
+"""

@@ -2,7 +2,7 @@
 
 The only file that imports fparser; no object of it leaves. What is read is remembered by its
 text, because a source tree repeats itself. Plain names and literals, by far the most frequent
-arguments, do not need a parser. Text that is no Fortran raises `UnreadableText`; the caller
+arguments, do not need a parser. Text that is no Fortran raises `UnreadableError`; the caller
 knows the place.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from fparser.two import Fortran2003 as f2003
+from fparser.two import Fortran2003
 from fparser.two.parser import ParserFactory
 from fparser.two.utils import FparserException
 
@@ -34,9 +34,7 @@ from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarTy
 
 _REMEMBERED = 1 << 14
 _NAME = re.compile(r"[A-Za-z]\w*")
-_NUMBER = re.compile(
-    r"(?P<text>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)(?:_(?P<kind>\w+))?"
-)
+_NUMBER = re.compile(r"(?P<text>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)(?:_(?P<kind>\w+))?")
 _SYMBOLS = {
     ".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=",
 }  # fmt: skip
@@ -50,7 +48,7 @@ _INTRINSICS = {
 _DOUBLE = "kind(0.0d0)"
 
 
-class UnreadableText(ValueError):
+class UnreadableError(ValueError):
     """A piece of text is not the Fortran that its place asks for."""
 
 
@@ -75,7 +73,7 @@ class Entity:
 
 
 def read_expression(text: str) -> Expr:
-    """Return the expression written in `text`; raise `UnreadableText` if it is none."""
+    """Return the expression written in `text`; raise `UnreadableError` if it is none."""
     if _NAME.fullmatch(text):
         return Name(text)
     number = _NUMBER.fullmatch(text)
@@ -87,16 +85,16 @@ def read_expression(text: str) -> Expr:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _expression(text: str) -> Expr:
-    return _converted(_parsed(f2003.Expr, text))
+    return _converted(_parsed(Fortran2003.Expr, text))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_type(text: str) -> DeclaredType:
     """Return what a type specification such as `real(r_def)` or `class(t)` declares."""
-    node = _parsed(f2003.Declaration_Type_Spec, text)
-    if isinstance(node, f2003.Declaration_Type_Spec):
+    node = _parsed(Fortran2003.Declaration_Type_Spec, text)
+    if isinstance(node, Fortran2003.Declaration_Type_Spec):
         keyword, named = node.items
-        if isinstance(named, f2003.Derived_Type_Spec):
+        if isinstance(named, Fortran2003.Derived_Type_Spec):
             named = named.items[0]
         details = ("class",) if keyword == "CLASS" else ()
         return DeclaredType(DerivedType(str(named).lower()), details)
@@ -111,7 +109,7 @@ def read_type(text: str) -> DeclaredType:
 
 def _character(selector: Any) -> DeclaredType:
     length, kind = None, None
-    if isinstance(selector, f2003.Char_Selector):
+    if isinstance(selector, Fortran2003.Char_Selector):
         length, kind = selector.items
     elif selector is not None:
         length = selector.items[1]
@@ -127,7 +125,7 @@ def read_entity(text: str) -> Entity:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _entity(text: str) -> Entity:
-    name, array, _length, value = _parsed(f2003.Entity_Decl, text).items
+    name, array, _length, value = _parsed(Fortran2003.Entity_Decl, text).items
     initial = None if value is None else _converted(value.items[1])
     return Entity(str(name), _shape(array), initial)
 
@@ -152,16 +150,16 @@ def _parsed(rule: Any, text: str) -> Any:
     try:
         node = rule(text)
     except FparserException as failure:
-        raise UnreadableText(text) from failure
+        raise UnreadableError(text) from failure
     if node is None:
-        raise UnreadableText(text)
+        raise UnreadableError(text)
     return node
 
 
 def _shape(node: Any) -> tuple[Expr, ...]:
     if node is None:
         return ()
-    if isinstance(node, f2003.Assumed_Size_Spec):
+    if isinstance(node, Fortran2003.Assumed_Size_Spec):
         leading, lower = node.items
         last: Expr = Verbatim("*")
         if lower is not None:
@@ -172,7 +170,7 @@ def _shape(node: Any) -> tuple[Expr, ...]:
 
 def _dimension(node: Any) -> Expr:
     lower, upper = map(_optional, node.items)
-    if isinstance(node, f2003.Explicit_Shape_Spec) and lower is None and upper is not None:
+    if isinstance(node, Fortran2003.Explicit_Shape_Spec) and lower is None and upper is not None:
         return upper
     return Range(lower, upper)
 
@@ -191,33 +189,33 @@ def _optional(node: Any) -> Expr | None:
 def _converted(node: Any) -> Expr:
     """Return our form of an expression of fparser's; what has none is carried as text."""
     match node:
-        case f2003.Intrinsic_Name():
+        case Fortran2003.Intrinsic_Name():
             return Name(str(node).lower())
-        case f2003.Name() | f2003.Type_Name():
+        case Fortran2003.Name() | Fortran2003.Type_Name():
             return Name(str(node))
-        case f2003.Parenthesis():
+        case Fortran2003.Parenthesis():
             return _converted(node.items[1])
-        case f2003.Data_Ref():
+        case Fortran2003.Data_Ref():
             return _data_reference(node)
         case (
-            f2003.Part_Ref()
-            | f2003.Structure_Constructor()
-            | f2003.Function_Reference()
-            | f2003.Intrinsic_Function_Reference()
-            | f2003.Array_Section()
+            Fortran2003.Part_Ref()
+            | Fortran2003.Structure_Constructor()
+            | Fortran2003.Function_Reference()
+            | Fortran2003.Intrinsic_Function_Reference()
+            | Fortran2003.Array_Section()
         ):
             base, items = node.items
             return Index(_converted(base), tuple(map(_converted, _members(items))))
-        case f2003.Procedure_Designator():
+        case Fortran2003.Procedure_Designator():
             base, _, name = node.items
             return Member(_converted(base), str(name))
-        case f2003.Subscript_Triplet():
+        case Fortran2003.Subscript_Triplet():
             return Range(*map(_optional, node.items))
-        case f2003.Substring_Range():
+        case Fortran2003.Substring_Range():
             return Range(*map(_optional, node.items))
-        case f2003.Actual_Arg_Spec() | f2003.Component_Spec():
+        case Fortran2003.Actual_Arg_Spec() | Fortran2003.Component_Spec():
             return Keyword(str(node.items[0]), _converted(node.items[1]))
-        case f2003.Array_Constructor() if not isinstance(node.items[1], f2003.Ac_Spec):
+        case Fortran2003.Array_Constructor() if not isinstance(node.items[1], Fortran2003.Ac_Spec):
             return ArrayLiteral(tuple(map(_converted, _members(node.items[1]))))
     return _literal(node) or _operation(node) or Verbatim(str(node))
 
@@ -226,7 +224,7 @@ def _data_reference(node: Any) -> Expr:
     """Return `a%b(i)%c` as nested members, the last component outermost."""
     base = _converted(node.items[0])
     for part in node.items[1:]:
-        if isinstance(part, f2003.Part_Ref):
+        if isinstance(part, Fortran2003.Part_Ref):
             name, items = part.items
             base = Index(Member(base, str(name)), tuple(map(_converted, _members(items))))
         else:
@@ -236,13 +234,13 @@ def _data_reference(node: Any) -> Expr:
 
 def _literal(node: Any) -> Literal | None:
     match node:
-        case f2003.Int_Literal_Constant():
+        case Fortran2003.Int_Literal_Constant():
             intrinsic = Intrinsic.INTEGER
-        case f2003.Real_Literal_Constant():
+        case Fortran2003.Real_Literal_Constant():
             intrinsic = Intrinsic.REAL
-        case f2003.Char_Literal_Constant():
+        case Fortran2003.Char_Literal_Constant():
             return Literal(str(node), Intrinsic.CHARACTER, node.items[1])
-        case f2003.Logical_Literal_Constant():
+        case Fortran2003.Logical_Literal_Constant():
             intrinsic = Intrinsic.LOGICAL
         case _:
             return None

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from psyclone_storage.base.source import SourceText, Span
 
 # A line without strings, `;` and inner `&`: by far the most lines are like this.
 _PLAIN = re.compile(
-    r"[ \t]*(?P<lead>&)?(?P<code>[^\s!'\"&;#][^!'\"&;\r\n]*)?(?P<more>&)?[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)"
+    r"[ \t]*(?P<lead>&)?(?P<code>[^\s!'\"&;#][^!'\"&;\r\n]*)?(?P<more>&)?"
+    r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)"
 )
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(?:[^\n]*\\\r?\n)*[^\n]*\n?")
 _LEAD = re.compile(r"[ \t]*&")
@@ -107,7 +108,7 @@ class _Scanner:
                 yield from self._finish()
         yield from self._finish()
 
-    def _tricky_line(self, position: int) -> Iterator[Statement]:
+    def _tricky_line(self, position: int) -> Generator[Statement, None, int]:
         """Yield what ends on the line at `position`; return where the next line starts."""
         text = self._text
         directive = None if self._quote else _DIRECTIVE.match(text, position)

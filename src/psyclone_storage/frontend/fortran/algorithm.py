@@ -1,0 +1,200 @@
+"""Algorithm files in Fortran: every invoke with the scopes around it.
+
+`read_algorithm` collects all that is wrong with a file before it raises. What the invokes mean is
+not known here. The text is preprocessed already where it has to be; without that, all branches
+of a conditional are read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.frontend.fortran.invokes import (
+    PREFIX,
+    InvokeCall,
+    Label,
+    find_invoke,
+    read_invoke,
+    routine_name,
+)
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
+
+# In free form, these first columns are no Fortran; in fixed form they are comments and
+# continuation lines.
+_FIXED_FORM = re.compile(
+    r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[^\s0!&\d][ \t]*\w)", re.MULTILINE
+)
+_FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
+_PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An invoke and the innermost scope that is open around it."""
+
+    invoke: InvokeCall
+    scope: OpenScope
+
+
+def read_algorithm(source: SourceText) -> ParsedAlgorithm:
+    """Return the invokes of `source`, which may be none, and its scopes.
+
+    Raises `CompileError` with every problem of the file.
+    """
+    _check_text(source)
+    reader = UnitReader(source)
+    found, problems = _read_invokes(reader)
+    _check_units(source, reader)
+    problems = _in_order([*reader.problems, *problems])
+    raise_if_any(problems)
+    invokes = tuple(_parsed(each, reader) for each in found)
+    scopes = tuple(map(reader.scope, reader.opened))
+    raise_if_any(_check_names(invokes, scopes))
+    unit = invokes[0].scopes[-1] if invokes else scopes[0]
+    return ParsedAlgorithm(source, unit, scopes, invokes, reader.structures())
+
+
+def _read_invokes(reader: UnitReader) -> tuple[list[_Found], list[Diagnostic]]:
+    found: list[_Found] = []
+    problems: list[Diagnostic] = []
+    for statement, scope in reader.others():
+        start = find_invoke(statement)
+        if start < 0:
+            continue
+        try:
+            invoke = read_invoke(statement, start)
+        except CompileError as error:
+            problems.extend(error.problems)
+            continue
+        if scope is not None:
+            found.append(_Found(invoke, scope))
+        elif reader.opened:
+            problems.append(
+                Diagnostic(
+                    "P003",
+                    "This invoke stands outside every program unit.",
+                    invoke.span,
+                    hint=_PROGRAM_HINT,
+                )
+            )
+    return found, problems
+
+
+def _parsed(found: _Found, reader: UnitReader) -> ParsedInvoke:
+    scopes: list[Scope] = []
+    scope: OpenScope | None = found.scope
+    while scope is not None:
+        scopes.append(reader.scope(scope))
+        scope = scope.parent
+    label = found.invoke.label
+    return ParsedInvoke(
+        found.invoke.calls,
+        label.text if label else None,
+        label.span if label else None,
+        tuple(scopes),
+        found.invoke.span,
+    )
+
+
+def _in_order(problems: list[Diagnostic]) -> list[Diagnostic]:
+    return sorted(problems, key=lambda problem: problem.span.start if problem.span else -1)
+
+
+# ---------------------------------------------------------------------------- the whole file
+
+
+def _check_text(source: SourceText) -> None:
+    """Raise `CompileError` if `source` cannot be Fortran at all."""
+    if not source.text.strip():
+        raise CompileError(
+            Diagnostic("P002", f"'{source.name}' is empty.", file=source.name, hint=_PROGRAM_HINT)
+        )
+    if "\0" in source.text:
+        raise CompileError(
+            Diagnostic("P003", f"'{source.name}' is not a text file.", file=source.name)
+        )
+
+
+def _check_units(source: SourceText, reader: UnitReader) -> None:
+    """Raise `CompileError` if no program unit was found, with the likely reason."""
+    fixed = _FIXED_FORM.search(source.text)
+    if source.name.lower().endswith(_FIXED_SUFFIXES) or (
+        fixed and (reader.problems or not reader.opened)
+    ):
+        at = fixed.start() if fixed else 0
+        raise CompileError(
+            Diagnostic(
+                "P004",
+                f"'{source.name}' is written in fixed form, which is not read.",
+                source.span(at, at + 1),
+                hint="Convert the file to free form and give it a suffix such as '.x90'.",
+            )
+        )
+    if not reader.opened:
+        raise CompileError(
+            Diagnostic(
+                "P003",
+                f"'{source.name}' has no program unit.",
+                file=source.name,
+                hint=_PROGRAM_HINT,
+            )
+        )
+
+
+# ---------------------------------------------------------------------------- names of invokes
+
+
+def _check_names(invokes: tuple[ParsedInvoke, ...], scopes: tuple[Scope, ...]) -> list[Diagnostic]:
+    """Report labels whose routines have the same name as each other or as something else."""
+    problems = []
+    labels: dict[str, Label] = {}
+    taken: dict[str, Span] | None = None
+    for invoke in invokes:
+        if invoke.label is None or invoke.label_span is None:
+            continue
+        taken = _names_of(scopes) if taken is None else taken
+        name = routine_name(invoke.label).lower()
+        if name in labels:
+            problems.append(_duplicate(invoke.label, invoke.label_span, labels[name]))
+        elif name in taken:
+            problems.append(_clash(name, invoke.label_span, taken[name]))
+        labels.setdefault(name, Label(invoke.label, invoke.label_span))
+    return problems
+
+
+def _names_of(scopes: tuple[Scope, ...]) -> dict[str, Span]:
+    """Return the names that begin as routines of invokes do, and where they are given."""
+    names: dict[str, Span] = {}
+    for scope in scopes:
+        names.setdefault(scope.name.lower(), scope.span)
+        for declaration in scope.declarations:
+            names.setdefault(declaration.name.lower(), declaration.span)
+        for use in scope.uses:
+            for used in (*(use.only or ()), *use.renames):
+                names.setdefault(used.local.lower(), used.span)
+    return {name: span for name, span in names.items() if name.startswith(PREFIX)}
+
+
+def _duplicate(label: str, span: Span, first: Label) -> Diagnostic:
+    return Diagnostic(
+        "P025",
+        f"Two invokes of this file are called '{label}'.",
+        span,
+        label="second use of the name",
+        related=(Related(first.span, "first use of the name"),),
+        hint="Give each invoke a name of its own, or none.",
+    )
+
+
+def _clash(name: str, span: Span, other: Span) -> Diagnostic:
+    return Diagnostic(
+        "P026",
+        f"The routine of this invoke would be called '{name}', which means something else here.",
+        span,
+        related=(Related(other, "the other meaning"),),
+        hint="Give the invoke another name.",
+    )

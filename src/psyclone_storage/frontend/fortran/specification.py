@@ -1,0 +1,240 @@
+"""Specification statements: `use`, declarations, derived types, heads of procedures.
+
+Turns one statement, or the statements of one type definition, into parsed forms with exact
+places. Which scope they belong to is not decided here. A statement of another kind gives None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
+from psyclone_storage.frontend.fortran.reader import (
+    DeclaredType,
+    UnreadableError,
+    read_entity,
+    read_shape,
+    read_type,
+)
+from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.parsed import Declaration, Structure, Use, UsedName
+
+_TYPE_HEAD = re.compile(
+    r"(?P<word>real|integer|logical|character|complex|type|class|double\s*precision)\b"
+    r"(?:\s*\*\s*\d+|\s*\*\s*\(|\s*\()?",
+    re.IGNORECASE,
+)
+_OLD_STYLE_NAMES = re.compile(r"\s*[a-z]\w*\s*(?:[,(*]|$)", re.IGNORECASE)
+_END_TYPE = re.compile(r"end\s*type\b", re.IGNORECASE)
+_TYPE_DEFINITION = re.compile(
+    r"type\b(?!\s*\()(?:(?P<attributes>[^:]*)::)?\s*(?P<name>[a-z]\w*)$", re.IGNORECASE
+)
+_EXTENDS = re.compile(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"(?:(?:pure|impure|elemental|recursive|non_recursive|module)\b\s*"
+    r"|(?P<type>(?:real|integer|logical|character|complex|type|class|double\s*precision)\b"
+    r"(?:\s*\*\s*\d+)?\s*(?:\((?:[^()]|\([^()]*\))*\))?)\s*)*",
+    re.IGNORECASE,
+)
+_PROCEDURE = re.compile(r"\b(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)", re.IGNORECASE)
+_OPENING = re.compile(r"\s*\(")
+_RESULT = re.compile(r"\bresult\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
+_USE = re.compile(
+    r"use\b\s*(?:,\s*(?:non_)?intrinsic\s*)?(?:::)?\s*(?P<module>[a-z]\w*)\s*"
+    r"(?:,\s*(?P<only>only\s*:)?|$)",
+    re.IGNORECASE,
+)
+_USED = re.compile(
+    r"(?P<local>\w+|[a-z]+\s*\([^()]*\))(?:\s*=>\s*(?P<original>.+))?", re.IGNORECASE
+)
+_INTENT = re.compile(r"intent\s*\(\s*(in|out|in\s*out)\s*\)", re.IGNORECASE)
+_DIMENSION = re.compile(r"dimension\s*\((.*)\)$", re.IGNORECASE)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A derived type as it stands: its own components, and the name of the type it extends."""
+
+    structure: Structure
+    parent: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureHead:
+    """The statement that opens a subroutine or function.
+
+    `dummies` are as written. A function has a `result`, whose type is `type` if the head says it.
+    """
+
+    kind: str
+    name: str
+    dummies: tuple[str, ...]
+    result: str
+    type: DeclaredType | None
+    statement: Statement
+
+
+def read_use(statement: Statement) -> Use | None:
+    """Return the `use` statement that `statement` is, or None.
+
+    Raises `CompileError` at a listed name that is none.
+    """
+    head = _USE.match(statement.text)
+    if head is None:
+        return None
+    names = []
+    for start, stop in list_items(statement.text, head.end(), len(statement.text)):
+        item = _USED.fullmatch(statement.text, start, stop)
+        if item is None:
+            message = (
+                f"'{statement.text[start:stop]}' cannot stand in the list of a 'use' statement."
+            )
+            place = statement.span(start, max(stop, start + 1))
+            raise CompileError(Diagnostic("P009", message, place))
+        original = item.group("original") or item.group("local")
+        names.append(UsedName(item.group("local"), original, statement.span(start, stop)))
+    only = tuple(names) if head.group("only") else None
+    renames = () if head.group("only") else tuple(names)
+    return Use(head.group("module"), only, renames, statement.whole())
+
+
+def read_procedure(statement: Statement) -> ProcedureHead | None:
+    """Return the head of a subroutine or function that `statement` is, or None."""
+    text = statement.text
+    prefix = _PREFIX.match(text)
+    head = _PROCEDURE.match(text, prefix.end()) if prefix else None
+    if prefix is None or head is None:
+        return None
+    opening = _OPENING.match(text, head.end())
+    close = closing(text, opening.end() - 1) if opening else -1
+    listed = list_items(text, opening.end(), close) if opening and close >= 0 else []
+    dummies = tuple(text[start:stop] for start, stop in listed)
+    name = head.group("name")
+    named = _RESULT.search(text, max(head.end(), close))
+    kind = head.group("kind").lower()
+    result = "" if kind == "subroutine" else named.group(1) if named else name
+    written = (prefix.group("type") or "").rstrip()
+    start = prefix.start("type")
+    declared = _read(read_type, statement, start, start + len(written)) if written else None
+    return ProcedureHead(kind, name, dummies, result, declared, statement)
+
+
+def read_declarations(statement: Statement) -> tuple[Declaration, ...]:
+    """Return what a type declaration statement declares; nothing for any other statement.
+
+    Raises `CompileError` at the part that cannot be read.
+    """
+    split = _split_declaration(statement.text)
+    if split is None:
+        return ()
+    head, entities = split
+    text = statement.text
+    (start, stop), *attributes = list_items(text, 0, head)
+    declared = _read(read_type, statement, start, stop)
+    common = _Common(declared, *_read_attributes(statement, attributes))
+    return tuple(
+        _declaration(statement, start, stop, common)
+        for start, stop in list_items(text, entities, len(text))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What all entities of one declaration statement share."""
+
+    declared: DeclaredType
+    words: tuple[str, ...]
+    intent: str
+    shape: tuple[Expr, ...]
+
+
+def _split_declaration(text: str) -> tuple[int, int] | None:
+    """Return where the attributes end and where the declared names start, if it is one."""
+    head = _TYPE_HEAD.match(text)
+    if head is None:
+        return None
+    colons = first_outside(text, "::")
+    if colons >= 0:
+        return colons, colons + 2
+    bracketed = head.group().endswith("(")
+    if not bracketed and head.group("word").lower() in ("type", "class"):
+        return None
+    stop = closing(text, head.end() - 1) + 1 if bracketed else head.end()
+    names = _OLD_STYLE_NAMES.match(text, stop)
+    return (stop, stop) if names else None
+
+
+def _read_attributes(
+    statement: Statement, places: list[tuple[int, int]]
+) -> tuple[tuple[str, ...], str, tuple[Expr, ...]]:
+    """Return the attributes as words, the intent and the shape that they give."""
+    words: list[str] = []
+    intent = ""
+    shape: tuple[Expr, ...] = ()
+    for start, stop in places:
+        word = statement.text[start:stop]
+        words.append("".join(word.split()).lower())
+        if found := _INTENT.match(word):
+            intent = "".join(found.group(1).split()).lower()
+        elif found := _DIMENSION.match(word):
+            shape = _read(read_shape, statement, start + found.start(1), start + found.end(1))
+    return tuple(words), intent, shape
+
+
+def _declaration(statement: Statement, start: int, stop: int, common: _Common) -> Declaration:
+    entity = _read(read_entity, statement, start, stop)
+    return Declaration(
+        entity.name,
+        common.declared.type,
+        entity.shape or common.shape,
+        common.words + common.declared.details,
+        common.intent,
+        statement.span(start, start + len(entity.name)),
+        entity.value,
+    )
+
+
+def read_structure(statement: Statement, body: Iterator[Statement]) -> Definition | None:
+    """Return the derived type that `statement` opens, or None; takes its statements from `body`.
+
+    Statements behind `contains` are passed over.
+    """
+    head = _TYPE_DEFINITION.match(statement.text)
+    if head is None:
+        return None
+    components: list[Declaration] = []
+    bound = False
+    for part in body:
+        if _END_TYPE.match(part.text):
+            break
+        bound = bound or part.text.lower() == "contains"
+        if not bound:
+            components += read_declarations(part)
+    parent = _EXTENDS.search(head.group("attributes") or "")
+    structure = Structure(
+        head.group("name").lower(), tuple(components), statement.span(*head.span("name"))
+    )
+    return Definition(structure, parent.group(1).lower() if parent else "")
+
+
+def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int) -> T:
+    """Apply `rule` to a part of `statement`; raise `CompileError` there if it is not Fortran."""
+    text = statement.text[start:stop]
+    try:
+        return rule(text)
+    except UnreadableError:
+        raise CompileError(
+            Diagnostic(
+                "P008",
+                f"'{text}' in this declaration is not Fortran that can be read.",
+                statement.span(start, max(stop, start + 1)),
+                label="cannot be read",
+            )
+        ) from None

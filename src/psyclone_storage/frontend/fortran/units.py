@@ -1,0 +1,402 @@
+"""Program units, procedures and constructs: which scope each statement of a file belongs to.
+
+Reads all specification statements into scopes and hands on the other statements one by one.
+Interface blocks are passed over: what they declare belongs to no scope of the file. Of
+preprocessor conditionals all branches are read, so that a unit may seem to be opened twice there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
+from psyclone_storage.frontend.fortran.reader import UnreadableError, read_expression
+from psyclone_storage.frontend.fortran.specification import (
+    Definition,
+    ProcedureHead,
+    read_declarations,
+    read_procedure,
+    read_structure,
+    read_use,
+)
+from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.ir.expr import Verbatim
+from psyclone_storage.ir.parsed import Association, Declaration, Scope, ScopeKind, Structure, Use
+from psyclone_storage.ir.types import DerivedType
+
+_WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
+_UNIT = re.compile(
+    r"(?:(?P<kind>program|module)\s+|submodule\s*\([^()]*\)\s*)(?P<name>[a-z]\w*)$", re.IGNORECASE
+)
+_SEPARATE = re.compile(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_BLOCK = re.compile(r"(?:\w+\s*:\s*)?block$", re.IGNORECASE)
+_ASSOCIATE = re.compile(r"(?:\w+\s*:\s*)?associate\s*\((?P<list>.*)\)$", re.IGNORECASE)
+_BLOCK_DATA = re.compile(r"block\s*data\b", re.IGNORECASE)
+_END_BLOCK_DATA = re.compile(r"end\s*(?:block\s*data\b.*)?$", re.IGNORECASE)
+_INTERFACE = re.compile(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
+_END_INTERFACE = re.compile(r"end\s*interface\b", re.IGNORECASE)
+_END = re.compile(
+    r"end(?:\s*(?P<kind>subroutine|function|program|module|submodule|procedure|block|associate)\b"
+    r"(?:\s*\w+)?)?$",
+    re.IGNORECASE,
+)
+_REST_OF_LINE = re.compile(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
+_CLOSED_BY = {
+    "procedure": ScopeKind.SEPARATE,
+    **{kind.value: kind for kind in ScopeKind if kind is not ScopeKind.SEPARATE},
+}
+_PREFIXES = ("pure", "impure", "elemental", "recursive", "non_recursive", "subroutine", "function")
+_TYPES = (
+    "real", "integer", "logical", "character", "complex", "class", "double", "doubleprecision",
+)  # fmt: skip
+_STEP = 2
+
+
+@dataclass(slots=True, eq=False)
+class OpenScope:
+    """A scope while its statements are read."""
+
+    kind: ScopeKind
+    name: str
+    opening: Statement
+    parent: OpenScope | None
+    end_of_uses: int
+    indent: int = -1
+    stop: int = -1
+    uses: list[Use] = field(default_factory=list)
+    declarations: list[Declaration] = field(default_factory=list)
+    associations: list[Association] = field(default_factory=list)
+    definitions: list[Definition] = field(default_factory=list)
+
+
+class UnitReader:
+    """Reads the units of one file; its state is the stack of scopes that are open.
+
+    After `others` has been exhausted, `opened` holds every scope in the order of their first
+    statements and `problems` what could not be read.
+    """
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._statements = scan(source)
+        self._scope: OpenScope | None = None
+        self._frozen: dict[int, Scope] = {}
+        self.opened: list[OpenScope] = []
+        self.problems: list[Diagnostic] = []
+        self._rules: dict[str, Callable[[Statement], bool]] = {
+            "use": self._use,
+            "program": self._unit,
+            "module": self._module,
+            "submodule": self._unit,
+            "interface": self._interface,
+            "abstract": self._interface,
+            "block": self._block,
+            "associate": self._associate,
+            "type": self._type,
+            **dict.fromkeys(_TYPES, self._declaration),
+            **dict.fromkeys(_PREFIXES, self._procedure),
+        }
+
+    def others(self) -> Iterator[tuple[Statement, OpenScope | None]]:
+        """Yield each statement that specifies nothing, with the scope that it stands in."""
+        for statement in self._statements:
+            head = _WORD.match(statement.text)
+            word = head.group().lower() if head else ""
+            if self._scope is not None and self._scope.indent < 0:
+                self._scope.indent = _indent_in(self._scope, statement, word)
+            if word[:3] == "end" and self._end(statement):
+                continue
+            rule = self._rules.get(word) or self._named_construct(statement, word)
+            if rule is None or not self._try(rule, statement):
+                yield statement, self._scope
+        self._close_all()
+
+    def scope(self, opened: OpenScope) -> Scope:
+        """Return `opened` as the parsed form; only after all statements have been read."""
+        known = self._frozen.get(id(opened))
+        if known is None:
+            known = _frozen(opened, self._source)
+            self._frozen[id(opened)] = known
+        return known
+
+    def structures(self) -> tuple[Structure, ...]:
+        """Return the derived types of the file, with what they inherit from one another."""
+        own = [(definition, scope) for scope in self.opened for definition in scope.definitions]
+        by_name = {definition.structure.name: definition for definition, _ in own}
+        return tuple(
+            replace(
+                definition.structure,
+                components=_with_origins(_inherited(definition, by_name), scope),
+            )
+            for definition, scope in own
+        )
+
+    def _try(self, rule: Callable[[Statement], bool], statement: Statement) -> bool:
+        """Apply `rule`; a problem is kept and the statement counts as read."""
+        try:
+            return rule(statement)
+        except CompileError as error:
+            self.problems.extend(error.problems)
+            return True
+
+    def _named_construct(
+        self, statement: Statement, word: str
+    ) -> Callable[[Statement], bool] | None:
+        rest = statement.text[len(word) :].lstrip()
+        if not rest.startswith(":"):
+            return None
+        return self._associate if "associate" in rest.lower() else self._block
+
+    # ------------------------------------------------------------------------ rules
+
+    def _use(self, statement: Statement) -> bool:
+        use = read_use(statement)
+        scope = self._scope
+        if use is None or scope is None:
+            return False
+        scope.uses.append(use)
+        if statement.conditional <= scope.opening.conditional:
+            scope.end_of_uses = _behind(statement)
+        return True
+
+    def _unit(self, statement: Statement) -> bool:
+        unit = _UNIT.match(statement.text)
+        if unit is None:
+            return False
+        kind = ScopeKind((unit.group("kind") or "submodule").lower())
+        self._open(kind, unit.group("name"), statement)
+        return True
+
+    def _module(self, statement: Statement) -> bool:
+        separate = _SEPARATE.match(statement.text)
+        if separate:
+            self._open(ScopeKind.SEPARATE, separate.group("name"), statement)
+            return True
+        return self._unit(statement) or self._procedure(statement)
+
+    def _procedure(self, statement: Statement) -> bool:
+        head = read_procedure(statement)
+        if head is None:
+            return False
+        scope = self._open(ScopeKind(head.kind), head.name, statement)
+        scope.declarations += _result(head)
+        return True
+
+    def _interface(self, statement: Statement) -> bool:
+        if not _INTERFACE.match(statement.text):
+            return False
+        self._skip(_END_INTERFACE, statement)
+        return True
+
+    def _block(self, statement: Statement) -> bool:
+        if _BLOCK_DATA.match(statement.text):
+            self._skip(_END_BLOCK_DATA, statement)
+            return True
+        if not _BLOCK.match(statement.text):
+            return False
+        self._open(ScopeKind.BLOCK, "", statement)
+        return True
+
+    def _associate(self, statement: Statement) -> bool:
+        head = _ASSOCIATE.match(statement.text)
+        if head is None:
+            return False
+        scope = self._open(ScopeKind.ASSOCIATE, "", statement)
+        for start, stop in list_items(statement.text, *head.span("list")):
+            scope.associations += _association(statement, start, stop)
+        return True
+
+    def _type(self, statement: Statement) -> bool:
+        definition = read_structure(statement, self._statements)
+        if definition is None:
+            return self._declaration(statement)
+        if self._scope is not None:
+            self._scope.definitions.append(definition)
+        return True
+
+    def _declaration(self, statement: Statement) -> bool:
+        if "function" in statement.text.lower() and self._procedure(statement):
+            return True
+        declared = read_declarations(statement)
+        if self._scope is not None:
+            self._scope.declarations += declared
+        return bool(declared)
+
+    def _skip(self, end: re.Pattern[str], opening: Statement) -> None:
+        """Pass over the statements up to the one that `end` matches."""
+        for statement in self._statements:
+            if end.match(statement.text):
+                return
+        self.problems.append(_not_closed(opening))
+
+    # ------------------------------------------------------------------------ the stack
+
+    def _open(self, kind: ScopeKind, name: str, statement: Statement) -> OpenScope:
+        scope = OpenScope(kind, name, statement, self._scope, _behind(statement))
+        self.opened.append(scope)
+        self._scope = scope
+        return scope
+
+    def _end(self, statement: Statement) -> bool:
+        end = _END.match(statement.text)
+        if end is None:
+            return False
+        named = (end.group("kind") or "").lower()
+        scope = self._scope
+        while scope is not None and not _closes(named, scope):
+            scope = scope.parent
+        if scope is None:
+            self._stray(statement)
+            return True
+        stop = statement.whole().stop
+        while self._scope is not scope.parent:
+            self._close(self._scope, stop, complete=self._scope is scope)
+        return True
+
+    def _close(self, scope: OpenScope | None, stop: int, *, complete: bool) -> None:
+        if scope is None:
+            return
+        scope.stop = stop
+        if not complete and scope.opening.conditional == 0:
+            self.problems.append(_not_closed(scope.opening))
+        self._scope = scope.parent
+
+    def _close_all(self) -> None:
+        while self._scope is not None:
+            self._close(self._scope, len(self._source.text), complete=False)
+
+    def _stray(self, statement: Statement) -> None:
+        if statement.conditional == 0:
+            self.problems.append(
+                Diagnostic(
+                    "P006",
+                    f"'{statement.text}' closes nothing that is open here.",
+                    statement.whole(),
+                )
+            )
+
+
+def _closes(named: str, scope: OpenScope) -> bool:
+    """Return whether `end <named>` ends `scope`; a bare `end` ends a unit or a procedure."""
+    if not named:
+        return scope.kind not in _CONSTRUCTS
+    return scope.kind is _CLOSED_BY[named]
+
+
+def _not_closed(opening: Statement) -> Diagnostic:
+    return Diagnostic(
+        "P005",
+        f"'{opening.text}' is not closed by an 'end' statement.",
+        opening.whole(),
+        label="opened here",
+    )
+
+
+def _behind(statement: Statement) -> int:
+    """Return where a statement can be inserted behind `statement`: on the next line, if it may."""
+    stop = statement.whole().stop
+    rest = _REST_OF_LINE.match(statement.source.text, stop)
+    return rest.end() if rest else stop
+
+
+def _indent_in(scope: OpenScope, statement: Statement, word: str) -> int:
+    """Return the indentation of `scope`'s statements, of which `statement` is the first."""
+    if word == "contains" or word.startswith("end"):
+        return _indent(scope.opening) + _STEP
+    return _indent(statement)
+
+
+def _indent(statement: Statement) -> int:
+    start = statement.offset(0)
+    line = statement.source.text[statement.source.text.rfind("\n", 0, start) + 1 : start]
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _result(head: ProcedureHead) -> list[Declaration]:
+    """Return the declaration of a function's result that its head contains, if it does."""
+    if head.type is None or not head.result:
+        return []
+    place = head.statement.whole()
+    return [Declaration(head.result, head.type.type, (), head.type.details, "", place)]
+
+
+def _association(statement: Statement, start: int, stop: int) -> list[Association]:
+    """Return `name => selector`; a selector that is no plain expression is kept as text."""
+    arrow = first_outside(statement.text, "=>", start)
+    if not start < arrow < stop:
+        return []
+    selector = statement.text[arrow + 2 : stop].strip()
+    try:
+        expr = read_expression(selector)
+    except UnreadableError:
+        expr = Verbatim(selector)
+    name = statement.text[start:arrow].rstrip()
+    return [Association(name, expr, statement.span(start, start + len(name)))]
+
+
+# ---------------------------------------------------------------------------- parsed forms
+
+
+def _frozen(opened: OpenScope, source: SourceText) -> Scope:
+    return Scope(
+        opened.kind,
+        opened.name,
+        tuple(opened.uses),
+        _with_origins(tuple(opened.declarations), opened),
+        opened.end_of_uses,
+        opened.indent if opened.indent >= 0 else _STEP,
+        source.span(opened.opening.offset(0), opened.stop),
+        tuple(opened.associations),
+    )
+
+
+def _with_origins(
+    declarations: tuple[Declaration, ...], scope: OpenScope
+) -> tuple[Declaration, ...]:
+    """Return the declarations with the derived types named as in the modules they come from."""
+    origins: dict[str, DerivedType] = {}
+    return tuple(_with_origin(declaration, scope, origins) for declaration in declarations)
+
+
+def _with_origin(
+    declaration: Declaration, scope: OpenScope, origins: dict[str, DerivedType]
+) -> Declaration:
+    if not isinstance(declaration.type, DerivedType):
+        return declaration
+    name = declaration.type.name
+    if name not in origins:
+        origins[name] = _origin(name, scope)
+    origin = origins[name]
+    return declaration if origin == declaration.type else replace(declaration, type=origin)
+
+
+def _origin(name: str, scope: OpenScope) -> DerivedType:
+    """Return where the type called `name` in `scope` comes from, as far as the file tells."""
+    inner: OpenScope | None = scope
+    while inner is not None:
+        if any(definition.structure.name == name for definition in inner.definitions):
+            module = inner.name.lower() if inner.kind is ScopeKind.MODULE else None
+            return DerivedType(name, module)
+        for use in inner.uses:
+            for used in (*(use.only or ()), *use.renames):
+                if used.local.lower() == name:
+                    return DerivedType(used.original.lower(), use.module.lower())
+        inner = inner.parent
+    return DerivedType(name)
+
+
+def _inherited(definition: Definition, by_name: dict[str, Definition]) -> tuple[Declaration, ...]:
+    """Return the components of a type behind those of the types it extends, of the same file."""
+    components = definition.structure.components
+    seen = {definition.structure.name}
+    parent = by_name.get(definition.parent)
+    while parent is not None and parent.structure.name not in seen:
+        seen.add(parent.structure.name)
+        components = (*parent.structure.components, *components)
+        parent = by_name.get(parent.parent)
+    return components
