@@ -7,8 +7,7 @@ devices, a memory pointer of CuPy for a GPU.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,8 +72,7 @@ class Allocation:
         return f'<Allocation "{self.label}" {self.capacity} B at {self.space.tag}>'
 
 
-@dataclass(frozen=True, slots=True)
-class WindowSpec:
+class WindowSpec(NamedTuple):
     """Describe a typed array over an allocation: `offset` and `strides` in bytes.
 
     `strides` None means C order without gaps.

@@ -38,7 +38,7 @@ from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.memory.pools import ALIGNMENT
 from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.replicas import Replicas
-from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, memory_space
+from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.token import AccessToken, Request
 
 
@@ -83,7 +83,7 @@ class Buffer:
 
     __slots__ = (
         "dtype", "itemsize", "label", "version", "hints", "stats", "const", "replicas", "table",
-        "_resident", "_exports", "_whole", "_has_wishes", "__weakref__",
+        "_resident", "_pins", "_whole", "_has_wishes", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -107,13 +107,13 @@ class Buffer:
         self.stats = self.replicas.stats
         self._resident = self.replicas.resident
         self._whole = (0, layout.count)
-        self._exports: list[None] = []
+        self._pins: list[None] = []
         hints = self.hints
         self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
         if hints.first_touch is not None:
             self.replicas.at(hints.first_touch)
         if not hints.delayed:
-            self.reserve(size, hints.first_touch)
+            self.replicas.allocate(self.replicas.at(hints.first_touch or host_space()))
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Buffer:
     @property
     def exports(self) -> int:
         """Return how many windows outside of any access look at the memory."""
-        return len(self._exports)
+        return len(self._pins)
 
     # -- using it --------------------------------------------------------------------------------
 
@@ -157,19 +157,23 @@ class Buffer:
         (HM-53); `WRITE_ONLY` copies nothing in (HM-54, ACC-31). Raises `AccessConflictError`,
         `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`, `DeviceUnavailableError`.
         """
+        if isinstance(space, str):
+            space = memory_space(space)
         replica = self._resident.get(space)
         if replica is None or request is not None:
             return self._acquire_carefully(memory_space(space), (mode, policy), request)
-        token = AccessToken(self, replica, space or replica.space, (mode, policy), self._whole)
+        asked = replica.space if space is None else space
+        token = AccessToken(self, replica, (asked, self._whole), mode, policy)
         self.table.acquire(token)
         replicas = self.replicas
-        validity = replicas.validity
-        if not replicas.attention and (
-            validity.everywhere & replica.bit
-            if not mode.writes
-            else validity.everywhere == validity.anywhere == replica.bit
-        ):
-            return token
+        if not replicas.attention:
+            validity = replicas.validity
+            bit = replica.bit
+            if mode.writes:
+                if validity.everywhere == validity.anywhere == bit:
+                    return token
+            elif validity.everywhere & bit:
+                return token
         return self._prepare(token)
 
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
@@ -333,16 +337,14 @@ class Buffer:
     def adopt(self, allocation: Allocation, valid: bool = True) -> None:
         """Use memory that exists already as the replica in its space, without a copy (GDP-4)."""
         if allocation.capacity < self.nbytes:
-            raise ValueError(
-                f'"{self.label}" needs {self.nbytes} B, but {allocation!r} has fewer.'
-            )
+            raise ValueError(f'"{self.label}" needs {self.nbytes} B, but {allocation!r} has fewer.')
         with self._quiet():
             self._check_idle("adopt memory")
             self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
 
     def pin(self) -> ExportPin:
         """Keep the memory where it is until the pin is released: something outside looks at it."""
-        return ExportPin(self)
+        return ExportPin(self._pins)
 
     # -- private ---------------------------------------------------------------------------------
 
@@ -356,15 +358,15 @@ class Buffer:
     def _token(
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
     ) -> AccessToken:
-        region = request.region if request is not None else None
+        chunks = self._chunks(request.region if request is not None else None)
         with self.table.lock:
             replica = self.replicas.at(space)
-        token = AccessToken(self, replica, space, intent, self._chunks(region))
+        token = AccessToken(self, replica, (space, chunks), *intent)
         if request is not None:
-            token.region = region
-            token.owner = request.owner if request.owner is not None else token.owner
+            token.request = request
             token.in_flight = request.in_flight
-            token.ignore_failed = request.ignore_failed
+            if request.owner is not None:
+                token.owner = request.owner
         return token
 
     def _prepare(self, token: AccessToken) -> AccessToken:
@@ -416,7 +418,7 @@ class Buffer:
 
     def _check_movable(self, replicas: Iterable[Incarnation]) -> None:
         foreign = [replica for replica in replicas if replica.external]
-        if foreign or self._exports:
+        if foreign or self._pins:
             why = (
                 f"its memory at {foreign[0].space.tag} belongs to somebody else"
                 if foreign
@@ -435,21 +437,23 @@ class Buffer:
 class ExportPin:
     """Keep the memory of a buffer in place, until `release` or until nobody holds the pin."""
 
-    __slots__ = ("buffer", "_held", "__weakref__")
+    __slots__ = ("_pins", "_held", "__weakref__")
 
-    def __init__(self, buffer: Buffer) -> None:
-        """Count as one export of `buffer`."""
-        self.buffer = buffer
+    def __init__(self, pins: list[None]) -> None:
+        """Count as one more in `pins`.
+
+        Appending to a list and popping from it are atomic. A lock is out of the question, as
+        `__del__` may run in the middle of anything.
+        """
+        self._pins = pins
         self._held = True
-        # Appending and popping are atomic: a lock is out of the question, as `__del__` may run in
-        # the middle of anything.
-        buffer._exports.append(None)  # pylint: disable=protected-access
+        pins.append(None)
 
     def release(self) -> None:
         """Let the memory move again; does nothing the second time."""
         if self._held:
             self._held = False
-            self.buffer._exports.pop()  # pylint: disable=protected-access
+            self._pins.pop()
 
     def __enter__(self) -> ExportPin:
         """Return the pin."""

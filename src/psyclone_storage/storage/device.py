@@ -1,9 +1,9 @@
-"""Own the choice of the device that stands behind the device memory spaces; refuse to touch any device.
+"""Own the choice of the device behind the device memory spaces; refuse to touch any device.
 
-The choice comes from the environment variable `PSYCLONE_STORAGE_DEVICE` (`auto`, `cuda` or `emulated`) or from
-`use_device`, which takes precedence. `auto`, the default, means the GPU if CuPy finds one; where it finds none, asking
-for a device is an error that names the variable. The choice governs what is allocated from then on: a buffer that already
-lives on a device stays there.
+The choice comes from the environment variable `PSYCLONE_STORAGE_DEVICE` (`auto`, `cuda` or
+`emulated`) or from `use_device`, which takes precedence. `auto`, the default, means the GPU if CuPy
+finds one; where it finds none, asking for a device is an error that names the variable. The choice
+governs what is allocated from then on: a buffer that already lives on a device stays there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 
 VARIABLE = "PSYCLONE_STORAGE_DEVICE"
 NODE_VARIABLE = "PSYCLONE_STORAGE_NODE"
@@ -30,9 +31,10 @@ class DeviceKind(Enum):
 class Emulation:
     """Describe the emulated devices.
 
-    `count` devices with separate pages; each transfer takes `latency` seconds and then `bandwidth` bytes per second
-    (`None`: as fast as the host copies). `strict` fills a device replica with a poison pattern when it loses validity,
-    `peers` lets two devices copy directly instead of through the host.
+    `count` devices with separate pages; each transfer takes `latency` seconds and then `bandwidth`
+    bytes per second (`None`: as fast as the host copies). `strict` fills a device replica with a
+    poison pattern when it loses validity, `peers` lets two devices copy directly instead of through
+    the host.
     """
 
     count: int = 2
@@ -43,10 +45,14 @@ class Emulation:
 
     def __post_init__(self) -> None:
         """Refuse a device that could not exist."""
-        if self.count < 1 or self.latency < 0.0 or (self.bandwidth is not None and self.bandwidth <= 0.0):
+        if (
+            self.count < 1
+            or self.latency < 0.0
+            or (self.bandwidth is not None and self.bandwidth <= 0.0)
+        ):
             raise ValueError(
-                f"An emulated machine needs at least one device, a latency of 0 s or more and a positive bandwidth, "
-                f"not {self!r}."
+                f"An emulated machine needs at least one device, a latency of 0 s or more and a "
+                f"positive bandwidth, not {self!r}."
             )
 
 
@@ -63,12 +69,14 @@ _SELECTION = _Selection()
 def use_device(kind: DeviceKind | str, emulation: Emulation | None = None) -> None:
     """Choose the device for all memory that is allocated from now on.
 
-    `kind` is a `DeviceKind` or its name; `emulation` sets the properties of the emulated devices and is refused with
-    any other kind. Raises `ValueError` for an unknown name.
+    `kind` is a `DeviceKind` or its name; `emulation` sets the properties of the emulated devices
+    and is refused with any other kind. Raises `ValueError` for an unknown name.
     """
     chosen = _parse(kind, "use_device()")
     if emulation is not None and chosen is not DeviceKind.EMULATED:
-        raise ValueError(f'An emulation was given, but the device is "{chosen.value}": it needs "emulated".')
+        raise ValueError(
+            f'An emulation was given, but the device is "{chosen.value}": it needs "emulated".'
+        )
     _SELECTION.kind = chosen
     if chosen is DeviceKind.EMULATED:
         _SELECTION.emulation = emulation or Emulation()
@@ -77,7 +85,7 @@ def use_device(kind: DeviceKind | str, emulation: Emulation | None = None) -> No
 
 
 def selected_device() -> DeviceKind:
-    """Return the choice in force: that of `use_device`, else that of the environment, else `AUTO`."""
+    """Return the choice in force: of `use_device`, else of the environment, else `AUTO`."""
     if _SELECTION.kind is not None:
         return _SELECTION.kind
     return _parse(os.environ.get(VARIABLE, "auto"), VARIABLE)
@@ -93,22 +101,28 @@ def on_device_change(listener: Callable[[], None]) -> None:
     _SELECTION.listeners.append(listener)
 
 
+@cache
 def own_node() -> int:
-    """Return the number of the node of this process, 0 unless `PSYCLONE_STORAGE_NODE` says otherwise (ACC-10)."""
+    """Return the number of the node of this process (ACC-10): `PSYCLONE_STORAGE_NODE`, else 0."""
     return int(os.environ.get(NODE_VARIABLE, "0"))
 
 
 def default_device_id() -> int:
     """Return the device that is meant when none is named (HM-21, HM-22).
 
-    `SCAI_DEVICE` is one number, or a list such as `1:2` from which each process takes the entry of its node number,
-    counting round.
+    `SCAI_DEVICE` is one number, or a list such as `1:2` from which each process takes the entry of
+    its node number, counting round.
     """
-    text = os.environ.get(DEFAULT_DEVICE_VARIABLE, "0")
+    return _device_in(os.environ.get(DEFAULT_DEVICE_VARIABLE, "0"))
+
+
+@cache
+def _device_in(text: str) -> int:
     parts = [part.strip() for part in text.split(":")]
     if not all(part.isdigit() for part in parts):
         raise ValueError(
-            f'{DEFAULT_DEVICE_VARIABLE} is "{text}", but it must be one device number or several with ":" between them.'
+            f'{DEFAULT_DEVICE_VARIABLE} is "{text}", but it must be one device number, or several '
+            f'with ":" between them.'
         )
     return int(parts[own_node() % len(parts)])
 
@@ -118,4 +132,6 @@ def _parse(kind: DeviceKind | str, origin: str) -> DeviceKind:
         return DeviceKind(kind)
     except ValueError:
         names = ", ".join(f'"{member.value}"' for member in DeviceKind)
-        raise ValueError(f'{origin} names the device "{kind}", but it must be one of {names}.') from None
+        raise ValueError(
+            f'{origin} names the device "{kind}", but it must be one of {names}.'
+        ) from None

@@ -1,7 +1,8 @@
 """Own the exceptions of the storage runtime; refuse to know what raises them.
 
-Every message is a full sentence that names the buffer by its label, its size and the memory spaces concerned, and ends
-with what to do about it. `code` identifies the kind of error for tools, in the R (run time) series.
+Every message is a full sentence that names the buffer by its label, its size and the memory spaces
+concerned, and ends with what to do about it. `code` identifies the kind of error for tools, in the
+R (run time) series.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ class AccessConflictError(StorageError, RuntimeError):
 
 
 class AccessDeadlockError(AccessConflictError):
-    """Say that waiting for an access could never end, because the waiter itself holds what it waits for."""
+    """Say that a wait could never end, because the waiter itself holds what it waits for."""
 
     code = "R202"
 
 
 class PoisonedDataError(StorageError, RuntimeError):
-    """Say that the last task that wrote the data failed, so that its values must not be read (spec 2B.2)."""
+    """Say that the last task that wrote the data failed: nobody may read them (spec 2B.2)."""
 
     code = "R203"
 
@@ -38,7 +39,7 @@ class ConstBufferError(StorageError, TypeError):
 
 
 class AllocationInUseError(StorageError, BufferError):
-    """Say that memory cannot be moved or freed, because something outside still points to it (spec 2B.5)."""
+    """Say that memory cannot be moved or freed: something outside points to it (spec 2B.5)."""
 
     code = "R205"
 
@@ -49,8 +50,8 @@ class AccessReleasedError(StorageError, RuntimeError):
     code = "R206"
 
 
-class MemoryException(StorageError, RuntimeError):
-    """Say that a memory cannot do what was asked: no route, wrong size at free, or out of space (HM-26, HM-36)."""
+class MemoryException(StorageError, RuntimeError):  # noqa: N818 - the word of HMemo
+    """Say that a memory cannot do what was asked: no route, or a wrong size (HM-26, HM-36)."""
 
     code = "R207"
 

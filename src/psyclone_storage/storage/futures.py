@@ -1,8 +1,9 @@
 """Own `Future`, the promise of an asynchronous access or transfer; refuse to run anything.
 
-One class serves the futures of `open` and `close` (ACC-20, ACC-22) and the tokens of asynchronous copies (HM-38). It is
-lighter than the one of the standard library: a future that is born done allocates no lock, and one that stands for a
-place in a lock queue can be told to look for a deadlock before it blocks.
+One class serves the futures of `open` and `close` (ACC-20, ACC-22) and the tokens of asynchronous
+copies (HM-38). It is lighter than the one of the standard library: a future that is born done
+allocates no lock, and one that stands for a place in a lock queue can be told to look for a
+deadlock before it blocks.
 """
 
 from __future__ import annotations
@@ -17,10 +18,20 @@ T = TypeVar("T")
 class Future(Generic[T]):
     """Promise a value that another thread will provide.
 
-    `before_wait`, if given, is called each time before a wait that would block; it may raise to refuse the wait.
+    `before_wait`, if given, is called each time before a wait that would block; it may raise to
+    refuse the wait.
     """
 
-    __slots__ = ("_value", "_error", "_done", "_event", "_callbacks", "_before_wait", "_after_wait", "_lock")
+    __slots__ = (
+        "_value",
+        "_error",
+        "_done",
+        "_event",
+        "_callbacks",
+        "_before_wait",
+        "_after_wait",
+        "_lock",
+    )
 
     def __init__(self, before_wait: Callable[[], Callable[[], None]] | None = None) -> None:
         """Make an open promise; `before_wait` returns what to call when the wait is over."""
@@ -55,7 +66,7 @@ class Future(Generic[T]):
         return self._done
 
     def result(self, timeout: float | None = None) -> T:
-        """Wait for the value and return it; raise what made it fail, or `TimeoutError` after `timeout` seconds."""
+        """Wait for the value and return it; raise what made it fail, or `TimeoutError`."""
         if not self._done:
             self._block(timeout)
         if self._error is not None:
@@ -113,8 +124,43 @@ SyncToken = Future
 
 
 def wait_all(futures: Iterable[Future[T]]) -> list[T]:
-    """Wait for all the futures and return their values; after all have ended, raise the first failure (ACC-20)."""
+    """Wait for all the futures and return their values; raise the first failure (ACC-20)."""
     waited = list(futures)
     for future in waited:
         future.exception()
     return [future.result() for future in waited]
+
+
+def forward(done: Future[T], future: Future[T]) -> None:
+    """Give `future` the value or the failure of `done`, which is done."""
+    error = done.exception()
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(done.result())
+
+
+def all_of(futures: list[Future[None]]) -> Future[None]:
+    """Return a future that resolves after all of `futures`, with the first failure among them.
+
+    Unlike `wait_all` this does not wait, so that a stream worker may call it.
+    """
+    if not futures:
+        return Future.completed(None)
+    if len(futures) == 1:
+        return futures[0]
+    finished: Future[None] = Future()
+    left = [len(futures)]
+    lock = threading.Lock()
+
+    def one_less(_: Future[None]) -> None:
+        with lock:
+            left[0] -= 1
+            if left[0]:
+                return
+        failed = next((f for f in futures if f.exception() is not None), None)
+        forward(failed or futures[0], finished)
+
+    for future in futures:
+        future.then(one_less)
+    return finished

@@ -11,14 +11,16 @@ from psyclone_storage.storage.spaces import MemorySpace
 class Hints:
     """State how the data will be used.
 
-    - `read_mostly` (ACC-5): readers far outnumber writers, so copies are kept up to date when a write is released.
-    - `preferred` (ACC-6): spaces that must hold the point of truth; the first one pulls it in when a write elsewhere is
-      released. Empty means unconstrained.
-    - `access_via` (ACC-7): space that will read the data; a copy is prefetched there when a write is released.
+    - `read_mostly` (ACC-5): readers far outnumber writers, so that existing copies are brought up
+      to date as soon as a write is released.
+    - `preferred` (ACC-6): the spaces that must hold the point of truth, which they pull in when a
+      write elsewhere is released; several of them share the chunks out. Empty is unconstrained.
+    - `access_via` (ACC-7): the space that will read the data; it gets a copy when a write is
+      released.
     - `pinned` (HM-80): the host replica lives in page-locked memory.
     - `managed`: one replica in memory shared by host and devices (GDP-128).
-    - `first_touch` (HM-81): space where the data are touched first, which also chooses page-locked host memory if it is
-      a device.
+    - `first_touch` (HM-81): the space where the data are touched first; if it is a device, the host
+      replica is page-locked.
     - `delayed`: nothing is allocated before the first access (spec 3A, field_api).
     """
 

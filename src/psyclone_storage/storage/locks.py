@@ -115,10 +115,10 @@ class LockTable:
         """
         with self.lock:
             writes = token.mode.writes
-            holders = self.holders
-            if not (self.queue or self.writers or (writes and holders)):
-                holders.append(token)
-                self.writers += writes
+            if not (self.writers or (writes and self.holders) or self.queue):
+                self.holders.append(token)
+                if writes:
+                    self.writers += 1
                 token.active = True
                 return
             if self._free_for(token):
@@ -174,14 +174,17 @@ class LockTable:
         """End `token` and grant those that waited for it."""
         with self.lock:
             self.holders.remove(token)
-            self.writers -= token.mode.writes
+            if token.mode.writes:
+                self.writers -= 1
             token.active = False
-            granted = self._serve_queue() if self.queue else ()
+            if not self.queue:
+                return
+            granted = self._serve_queue()
         for waiter in granted:
             waiter.granted()
 
     def blockers(self, token: Claim) -> list[Claim]:
-        """Return the accesses that `token` has to wait for: holders, and those before it in line."""
+        """Return what `token` has to wait for: holders, and those before it in line."""
         blocking = [held for held in tuple(self.holders) if _conflict(token, held)]
         for waiter in tuple(self.queue or ()):
             if waiter.token is token:
@@ -242,9 +245,7 @@ def _conflict(new: Claim, held: Claim) -> bool:
             return True
 
 
-def _leads_back(
-    table: LockTable, token: Claim, origin: Hashable, seen: set[Hashable]
-) -> bool:
+def _leads_back(table: LockTable, token: Claim, origin: Hashable, seen: set[Hashable]) -> bool:
     """Say whether what `token` waits for can only go on after `origin` does."""
     for blocker in table.blockers(token):
         if blocker.in_flight:
@@ -261,7 +262,9 @@ def _leads_back(
 
 
 def _conflict_text(token: Claim, blocking: list[Claim]) -> str:
-    held = ", ".join(f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking)
+    held = ", ".join(
+        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
+    )
     return (
         f"{token.describe()} is not possible: there is {held}. Release it first, or ask at the "
         f"same place in the same thread."
@@ -269,7 +272,9 @@ def _conflict_text(token: Claim, blocking: list[Claim]) -> str:
 
 
 def _deadlock_text(token: Claim, blocking: list[Claim]) -> str:
-    held = ", ".join(f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking)
+    held = ", ".join(
+        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
+    )
     return (
         f"{token.describe()} would wait forever: it needs the end of {held}, which in turn cannot "
         f"go on before this access. Release what is held first."

@@ -26,7 +26,7 @@ from psyclone_storage.storage.errors import (
     PoisonedDataError,
     StorageError,
 )
-from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.futures import Future, all_of, forward
 from psyclone_storage.storage.hints import Hints
 from psyclone_storage.storage.incarnation import Incarnation, IncarnationState
 from psyclone_storage.storage.locks import LockTable
@@ -34,7 +34,6 @@ from psyclone_storage.storage.memory.registry import memory_of, router
 from psyclone_storage.storage.spaces import (
     MemorySpace,
     SpaceKind,
-    SpaceLike,
     host_space,
     managed_space,
     pinned_space,
@@ -90,7 +89,7 @@ class Replicas:
         self.stats = TransferStats()
         self.poisoned: BaseException | None = None
         self.validity = Validity(layout.count)
-        self.resident: dict[SpaceLike, Incarnation] = {}
+        self.resident: dict[MemorySpace | None, Incarnation] = {}
         self.attention = options.const
         self._list: list[Incarnation] = []
         self._moving = threading.Lock()
@@ -149,7 +148,9 @@ class Replicas:
 
     def valid_sides(self) -> tuple[bool, bool]:
         """Say whether the host side, and any device, has all current values."""
-        valid = [replica.space.kind for replica in self._list if replica.bit & self.validity.everywhere]
+        valid = [
+            replica.space.kind for replica in self._list if replica.bit & self.validity.everywhere
+        ]
         host = any(kind.host_accessible for kind in valid)
         device = any(kind in (SpaceKind.DEVICE, SpaceKind.MANAGED) for kind in valid)
         return host, device
@@ -167,7 +168,7 @@ class Replicas:
         allocation = token.replica.allocation
         if token.mode.writes and allocation is not None and not allocation.writable:
             raise ConstBufferError(f"{token.describe()} is not possible: the memory is read-only.")
-        if token.mode.reads and self.poisoned is not None and not token.ignore_failed:
+        if token.mode.reads and self.poisoned is not None and not token.request.ignore_failed:
             raise PoisonedDataError(
                 f"{token.describe()} is not possible: the task that wrote the data last failed "
                 f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."
@@ -179,7 +180,7 @@ class Replicas:
         replica = token.replica
         self._settle(replica.bit if not token.mode.writes else -1)
         with self.table.lock:
-            self._allocate(replica)
+            self.allocate(replica)
         with self._moving:
             needed = self._needed(token)
             for chunk in self._fillable(needed):
@@ -220,7 +221,7 @@ class Replicas:
             future.set_exception(error)
             return
         self.table.release(token)
-        moved.then(lambda done: _copy_outcome(done, future))
+        moved.then(lambda done: forward(done, future))
 
     @property
     def busy(self) -> bool:
@@ -229,19 +230,18 @@ class Replicas:
 
     def settled(self) -> Future[None]:
         """Return a future that resolves when all the transfers under way have ended."""
-        return _all_of([future for _, future in tuple(self._pending)])
+        return all_of([future for _, future in tuple(self._pending)])
 
     # -- ending an access ------------------------------------------------------------------------
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
         """Record where the truth is after a write, and whether it is usable."""
-        first, last = token.chunks
-        self._truth[first:last] = [token.replica.space] * (last - first)
+        for chunk in range(*token.chunks):
+            self._truth[chunk] = token.replica.space
         if error is not None:
-            self.poisoned = error
-        elif self.poisoned is not None and not token.mode.reads and token.region is None:
-            self.poisoned = None
-        self._note_attention()
+            self._poison(error)
+        elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
+            self._poison(None)
 
     def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
         """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
@@ -264,7 +264,7 @@ class Replicas:
         """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
         replicas = [self.at(space) for space in spaces]
         for replica in replicas:
-            self._allocate(replica)
+            self.allocate(replica)
         self.validity.assign(sum({replica.bit for replica in replicas}))
 
     # -- memory ----------------------------------------------------------------------------------
@@ -279,6 +279,12 @@ class Replicas:
         for replica in growing:
             self.grow(replica, size * self.dtype.itemsize)
         self.layout = whole(size)
+
+    def allocate(self, replica: Incarnation) -> None:
+        """Give a replica memory for all elements, if it has less; the caller holds the lock."""
+        nbytes = self.layout.size * self.dtype.itemsize
+        if replica.allocation is None or replica.capacity < nbytes:
+            self.grow(replica, nbytes)
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it."""
@@ -339,7 +345,9 @@ class Replicas:
                 return replica.space
         first = self._list[0].space if self._list else self.options.hints.first_touch
         on_device = first is not None and first.kind is SpaceKind.DEVICE
-        wants_pinned = self.options.hints.pinned or (self.options.hints.first_touch is not None and on_device)
+        wants_pinned = self.options.hints.pinned or (
+            self.options.hints.first_touch is not None and on_device
+        )
         return pinned_space() if wants_pinned else space
 
     def _truth_of(self, chunk: int) -> MemorySpace:
@@ -354,11 +362,6 @@ class Replicas:
 
     # -- private: memory -------------------------------------------------------------------------
 
-    def _allocate(self, replica: Incarnation) -> None:
-        nbytes = self.layout.size * self.dtype.itemsize
-        if replica.allocation is None or replica.capacity < nbytes:
-            self.grow(replica, nbytes)
-
     def _new_allocation(self, replica: Incarnation, nbytes: int) -> Allocation:
         allocation = replica.memory.allocate(nbytes, self.options.alignment)
         allocation.label = self.options.label
@@ -371,12 +374,12 @@ class Replicas:
         first, last = token.chunks
         if token.mode.reads:
             return token.chunks
-        if token.region is None or first == last:
+        if token.request.region is None or first == last:
             return 0, 0
         # Of a write-only region, only the chunks at its two ends may keep some of their values.
-        if self.layout.covers(token.region, first):
+        if self.layout.covers(token.request.region, first):
             first += 1
-        if first < last and self.layout.covers(token.region, last - 1):
+        if first < last and self.layout.covers(token.request.region, last - 1):
             last -= 1
         return first, last
 
@@ -408,9 +411,7 @@ class Replicas:
             self._record(source.space, replica.space, chunk, begin)
         self.validity_add(replica.bit, [chunk])
 
-    def _record(
-        self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float
-    ) -> None:
+    def _record(self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float) -> None:
         seconds = time.perf_counter() - begin
         event = TransferEvent(
             self.options.label, source, target, self._span(chunk)[1], chunk, seconds
@@ -432,7 +433,7 @@ class Replicas:
     # -- private: asynchronous -------------------------------------------------------------------
 
     def _settle(self, bits: int) -> None:
-        """Wait for the transfers to replicas of `bits`; what failed is tried again by the caller."""
+        """Wait for the transfers to replicas of `bits`; the caller tries failed ones again."""
         for bit, future in tuple(self._pending):
             if bit & bits:
                 future.exception()
@@ -442,8 +443,8 @@ class Replicas:
         finished: Future[None] = Future()
         entry = (token.replica.bit, finished)
         with self.table.lock:
-            self._allocate(token.replica)
-            before = _all_of([future for bit, future in self._pending if bit & after])
+            self.allocate(token.replica)
+            before = all_of([future for bit, future in self._pending if bit & after])
             self._pending.append(entry)
             self.attention = True
 
@@ -451,15 +452,15 @@ class Replicas:
             with self.table.lock:
                 self._pending.remove(entry)
             self._note_attention()
-            _copy_outcome(moved, finished)
+            forward(moved, finished)
 
         def begin(_: Future[None]) -> None:
             try:
                 moves = self._submit(token)
-            except Exception as error:  # pylint: disable=broad-exception-caught
+            except Exception as error:  # noqa: BLE001 - it goes to whoever waits
                 end(Future.failed(error))
                 return
-            _all_of(moves).then(end)
+            all_of(moves).then(end)
 
         before.then(begin)
         return finished
@@ -511,41 +512,14 @@ class Replicas:
                 self.validity_add(replica.bit, [chunk])
                 if note is not None:
                     note()
-            _copy_outcome(done, finished)
+            forward(done, finished)
 
         moved.then(mark)
         return finished
 
+    def _poison(self, error: BaseException | None) -> None:
+        self.poisoned = error
+        self._note_attention()
+
     def _note_attention(self) -> None:
         self.attention = bool(self.options.const or self._pending or self.poisoned is not None)
-
-
-def _copy_outcome(done: Future[None], future: Future[None]) -> None:
-    error = done.exception()
-    if error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(None)
-
-
-def _all_of(futures: list[Future[None]]) -> Future[None]:
-    """Return a future that resolves after all of `futures`, with the first failure if there is one."""
-    if not futures:
-        return Future.completed(None)
-    if len(futures) == 1:
-        return futures[0]
-    finished: Future[None] = Future()
-    left = [len(futures)]
-    lock = threading.Lock()
-
-    def one_less(_: Future[None]) -> None:
-        with lock:
-            left[0] -= 1
-            if left[0]:
-                return
-        failed = next((f for f in futures if f.exception() is not None), None)
-        _copy_outcome(failed or futures[0], finished)
-
-    for future in futures:
-        future.then(one_less)
-    return finished

@@ -1,9 +1,10 @@
 """Own the names of the places where data may live; refuse to allocate anything there.
 
-A memory space is known by its tag (ACC-8): `node:N` is the host memory of node N, `node:N:pinned` its page-locked part,
-`node:N:uvm` the memory shared with the devices, `node:N:device:M` the memory of device M. The words of the other origins
-(`None`, `"cpu"`, `"gpu"`, `HostSpace`, `CudaSpace` ...) are aliases. There is one object per tag, so that spaces compare by
-identity, and each has a small number whose bit marks it in the masks of a buffer.
+A memory space is known by its tag (ACC-8): `node:N` is the host memory of node N, `node:N:pinned`
+its page-locked part, `node:N:uvm` the memory shared with the devices, `node:N:device:M` the memory
+of device M. The words of the other origins (`None`, `"cpu"`, `"gpu"`, `HostSpace`, `CudaSpace` ...)
+are aliases. There is one object per tag, so that spaces compare by identity, and each has a small
+number whose bit marks it in the masks of a buffer.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import threading
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import TypeAlias
 
 from psyclone_storage.storage.device import default_device_id, own_node
@@ -19,7 +21,7 @@ from psyclone_storage.storage.errors import UnknownSpaceError
 
 
 class SpaceKind(Enum):
-    """Name the kinds of memory. The value is the device type of the DLPack protocol, 0 where it has none."""
+    """Name the kinds of memory; the value is the device type in DLPack, 0 where it has none."""
 
     HOST = 1
     DEVICE = 2
@@ -40,8 +42,9 @@ for _kind in SpaceKind:
 class MemorySpace:
     """Be one place where data may live.
 
-    `node` and `device_id` come from the tag (`device_id` is None where the kind is not `DEVICE`). `bit` is the mark of the
-    space in the validity masks of a buffer. Obtain spaces from `memory_space`, never from the constructor.
+    `node` and `device_id` come from the tag (`device_id` is None where the kind is not `DEVICE`).
+    `bit` is the mark of the space in the validity masks of a buffer. Obtain spaces from
+    `memory_space`, never from the constructor.
     """
 
     tag: str
@@ -66,10 +69,10 @@ class MemorySpace:
         return self.kind.value, self.device_id or 0
 
     def assignable_from(self, source: MemorySpace) -> bool:
-        """Say whether a window declared for this space may take over one declared for `source` (VIEW-85).
+        """Say whether a window of this space may take over one of `source` (VIEW-85).
 
-        The same space may; host takes pinned, a device takes unified memory, and the anonymous space takes and gives
-        everything.
+        The same space may; host takes pinned, a device takes unified memory, and the anonymous
+        space takes and gives everything.
         """
         if source is self or SpaceKind.ANONYMOUS in (self.kind, source.kind):
             return True
@@ -97,44 +100,54 @@ _SUFFIX_OF_ALIAS = {
 }  # fmt: skip
 _ANONYMOUS_NAMES = ("anonymous", "AnonymousSpace")
 _LOCK = threading.Lock()
-_SPACES: dict[str, MemorySpace] = {}
+_SPACES: dict[str | None, MemorySpace] = {}
+"""The spaces by tag, and by those aliases that always mean the same."""
 
 
 def memory_space(name: SpaceLike = None) -> MemorySpace:
-    """Return the memory space with this tag or alias; None, `cpu` and `host` are the host memory of the own node.
+    """Return the memory space with this tag or alias; a space is returned as it is.
 
-    `gpu` alone is the default device (`SCAI_DEVICE`), `gpu:1` the device 1 of the own node. Raises `UnknownSpaceError`.
+    None, `cpu` and `host` are the host memory of the own node, `gpu` is the default device
+    (`SCAI_DEVICE`), `gpu:1` the device 1 of the own node. Raises `UnknownSpaceError`.
     """
     if isinstance(name, MemorySpace):
         return name
-    found = _SPACES.get(name) if name is not None else None
-    return found if found is not None else _intern(_tag_of(name))
+    found = _SPACES.get(name)
+    if found is not None:
+        return found
+    space = _intern(_tag_of(name))
+    if name is None or name in _SUFFIX_OF_ALIAS or name in _ANONYMOUS_NAMES:
+        _SPACES[name] = space
+    return space
 
 
+@cache
 def host_space() -> MemorySpace:
     """Return the host memory of the own node."""
     return memory_space(None)
 
 
+@cache
 def pinned_space() -> MemorySpace:
     """Return the page-locked host memory of the own node."""
     return memory_space("pinned")
 
 
+@cache
 def managed_space() -> MemorySpace:
     """Return the memory that host and devices of the own node share."""
     return memory_space("uvm")
 
 
 def device_space(device_id: int | None = None) -> MemorySpace:
-    """Return the memory of a device of the own node, of the default device if `device_id` is None."""
+    """Return the memory of a device of the own node, of the default device if none is named."""
     number = default_device_id() if device_id is None else device_id
     return memory_space(f"node:{own_node()}:device:{number}")
 
 
 def spaces_of_mask(mask: int) -> tuple[MemorySpace, ...]:
-    """Return the spaces whose bits are set in `mask`, in the order of their first use in this process."""
-    return tuple(space for space in tuple(_SPACES.values()) if space.bit & mask)
+    """Return the spaces whose bits are set in `mask`, in the order of their first use."""
+    return tuple(space for space in dict.fromkeys(_SPACES.values()) if space.bit & mask)
 
 
 def _tag_of(name: str | None) -> str:
@@ -149,8 +162,8 @@ def _tag_of(name: str | None) -> str:
     found = _DEVICE_ALIAS.fullmatch(name)
     if found is None:
         raise UnknownSpaceError(
-            f'"{name}" is not a memory space: write "node:N", "node:N:device:M", "node:N:pinned", "node:N:uvm" '
-            f'or an alias such as "cpu", "gpu", "gpu:1", "HostSpace" or "CudaSpace".'
+            f'"{name}" is not a memory space: write "node:N", "node:N:device:M", "node:N:pinned", '
+            f'"node:N:uvm", or an alias such as "cpu", "gpu", "gpu:1", "HostSpace", "CudaSpace".'
         )
     return f"node:{own_node()}:device:{found['device'] or default_device_id()}"
 
@@ -159,7 +172,7 @@ def _intern(tag: str) -> MemorySpace:
     with _LOCK:
         found = _SPACES.get(tag)
         if found is None:
-            found = _SPACES[tag] = _make(tag, 1 << len(_SPACES))
+            found = _SPACES[tag] = _make(tag, 1 << len(set(_SPACES.values())))
         return found
 
 

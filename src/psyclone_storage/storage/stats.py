@@ -22,7 +22,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TransferEvent:
-    """Describe one transfer: what was moved, from where, to where, how many bytes and in how many seconds."""
+    """Describe one transfer: what went from where to where, in how many seconds."""
 
     label: str
     source: MemorySpace

@@ -50,6 +50,9 @@ class Accessible(Protocol):
         """End the access."""
 
 
+PLAIN = Request()
+"""The request for the whole buffer by the calling thread, with nothing unusual."""
+
 _get_ident = threading.get_ident
 
 
@@ -60,26 +63,28 @@ class AccessToken(Claim):
     the data as poisoned.
     """
 
-    __slots__ = ("buffer", "region", "ignore_failed")
+    __slots__ = ("buffer", "request")
 
     def __init__(
         self,
         buffer: Accessible,
         replica: Incarnation,
-        space: MemorySpace,
-        intent: tuple[AccessMode, Policy],
-        chunks: tuple[int, int],
+        place: tuple[MemorySpace, tuple[int, int]],
+        mode: AccessMode,
+        policy: Policy,
     ) -> None:
-        """Describe an access that the calling thread asks for; buffers call this."""
+        """Describe an access that the calling thread asks for; buffers call this.
+
+        `place` is the space that was asked for and the range of chunks.
+        """
         self.buffer = buffer
         self.replica: Incarnation = replica
-        self.space = space
-        self.mode, self.policy = intent
-        self.chunks = chunks
+        self.space, self.chunks = place
+        self.mode = mode
+        self.policy = policy
         self.owner = _get_ident()
-        self.region: tuple[int, int] | None = None
+        self.request = PLAIN
         self.in_flight = False
-        self.ignore_failed = False
         self.active = False
 
     @property

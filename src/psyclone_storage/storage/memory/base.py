@@ -60,7 +60,7 @@ class Memory(ABC):
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`."""
 
-    def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:
+    def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
 
     def can_copy_from(self, source: Memory) -> bool:

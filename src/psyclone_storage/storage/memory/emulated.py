@@ -30,10 +30,11 @@ class EmulatedDeviceArray:
 
     Host code cannot read it: `np.asarray` raises `HostUseError`. `get` copies to the host, `set`
     copies from it. Indexing, assignment of scalars and of arrays of the same device, `fill`, `copy`
-    and `transpose` run on the device, in the order of its stream.
+    and `transpose` run on the device, in the order of its stream. `pages` is for kernels only: reach
+    it through `AccessToken.kernel_array`.
     """
 
-    __slots__ = ("_pages", "_memory", "_allocation")
+    __slots__ = ("pages", "_memory", "_allocation")
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
 
@@ -41,54 +42,55 @@ class EmulatedDeviceArray:
         self, pages: np.ndarray[Any, Any], memory: EmulatedDeviceMemory, allocation: Allocation
     ) -> None:
         """Wrap `pages`, which belong to `memory`; memories call this."""
-        self._pages = pages
+        self.pages = pages
         self._memory = memory
         self._allocation = allocation
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the extents."""
-        return self._pages.shape
+        return tuple(self.pages.shape)
 
     @property
     def strides(self) -> tuple[int, ...]:
         """Return the strides in bytes."""
-        return self._pages.strides
+        return self.pages.strides
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Return the element type."""
-        return self._pages.dtype
+        dtype: np.dtype[Any] = self.pages.dtype
+        return dtype
 
     @property
     def ndim(self) -> int:
         """Return the number of dimensions."""
-        return self._pages.ndim
+        return self.pages.ndim
 
     @property
     def size(self) -> int:
         """Return the number of elements."""
-        return self._pages.size
+        return self.pages.size
 
     @property
     def itemsize(self) -> int:
         """Return the bytes of one element."""
-        return self._pages.itemsize
+        return self.pages.itemsize
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all elements."""
-        return self._pages.nbytes
+        return self.pages.nbytes
 
     @property
-    def T(self) -> EmulatedDeviceArray:  # pylint: disable=invalid-name
+    def T(self) -> EmulatedDeviceArray:  # noqa: N802 - the word of NumPy
         """Return the view with reversed dimensions."""
         return self.transpose()
 
     @property
     def data(self) -> DevicePointer:
         """Return the address, as an object whose `ptr` is the number."""
-        return DevicePointer(self._pages.__array_interface__["data"][0], self._memory.space)
+        return DevicePointer(self.pages.__array_interface__["data"][0], self._memory.space)
 
     @property
     def space(self) -> MemorySpace:
@@ -98,8 +100,8 @@ class EmulatedDeviceArray:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Describe the array in the words of the protocol; `emulated` warns that it is no GPU."""
-        described = dict(self._pages.__array_interface__)
-        strides = None if self._pages.flags.c_contiguous else self._pages.strides
+        described = dict(self.pages.__array_interface__)
+        strides = None if self.pages.flags.c_contiguous else self.pages.strides
         described.update(version=3, strides=strides, stream=1, mask=None, emulated=True)
         return described
 
@@ -112,8 +114,8 @@ class EmulatedDeviceArray:
 
     def get(self, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         """Copy to the host, into `out` if given, after all that the stream has queued."""
-        target = np.empty_like(self._pages) if out is None else out
-        self._memory.transfer(np.copyto, target, self._pages)
+        target = np.empty_like(self.pages) if out is None else out
+        self._memory.transfer(np.copyto, target, self.pages)
         return target
 
     def set(self, values: Any) -> None:
@@ -121,41 +123,45 @@ class EmulatedDeviceArray:
         source = np.asarray(values, dtype=self.dtype)
         if source.shape != self.shape:
             raise ValueError(f"Values of shape {source.shape} do not fit shape {self.shape}.")
-        self._memory.transfer(np.copyto, self._pages, source)
+        self._memory.transfer(np.copyto, self.pages, source)
 
     def item(self, *index: int) -> Any:
         """Copy one element to the host."""
-        return self._memory.stream.run(self._pages.item, *index)
+        return self._memory.stream.run(self.pages.item, *index)
 
     def fill(self, value: Any) -> None:
         """Set all elements to `value`."""
-        self._memory.stream.run(self._pages.fill, value)
+        self._memory.stream.run(self.pages.fill, value)
 
     def copy(self) -> EmulatedDeviceArray:
         """Return a copy in C order on the same device."""
-        return self._memory.store(self._memory.stream.run(np.ascontiguousarray, self._pages))
+        return self._memory.store(self._memory.stream.run(np.ascontiguousarray, self.pages))
 
     def astype(self, dtype: Any) -> EmulatedDeviceArray:
         """Return a copy with another element type on the same device."""
-        return self._memory.store(self._memory.stream.run(self._pages.astype, dtype))
+        return self._memory.store(self._memory.stream.run(self.pages.astype, dtype))
 
     def transpose(self, *axes: Any) -> EmulatedDeviceArray:
         """Return a view with permuted dimensions."""
-        return self._view(self._pages.transpose(*axes))
+        return self._view(self.pages.transpose(*axes))
 
     def reshape(self, *shape: Any) -> EmulatedDeviceArray:
         """Return a view with other extents, a copy where no strides can express it."""
-        pages = self._memory.stream.run(self._pages.reshape, *shape)
-        return self._view(pages) if np.may_share_memory(pages, self._pages) else self._memory.store(pages)
+        pages = self._memory.stream.run(self.pages.reshape, *shape)
+        return (
+            self._view(pages)
+            if np.may_share_memory(pages, self.pages)
+            else self._memory.store(pages)
+        )
 
     def view(self, dtype: Any) -> EmulatedDeviceArray:
         """Return a view of the same bytes with another element type."""
-        return self._view(self._pages.view(dtype))
+        return self._view(self.pages.view(dtype))
 
     def __getitem__(self, key: Any) -> EmulatedDeviceArray:
         """Return a view for integers and slices (of dimension 0 for one element), else a copy."""
         picked = self._memory.stream.run(self._pick, _on_device(key, self._memory))
-        if np.may_share_memory(picked, self._pages):
+        if np.may_share_memory(picked, self.pages):
             return self._view(picked)
         return self._memory.store(picked)
 
@@ -167,11 +173,11 @@ class EmulatedDeviceArray:
                 f"elements first and call set() with the values."
             )
         pages = _on_device(value, self._memory)
-        self._memory.stream.run(self._pages.__setitem__, _on_device(key, self._memory), pages)
+        self._memory.stream.run(self.pages.__setitem__, _on_device(key, self._memory), pages)
 
     def __len__(self) -> int:
         """Return the first extent."""
-        return len(self._pages)
+        return len(self.pages)
 
     def __eq__(self, other: object) -> bool:
         """Compare by identity: element by element comparison is work for a kernel."""
@@ -185,7 +191,7 @@ class EmulatedDeviceArray:
         extended = (*key, ...) if isinstance(key, tuple) and Ellipsis not in _plain(key) else key
         if not isinstance(key, tuple) and isinstance(key, (int, np.integer)):
             extended = (key, ...)
-        picked: np.ndarray[Any, Any] = np.asarray(self._pages[extended])
+        picked: np.ndarray[Any, Any] = np.asarray(self.pages[extended])
         return picked
 
     def _view(self, pages: np.ndarray[Any, Any]) -> EmulatedDeviceArray:
@@ -295,9 +301,7 @@ def _bytes_moved(args: tuple[Any, ...]) -> int:
 
 def _copy_span(target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
     first, count = span
-    np.copyto(
-        host_pages(target)[first : first + count], host_pages(source)[first : first + count]
-    )
+    np.copyto(host_pages(target)[first : first + count], host_pages(source)[first : first + count])
 
 
 def _poison(pages: np.ndarray[Any, np.dtype[np.uint8]], first: int, count: int) -> None:
@@ -326,4 +330,4 @@ def _on_device(value: Any, memory: EmulatedDeviceMemory) -> Any:
         raise HostUseError(
             f"An array at {value.space.tag} cannot be used in work at {memory.space.tag}: copy it."
         )
-    return value._pages  # pylint: disable=protected-access
+    return value.pages

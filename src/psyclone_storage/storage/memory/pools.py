@@ -35,7 +35,9 @@ class Block:
 
     def __init__(self, size: int) -> None:
         """Get `size` bytes from the system, large blocks as pages that cost nothing until used."""
-        self.pages: bytearray | mmap.mmap = mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
+        self.pages: bytearray | mmap.mmap = (
+            mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
+        )
         self.size = size
         self.address: int = np.frombuffer(self.pages, np.uint8).__array_interface__["data"][0]
 

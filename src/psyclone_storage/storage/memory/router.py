@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from psyclone_storage.storage.allocation import Allocation
-from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.futures import Future, forward
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.spaces import SpaceKind
 
@@ -78,18 +78,11 @@ class Router:
         finished: Future[None] = Future()
 
         def send_on(fetched: Future[None]) -> None:
-            error = fetched.exception()
-            if error is not None:
-                finished.set_exception(error)
+            if fetched.exception() is not None:
+                forward(fetched, finished)
                 return
-            self.copy_async((ends[0], self._staging), target, middle, span).then(finish)
-
-        def finish(sent: Future[None]) -> None:
-            error = sent.exception()
-            if error is not None:
-                finished.set_exception(error)
-            else:
-                finished.set_result(None)
+            sent = self.copy_async((ends[0], self._staging), target, middle, span)
+            sent.then(lambda done: forward(done, finished))
 
         self.copy_async((self._staging, ends[1]), middle, source, span).then(send_on)
         return finished

@@ -80,7 +80,7 @@ class Stream:
             try:
                 with self._running:
                     result = work(*args)
-            except BaseException as error:  # pylint: disable=broad-exception-caught
+            except BaseException as error:  # noqa: BLE001 - it goes to whoever waits
                 self._finish_one()
                 future.set_exception(error)
             else:
