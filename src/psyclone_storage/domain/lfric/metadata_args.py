@@ -8,7 +8,7 @@ mean together is for `metadata_rules`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
@@ -78,6 +78,8 @@ class _Details:
 
 def generation_of(entry: MetadataItem) -> Generation | None:
     """Return the generation that an entry is written in, None where it could be either."""
+    if constructor_of(entry) != "arg_type":
+        return None
     words = [canonical(item.expr) for item in entry.items[:3]]
     words += [""] * (3 - len(words))
     if words[0] in DATA_TYPES:
@@ -272,10 +274,17 @@ def _read_options(
         problems.append(Diagnostic("M008", message, items[0].span.to(items[-1].span), hint=hint))
         return None
     stencil = _read_stencil(stencils[0], problems) if stencils else None
-    mesh = look_up(meshes[0], MESHES, "M008", "a mesh", problems) if meshes else None
+    mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
     return _Details(
         space=space, stencil=stencil, stencil_item=next(iter(stencils), None), mesh=mesh
     )
+
+
+def _value_of(item: MetadataItem) -> MetadataItem:
+    """Return `keyword=value` without its keyword, at the place of the value."""
+    key, _, value = item.span.text.partition("=")
+    start = item.span.start + len(key) + 1 + len(value) - len(value.lstrip())
+    return replace(item, keyword=None, span=replace(item.span, start=start))
 
 
 def _unknown_option(item: MetadataItem) -> Diagnostic:

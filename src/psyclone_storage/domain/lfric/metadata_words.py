@@ -85,11 +85,11 @@ MESH_PROPERTIES = ("adjacent_face",)
 class Conventions:
     """What the settings say about metadata: the limits of wildcards and the words for accesses."""
 
-    limits: Limits = DEFAULT_LIMITS
-    accesses: Mapping[str, Access] = ACCESSES
+    limits: Limits
+    accesses: Mapping[str, Access]
 
 
-STANDARD = Conventions()
+STANDARD = Conventions(DEFAULT_LIMITS, ACCESSES)
 
 
 def read_access_mapping(mapping: Mapping[str, str]) -> Mapping[str, Access]:
