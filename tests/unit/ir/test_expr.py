@@ -1,0 +1,99 @@
+"""The canonical spelling of expressions: no bracket too many, none too few."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Range,
+    Unary,
+    Verbatim,
+    is_constant,
+    same,
+    spell,
+    walk,
+)
+from psyclone_storage.ir.types import Intrinsic
+
+A, B, C = map(Name, "abc")
+ONE = Literal("1", Intrinsic.INTEGER)
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        (Binary("-", A, Binary("-", B, C)), "a - (b - c)"),
+        (Binary("-", Binary("-", A, B), C), "a - b - c"),
+        (Binary("**", Binary("**", A, B), C), "(a ** b) ** c"),
+        (Binary("**", A, Binary("**", B, C)), "a ** b ** c"),
+        (Binary("*", Unary("-", A), B), "(-a) * b"),
+        (Unary("-", Binary("*", A, B)), "-a * b"),
+        (Unary("-", Binary("+", A, B)), "-(a + b)"),
+        (Binary("+", A, Unary("-", B)), "a + (-b)"),
+        (Binary("**", A, Unary("-", ONE)), "a ** (-1)"),
+        (Unary(".not.", Binary(".and.", A, B)), ".not. (a .and. b)"),
+        (Binary(".or.", Unary(".not.", A), B), ".not. a .or. b"),
+        (Binary("==", Binary("==", A, B), C), "(a == b) == c"),
+        (Index(Member(Name("self"), "f"), (ONE, Range(A, None, ONE))), "self%f(1, a::1)"),
+        (Index(A, (Range(), Keyword("kind", B))), "a(:, kind=b)"),
+        (ArrayLiteral((ONE, A)), "[1, a]"),
+        (Verbatim("any text"), "any text"),
+    ],
+)
+def test_spelling(expr: Expr, text: str) -> None:
+    assert spell(expr) == text
+
+
+NUMBERS = st.integers(1, 9).map(lambda n: Literal(str(n), Intrinsic.INTEGER))
+ARITHMETIC = st.recursive(
+    NUMBERS,
+    lambda inner: st.one_of(
+        st.builds(Binary, st.sampled_from("+-*/"), inner, inner),
+        st.builds(Unary, st.just("-"), inner),
+    ),
+    max_leaves=8,
+)
+
+
+def value(expr: Expr) -> float:
+    match expr:
+        case Literal(text):
+            return float(text)
+        case Unary(_, operand):
+            return -value(operand)
+        case Binary(op, left, right):
+            a, b = value(left), value(right)
+            return {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else float("nan")}[op]
+    raise AssertionError(expr)
+
+
+@given(ARITHMETIC)
+def test_a_spelling_has_the_value_of_its_tree(expr: Expr) -> None:
+    expected = value(expr)
+    if expected == expected and abs(expected) < 1e9:
+        try:
+            found = eval(spell(expr))
+        except ZeroDivisionError:
+            return
+        assert found == pytest.approx(expected)
+
+
+def test_same_looks_past_case_and_blanks() -> None:
+    assert same(Index(Name("Chi"), (ONE,)), Index(Name("chi"), (ONE,)))
+    assert not same(A, B)
+
+
+def test_constants_hold_no_name() -> None:
+    assert is_constant(Unary("-", ONE))
+    assert not is_constant(Binary("+", ONE, A))
+    assert list(walk(Binary("+", ONE, A))) == [Binary("+", ONE, A), ONE, A]
