@@ -1,0 +1,382 @@
+!> Owns what fields of every data type have in common: space, name, halo and its dirty flags.
+!>
+!> A proxy gives generated code access to the data of a field; it shares the flags of its field. A
+!> flag is kept for each halo depth, and a new field is dirty at every depth.
+module field_parent_mod
+
+  use constants_mod, only: cmdi, default_halo_depth, i_def, l_def, str_def
+  use function_space_mod, only: function_space_type
+  use mesh_mod, only: mesh_type
+  use pure_abstract_field_mod, only: pure_abstract_field_type
+
+  implicit none
+  private
+
+  public :: write_interface, read_interface
+  public :: checkpoint_write_interface, checkpoint_read_interface
+
+  !> The name of a field that was given none.
+  character(10), parameter, public :: name_none = 'none'
+
+  !> A field, without its data.
+  type, abstract, extends(pure_abstract_field_type), public :: field_parent_type
+    private
+    type(function_space_type), pointer :: vspace => null()
+    logical(l_def), pointer :: halo_dirty(:) => null()
+    character(str_def) :: name = cmdi
+    procedure(write_interface), nopass, pointer :: write_method => null()
+    procedure(read_interface), nopass, pointer :: read_method => null()
+    procedure(checkpoint_write_interface), nopass, pointer :: checkpoint_write_method => null()
+    procedure(checkpoint_read_interface), nopass, pointer :: checkpoint_read_method => null()
+  contains
+    procedure, public :: field_parent_initialiser
+    procedure, public :: field_parent_proxy_initialiser
+    procedure, public :: field_parent_final
+    procedure, public :: copy_field_parent
+    procedure, public :: is_initialised
+    procedure, public :: which_function_space
+    procedure, public :: get_function_space
+    procedure, public :: get_mesh
+    procedure, public :: get_mesh_id
+    procedure, public :: get_element_order_h
+    procedure, public :: get_element_order_v
+    procedure, public :: get_element_order
+    procedure, public :: get_name
+    procedure, public :: get_field_halo_depth
+    procedure, public :: is_readonly
+    procedure, public :: set_write_behaviour
+    procedure, public :: get_write_behaviour
+    procedure, public :: set_read_behaviour
+    procedure, public :: get_read_behaviour
+    procedure, public :: set_checkpoint_write_behaviour
+    procedure, public :: get_checkpoint_write_behaviour
+    procedure, public :: set_checkpoint_read_behaviour
+    procedure, public :: get_checkpoint_read_behaviour
+    procedure, public :: can_write
+    procedure, public :: can_read
+    procedure, public :: can_checkpoint
+  end type field_parent_type
+
+  !> Access to a field, without its data.
+  type, abstract, public :: field_parent_proxy_type
+    private
+    type(function_space_type), pointer, public :: vspace => null()
+    logical(l_def), pointer :: halo_dirty(:) => null()
+  contains
+    procedure, public :: get_field_proxy_halo_depth
+    procedure, public :: is_dirty
+    procedure, public :: set_dirty
+    procedure, public :: set_clean
+    procedure, public :: is_readonly => is_readonly_proxy
+    procedure(halo_exchange_interface), public, deferred :: halo_exchange
+  end type field_parent_proxy_type
+
+  abstract interface
+    !> Write a field for output.
+    subroutine write_interface(field_name, field_proxy)
+      import :: field_parent_proxy_type
+      character(*), intent(in) :: field_name
+      class(field_parent_proxy_type), intent(in) :: field_proxy
+    end subroutine write_interface
+
+    !> Read a field.
+    subroutine read_interface(field_name, field_proxy)
+      import :: field_parent_proxy_type
+      character(*), intent(in) :: field_name
+      class(field_parent_proxy_type), intent(inout) :: field_proxy
+    end subroutine read_interface
+
+    !> Write a field to a checkpoint file.
+    subroutine checkpoint_write_interface(field_name, file_name, field_proxy)
+      import :: field_parent_proxy_type
+      character(*), intent(in) :: field_name
+      character(*), intent(in) :: file_name
+      class(field_parent_proxy_type), intent(in) :: field_proxy
+    end subroutine checkpoint_write_interface
+
+    !> Read a field from a checkpoint file.
+    subroutine checkpoint_read_interface(field_name, file_name, field_proxy)
+      import :: field_parent_proxy_type
+      character(*), intent(in) :: field_name
+      character(*), intent(in) :: file_name
+      class(field_parent_proxy_type), intent(inout) :: field_proxy
+    end subroutine checkpoint_read_interface
+
+    !> Make the halo valid to a depth.
+    subroutine halo_exchange_interface(self, depth)
+      import :: field_parent_proxy_type, i_def
+      class(field_parent_proxy_type), target, intent(inout) :: self
+      integer(i_def), intent(in) :: depth
+    end subroutine halo_exchange_interface
+  end interface
+
+contains
+
+  !> Set the space, the name and the halo depth of a field; its halo is dirty.
+  subroutine field_parent_initialiser(self, vector_space, name, halo_depth)
+    class(field_parent_type), intent(inout) :: self
+    type(function_space_type), target, intent(in) :: vector_space
+    character(*), optional, intent(in) :: name
+    integer(i_def), optional, intent(in) :: halo_depth
+
+    integer(i_def) :: depth
+
+    call self%field_parent_final()
+    depth = default_halo_depth
+    if (present(halo_depth)) depth = halo_depth
+    if (depth > vector_space%get_halo_depth()) &
+      error stop 'field%initialise: the halo of the field is deeper than that of its mesh'
+    self%vspace => vector_space
+    self%name = name_none
+    if (present(name)) self%name = name
+    allocate (self%halo_dirty(depth))
+    self%halo_dirty = .true.
+  end subroutine field_parent_initialiser
+
+  !> Let a proxy see the space and the flags of the field.
+  subroutine field_parent_proxy_initialiser(self, field_proxy)
+    class(field_parent_type), target, intent(in) :: self
+    class(field_parent_proxy_type), intent(inout) :: field_proxy
+
+    field_proxy%vspace => self%vspace
+    field_proxy%halo_dirty => self%halo_dirty
+  end subroutine field_parent_proxy_initialiser
+
+  !> Give the memory back; the field may be initialised again.
+  subroutine field_parent_final(self)
+    class(field_parent_type), intent(inout) :: self
+
+    if (associated(self%halo_dirty)) deallocate (self%halo_dirty)
+    nullify (self%vspace, self%halo_dirty)
+  end subroutine field_parent_final
+
+  !> Copy everything but the data and the name to an initialised field on the same space.
+  subroutine copy_field_parent(self, dest)
+    class(field_parent_type), target, intent(in) :: self
+    class(field_parent_type), target, intent(inout) :: dest
+
+    dest%halo_dirty = self%halo_dirty
+    dest%write_method => self%write_method
+    dest%read_method => self%read_method
+    dest%checkpoint_write_method => self%checkpoint_write_method
+    dest%checkpoint_read_method => self%checkpoint_read_method
+  end subroutine copy_field_parent
+
+  !> Return whether the field has been initialised.
+  function is_initialised(self) result(initialised)
+    class(field_parent_type), intent(in) :: self
+    logical(l_def) :: initialised
+
+    initialised = associated(self%vspace)
+  end function is_initialised
+
+  !> Return which function space the field is on.
+  function which_function_space(self) result(fs)
+    class(field_parent_type), intent(in) :: self
+    integer(i_def) :: fs
+
+    fs = self%vspace%which()
+  end function which_function_space
+
+  !> Return the function space.
+  function get_function_space(self) result(vspace)
+    class(field_parent_type), target, intent(in) :: self
+    type(function_space_type), pointer :: vspace
+
+    vspace => self%vspace
+  end function get_function_space
+
+  !> Return the mesh.
+  function get_mesh(self) result(mesh)
+    class(field_parent_type), intent(in) :: self
+    type(mesh_type), pointer :: mesh
+
+    mesh => self%vspace%get_mesh()
+  end function get_mesh
+
+  !> Return the id of the mesh.
+  function get_mesh_id(self) result(mesh_id)
+    class(field_parent_type), intent(in) :: self
+    integer(i_def) :: mesh_id
+
+    mesh_id = self%vspace%get_mesh_id()
+  end function get_mesh_id
+
+  !> Return the order of the element in the horizontal.
+  function get_element_order_h(self) result(elem_h)
+    class(field_parent_type), intent(in) :: self
+    integer(i_def) :: elem_h
+
+    elem_h = self%vspace%get_element_order_h()
+  end function get_element_order_h
+
+  !> Return the order of the element in the vertical.
+  function get_element_order_v(self) result(elem_v)
+    class(field_parent_type), intent(in) :: self
+    integer(i_def) :: elem_v
+
+    elem_v = self%vspace%get_element_order_v()
+  end function get_element_order_v
+
+  !> Return the order of the element, as it was asked for in 2019.
+  function get_element_order(self) result(elem)
+    class(field_parent_type), intent(in) :: self
+    integer(i_def) :: elem
+
+    elem = self%vspace%get_element_order_h()
+  end function get_element_order
+
+  !> Return the name.
+  function get_name(self) result(name)
+    class(field_parent_type), intent(in) :: self
+    character(str_def) :: name
+
+    name = self%name
+  end function get_name
+
+  !> Return the depth of the halo of the field.
+  function get_field_halo_depth(self) result(field_halo_depth)
+    class(field_parent_type), intent(in) :: self
+    integer(i_def) :: field_halo_depth
+
+    field_halo_depth = size(self%halo_dirty, kind=i_def)
+  end function get_field_halo_depth
+
+  !> Return whether the field may only be read.
+  function is_readonly(self) result(answer)
+    class(field_parent_type), intent(in) :: self
+    logical(l_def) :: answer
+
+    answer = self%vspace%is_readonly()
+  end function is_readonly
+
+  !> Set the procedure for output.
+  subroutine set_write_behaviour(self, write_behaviour)
+    class(field_parent_type), intent(inout) :: self
+    procedure(write_interface), pointer, intent(in) :: write_behaviour
+
+    self%write_method => write_behaviour
+  end subroutine set_write_behaviour
+
+  !> Return the procedure for output.
+  subroutine get_write_behaviour(self, write_behaviour)
+    class(field_parent_type), intent(in) :: self
+    procedure(write_interface), pointer, intent(inout) :: write_behaviour
+
+    write_behaviour => self%write_method
+  end subroutine get_write_behaviour
+
+  !> Set the procedure for input.
+  subroutine set_read_behaviour(self, read_behaviour)
+    class(field_parent_type), intent(inout) :: self
+    procedure(read_interface), pointer, intent(in) :: read_behaviour
+
+    self%read_method => read_behaviour
+  end subroutine set_read_behaviour
+
+  !> Return the procedure for input.
+  subroutine get_read_behaviour(self, read_behaviour)
+    class(field_parent_type), intent(in) :: self
+    procedure(read_interface), pointer, intent(inout) :: read_behaviour
+
+    read_behaviour => self%read_method
+  end subroutine get_read_behaviour
+
+  !> Set the procedure for writing checkpoints.
+  subroutine set_checkpoint_write_behaviour(self, checkpoint_write_behaviour)
+    class(field_parent_type), intent(inout) :: self
+    procedure(checkpoint_write_interface), pointer, intent(in) :: checkpoint_write_behaviour
+
+    self%checkpoint_write_method => checkpoint_write_behaviour
+  end subroutine set_checkpoint_write_behaviour
+
+  !> Return the procedure for writing checkpoints.
+  subroutine get_checkpoint_write_behaviour(self, checkpoint_write_behaviour)
+    class(field_parent_type), intent(in) :: self
+    procedure(checkpoint_write_interface), pointer, intent(inout) :: checkpoint_write_behaviour
+
+    checkpoint_write_behaviour => self%checkpoint_write_method
+  end subroutine get_checkpoint_write_behaviour
+
+  !> Set the procedure for reading checkpoints.
+  subroutine set_checkpoint_read_behaviour(self, checkpoint_read_behaviour)
+    class(field_parent_type), intent(inout) :: self
+    procedure(checkpoint_read_interface), pointer, intent(in) :: checkpoint_read_behaviour
+
+    self%checkpoint_read_method => checkpoint_read_behaviour
+  end subroutine set_checkpoint_read_behaviour
+
+  !> Return the procedure for reading checkpoints.
+  subroutine get_checkpoint_read_behaviour(self, checkpoint_read_behaviour)
+    class(field_parent_type), intent(in) :: self
+    procedure(checkpoint_read_interface), pointer, intent(inout) :: checkpoint_read_behaviour
+
+    checkpoint_read_behaviour => self%checkpoint_read_method
+  end subroutine get_checkpoint_read_behaviour
+
+  !> Return whether there is a procedure for output.
+  function can_write(self) result(writeable)
+    class(field_parent_type), intent(in) :: self
+    logical(l_def) :: writeable
+
+    writeable = associated(self%write_method)
+  end function can_write
+
+  !> Return whether there is a procedure for input.
+  function can_read(self) result(readable)
+    class(field_parent_type), intent(in) :: self
+    logical(l_def) :: readable
+
+    readable = associated(self%read_method)
+  end function can_read
+
+  !> Return whether there are procedures for checkpoints.
+  function can_checkpoint(self) result(checkpointable)
+    class(field_parent_type), intent(in) :: self
+    logical(l_def) :: checkpointable
+
+    checkpointable = &
+      associated(self%checkpoint_write_method) .and. associated(self%checkpoint_read_method)
+  end function can_checkpoint
+
+  !> Return the depth of the halo of the field.
+  function get_field_proxy_halo_depth(self) result(field_halo_depth)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(i_def) :: field_halo_depth
+
+    field_halo_depth = size(self%halo_dirty, kind=i_def)
+  end function get_field_proxy_halo_depth
+
+  !> Return whether the halo is out of date at one depth.
+  function is_dirty(self, depth) result(dirtiness)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    logical(l_def) :: dirtiness
+
+    dirtiness = self%halo_dirty(depth)
+  end function is_dirty
+
+  !> Mark the halo as out of date at every depth.
+  subroutine set_dirty(self)
+    class(field_parent_proxy_type), intent(inout) :: self
+
+    self%halo_dirty = .true.
+  end subroutine set_dirty
+
+  !> Mark the halo as up to date to a depth.
+  subroutine set_clean(self, depth)
+    class(field_parent_proxy_type), intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+
+    self%halo_dirty(:depth) = .false.
+  end subroutine set_clean
+
+  !> Return whether the field may only be read.
+  function is_readonly_proxy(self) result(answer)
+    class(field_parent_proxy_type), intent(in) :: self
+    logical(l_def) :: answer
+
+    answer = self%vspace%is_readonly()
+  end function is_readonly_proxy
+
+end module field_parent_mod

@@ -1,0 +1,576 @@
+!> Owns the function space: which dofs its cells hold, in which order, and their basis functions.
+!>
+!> The order of the dofs is that of dof_numbering_mod, the basis that of element_mod.
+module function_space_mod
+
+  use constants_mod, only: i_def, i_halo_index, l_def, r_def
+  use dof_numbering_mod, only: number_dofs_of_cells
+  use element_mod, only: element_type, new_element, on_cell, on_edge
+  use fs_continuity_mod, only: Wchi
+  use linked_list_data_mod, only: linked_list_data_type
+  use mesh_collection_mod, only: mesh_collection
+  use mesh_mod, only: mesh_type
+  use stencil_2D_dofmap_mod, only: stencil_2D_dofmap_type
+  use stencil_dofmap_mod, only: stencil_dofmap_type
+
+  implicit none
+  private
+
+  ! What call_function is to evaluate
+  integer(i_def), parameter, public :: BASIS = 1
+  integer(i_def), parameter, public :: DIFF_BASIS = 2
+
+  !> A stencil map that has been asked for.
+  type :: stencil_holder
+    integer(i_def) :: shape = 0
+    integer(i_def) :: extent = 0
+    type(stencil_dofmap_type), pointer :: map => null()
+  end type stencil_holder
+
+  !> A two-dimensional stencil map that has been asked for.
+  type :: stencil_2D_holder
+    integer(i_def) :: shape = 0
+    integer(i_def) :: extent = 0
+    type(stencil_2D_dofmap_type), pointer :: map => null()
+  end type stencil_2D_holder
+
+  !> A space of functions over a mesh, with `ndata` values at each dof.
+  type, extends(linked_list_data_type), public :: function_space_type
+    private
+    type(mesh_type), pointer :: mesh => null()
+    integer(i_def) :: fs = 0
+    integer(i_def) :: element_order_h = 0
+    integer(i_def) :: element_order_v = 0
+    integer(i_def) :: ndata = 1
+    logical(l_def) :: ndata_first = .false.
+    type(element_type) :: element
+    integer(i_def), allocatable :: dofmap(:, :)
+    integer(i_def), allocatable :: boundary_dofs(:, :)
+    integer(i_def), allocatable :: orientation(:)
+    real(r_def), allocatable :: levels(:)
+    integer(i_def) :: last_dof_owned = 0
+    integer(i_def) :: last_dof_annexed = 0
+    integer(i_def), allocatable :: last_dof_halo(:)
+    type(stencil_holder), allocatable :: stencils(:)
+    type(stencil_2D_holder), allocatable :: stencils_2D(:)
+  contains
+    procedure, private :: number_dofs
+    procedure, private :: find_levels
+
+    procedure, public :: get_undf
+    procedure, public :: get_ndof_glob
+    procedure, public :: get_ncell
+    procedure, public :: get_nlayers
+    procedure, public :: get_ndf
+    procedure, public :: get_ndof_interior
+    procedure, public :: get_ndof_face_h
+    procedure, public :: get_ndof_face_v
+    procedure, public :: get_cell_dofmap
+    procedure, public :: get_whole_dofmap
+    procedure, public :: get_levels
+    procedure, public :: get_nodes
+    procedure, public :: get_boundary_dofs
+    procedure, public :: get_global_dof_id
+
+    procedure, public :: which
+    procedure, public :: get_dim_space
+    procedure, public :: get_dim_space_diff
+    procedure, public :: get_mesh
+    procedure, public :: get_mesh_id
+    procedure, public :: get_element_order_h
+    procedure, public :: get_element_order_v
+    procedure, public :: get_ndata
+    procedure, public :: is_ndata_first
+    procedure, public :: is_readonly
+    procedure, public :: is_writable
+
+    procedure, public :: call_function
+    procedure, public :: compute_basis_function
+    procedure, public :: compute_diff_basis_function
+
+    procedure, public :: get_last_dof_owned
+    procedure, public :: get_last_dof_annexed
+    procedure, public :: get_last_dof_halo_any
+    procedure, public :: get_last_dof_halo_deepest
+    generic, public :: get_last_dof_halo => get_last_dof_halo_any, get_last_dof_halo_deepest
+    procedure, public :: get_halo_depth
+
+    procedure, public :: get_stencil_dofmap
+    procedure, public :: get_stencil_2D_dofmap
+    procedure, public :: get_ncolours
+    procedure, public :: get_colours
+    procedure, public :: get_cell_orientation
+  end type function_space_type
+
+  interface function_space_type
+    module procedure new_function_space
+  end interface function_space_type
+
+contains
+
+  !> Return a space over the mesh of this id, with one value at each dof unless `ndata` says
+  !> otherwise; with `ndata_first` the values of a dof are contiguous.
+  function new_function_space(mesh_id, element_order_h, element_order_v, lfric_fs, ndata, &
+                              ndata_first) result(instance)
+    integer(i_def), intent(in) :: mesh_id
+    integer(i_def), intent(in) :: element_order_h
+    integer(i_def), intent(in) :: element_order_v
+    integer(i_def), intent(in) :: lfric_fs
+    integer(i_def), optional, intent(in) :: ndata
+    logical(l_def), optional, intent(in) :: ndata_first
+    type(function_space_type) :: instance
+
+    instance%mesh => mesh_collection%get_mesh(mesh_id)
+    instance%fs = lfric_fs
+    instance%element_order_h = element_order_h
+    instance%element_order_v = element_order_v
+    if (present(ndata)) instance%ndata = ndata
+    if (present(ndata_first)) instance%ndata_first = ndata_first
+    if (element_order_h /= element_order_v) &
+      error stop 'function_space_type: orders that differ have no body'
+    instance%element = new_element(lfric_fs, element_order_h, &
+                                   instance%mesh%get_reference_element())
+    allocate (instance%stencils(0), instance%stencils_2D(0))
+    call instance%number_dofs()
+    call instance%find_levels()
+  end function new_function_space
+
+  !> Number the dofs of every cell and note how far each group of cells reaches.
+  subroutine number_dofs(self)
+    class(function_space_type), intent(inout) :: self
+
+    integer(i_def), allocatable :: last_dof_to(:)
+    integer(i_def) :: depth
+
+    allocate (self%dofmap(self%element%ndf, self%mesh%get_ncells_2d()))
+    allocate (last_dof_to(self%mesh%get_ncells_2d()))
+    call number_dofs_of_cells(self%element, self%mesh, self%ndata, self%ndata_first, &
+                              self%dofmap, last_dof_to)
+
+    ! A rank that has the whole mesh owns all dofs of its own cells.
+    self%last_dof_annexed = last_dof_to(self%mesh%get_last_edge_cell())
+    self%last_dof_owned = self%last_dof_annexed
+    allocate (self%last_dof_halo(self%mesh%get_halo_depth()))
+    do depth = 1, self%mesh%get_halo_depth()
+      self%last_dof_halo(depth) = last_dof_to(self%mesh%get_last_halo_cell(depth))
+    end do
+  end subroutine number_dofs
+
+  !> Set the heights of dofs in layers, and which dofs lie at the bottom and the top.
+  subroutine find_levels(self)
+    class(function_space_type), intent(inout) :: self
+
+    real(r_def), allocatable :: heights(:)
+    logical, allocatable :: occupied(:)
+    integer(i_def) :: df, place
+
+    allocate (heights(2 * self%mesh%get_nlayers() + 1))
+    heights = [(0.5_r_def * real(place - 1, r_def), place=1, size(heights, kind=i_def))]
+    allocate (occupied(size(heights)))
+    occupied = .false.
+    allocate (self%boundary_dofs(self%element%ndf, 2), self%orientation(self%element%ndf))
+    self%boundary_dofs = 1
+    self%orientation = 1
+    do df = 1, self%element%ndf
+      if (self%element%is_upright(df)) then
+        occupied(2::2) = .true.
+      else
+        occupied(1::2) = .true.
+        self%boundary_dofs(df, merge(2, 1, self%element%is_on_top(df))) = 0
+      end if
+    end do
+    allocate (self%levels, source=pack(heights, occupied))
+  end subroutine find_levels
+
+  !> Return the number of dofs that this rank holds.
+  function get_undf(self) result(undf)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: undf
+
+    undf = self%last_dof_halo(size(self%last_dof_halo))
+  end function get_undf
+
+  !> Return the number of dofs over all ranks.
+  function get_ndof_glob(self) result(ndof_glob)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ndof_glob
+
+    ndof_glob = self%last_dof_owned
+  end function get_ndof_glob
+
+  !> Return the number of cells that a loop without halos visits.
+  function get_ncell(self) result(ncells_2d)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ncells_2d
+
+    ncells_2d = self%mesh%get_last_edge_cell()
+  end function get_ncell
+
+  !> Return the number of layers.
+  function get_nlayers(self) result(nlayers)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: nlayers
+
+    nlayers = self%mesh%get_nlayers()
+  end function get_nlayers
+
+  !> Return the number of dofs of a cell.
+  function get_ndf(self) result(ndof_cell)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ndof_cell
+
+    ndof_cell = self%element%ndf
+  end function get_ndf
+
+  !> Return the number of dofs that belong to their cell alone.
+  function get_ndof_interior(self) result(ndof_interior)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ndof_interior
+
+    ndof_interior = merge(self%element%ndf, 0_i_def, self%element%broken)
+  end function get_ndof_interior
+
+  !> Return the number of dofs of a side face.
+  function get_ndof_face_h(self) result(ndof_face_h)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ndof_face_h
+
+    integer(i_def) :: df
+
+    ndof_face_h = 0
+    do df = 1, self%element%ndf
+      if (self%element%sits_on(df) == on_edge .and. self%element%is_upright(df)) ndof_face_h = 1
+    end do
+    if (self%element%broken) ndof_face_h = 0
+  end function get_ndof_face_h
+
+  !> Return the number of dofs of a bottom or top face.
+  function get_ndof_face_v(self) result(ndof_face_v)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ndof_face_v
+
+    integer(i_def) :: df
+
+    ndof_face_v = 0
+    do df = 1, self%element%ndf
+      if (self%element%sits_on(df) == on_cell .and. self%element%is_shared(df)) ndof_face_v = 1
+    end do
+  end function get_ndof_face_v
+
+  !> Return the dofs at the bottom of the column of one cell.
+  function get_cell_dofmap(self, cell_lid) result(map)
+    class(function_space_type), target, intent(in) :: self
+    integer(i_def), intent(in) :: cell_lid
+    integer(i_def), pointer :: map(:)
+
+    map => self%dofmap(:, cell_lid)
+  end function get_cell_dofmap
+
+  !> Return the dofs at the bottom of every column, (dof, cell).
+  function get_whole_dofmap(self) result(map)
+    class(function_space_type), target, intent(in) :: self
+    integer(i_def), pointer :: map(:, :)
+
+    map => self%dofmap
+  end function get_whole_dofmap
+
+  !> Return the heights at which a column has dofs, in layers.
+  function get_levels(self) result(levels)
+    class(function_space_type), target, intent(in) :: self
+    real(r_def), pointer :: levels(:)
+
+    levels => self%levels
+  end function get_levels
+
+  !> Return the places of the dofs in the reference cell, (3, dof).
+  function get_nodes(self) result(nodal_coords)
+    class(function_space_type), target, intent(in) :: self
+    real(r_def), pointer :: nodal_coords(:, :)
+
+    nodal_coords => self%element%nodes
+  end function get_nodes
+
+  !> Return 0 for dofs at the (dof, 1) bottom or (dof, 2) top of a cell, else 1.
+  function get_boundary_dofs(self) result(boundary_dofs)
+    class(function_space_type), target, intent(in) :: self
+    integer(i_def), pointer :: boundary_dofs(:, :)
+
+    boundary_dofs => self%boundary_dofs
+  end function get_boundary_dofs
+
+  !> Return the id over all ranks, from 0, of every dof.
+  subroutine get_global_dof_id(self, global_dof_id)
+    class(function_space_type), target, intent(in) :: self
+    integer(i_halo_index), allocatable, intent(out) :: global_dof_id(:)
+
+    integer(i_halo_index) :: dof
+
+    allocate (global_dof_id(self%get_undf()))
+    global_dof_id = [(dof - 1, dof=1, size(global_dof_id, kind=i_halo_index))]
+  end subroutine get_global_dof_id
+
+  !> Return which space it is.
+  function which(self) result(fs)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: fs
+
+    fs = self%fs
+  end function which
+
+  !> Return the size of a value of the basis.
+  function get_dim_space(self) result(dim)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: dim
+
+    dim = self%element%dim_space
+  end function get_dim_space
+
+  !> Return the size of a value of the differentiated basis.
+  function get_dim_space_diff(self) result(dim)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: dim
+
+    dim = self%element%dim_space_diff
+  end function get_dim_space_diff
+
+  !> Return the mesh.
+  function get_mesh(self) result(mesh)
+    class(function_space_type), intent(in) :: self
+    type(mesh_type), pointer :: mesh
+
+    mesh => self%mesh
+  end function get_mesh
+
+  !> Return the id of the mesh.
+  function get_mesh_id(self) result(mesh_id)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: mesh_id
+
+    mesh_id = self%mesh%get_id()
+  end function get_mesh_id
+
+  !> Return the order of the element in the horizontal.
+  function get_element_order_h(self) result(element_order_h)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: element_order_h
+
+    element_order_h = self%element_order_h
+  end function get_element_order_h
+
+  !> Return the order of the element in the vertical.
+  function get_element_order_v(self) result(element_order_v)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: element_order_v
+
+    element_order_v = self%element_order_v
+  end function get_element_order_v
+
+  !> Return the number of values at each dof.
+  function get_ndata(self) result(ndata)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ndata
+
+    ndata = self%ndata
+  end function get_ndata
+
+  !> Return whether the values of a dof are contiguous.
+  function is_ndata_first(self) result(flag)
+    class(function_space_type), intent(in) :: self
+    logical(l_def) :: flag
+
+    flag = self%ndata_first
+  end function is_ndata_first
+
+  !> Return whether fields on the space may only be read.
+  function is_readonly(self) result(return_readonly)
+    class(function_space_type), intent(in) :: self
+    logical(l_def) :: return_readonly
+
+    return_readonly = self%fs == Wchi
+  end function is_readonly
+
+  !> Return whether fields on the space may be written.
+  function is_writable(self) result(return_writable)
+    class(function_space_type), intent(in) :: self
+    logical(l_def) :: return_writable
+
+    return_writable = .not. self%is_readonly()
+  end function is_writable
+
+  !> Return the value of a basis function (BASIS) or of its derivative (DIFF_BASIS) at a point.
+  function call_function(self, function_to_call, df, xi) result(evaluate)
+    class(function_space_type), intent(in) :: self
+    integer(i_def), intent(in) :: function_to_call
+    integer(i_def), intent(in) :: df
+    real(r_def), intent(in) :: xi(3)
+    real(r_def), allocatable :: evaluate(:)
+
+    select case (function_to_call)
+    case (BASIS)
+      allocate (evaluate, source=self%element%evaluate(df, xi))
+    case (DIFF_BASIS)
+      allocate (evaluate, source=self%element%evaluate_diff(df, xi))
+    case default
+      error stop 'call_function: neither BASIS nor DIFF_BASIS'
+    end select
+  end function call_function
+
+  !> Set the basis functions at horizontal points, (point, 2),
+  !> and heights, as (size, dof, point, height).
+  subroutine compute_basis_function(self, basis, ndf, qp_h, qp_v, x_qp, z_qp)
+    class(function_space_type), intent(in) :: self
+    integer(i_def), intent(in) :: ndf
+    integer(i_def), intent(in) :: qp_h
+    integer(i_def), intent(in) :: qp_v
+    real(r_def), intent(in) :: x_qp(qp_h, 2)
+    real(r_def), intent(in) :: z_qp(qp_v)
+    real(r_def), intent(out) :: basis(self%element%dim_space, ndf, qp_h, qp_v)
+
+    integer(i_def) :: df, i, k
+
+    do k = 1, qp_v
+      do i = 1, qp_h
+        do df = 1, ndf
+          basis(:, df, i, k) = self%element%evaluate(df, [x_qp(i, :), z_qp(k)])
+        end do
+      end do
+    end do
+  end subroutine compute_basis_function
+
+  !> Set the derivatives of the basis functions at horizontal points, (point, 2),
+  !> and heights, as (size, dof, point, height).
+  subroutine compute_diff_basis_function(self, dbasis, ndf, qp_h, qp_v, x_qp, z_qp)
+    class(function_space_type), intent(in) :: self
+    integer(i_def), intent(in) :: ndf
+    integer(i_def), intent(in) :: qp_h
+    integer(i_def), intent(in) :: qp_v
+    real(r_def), intent(in) :: x_qp(qp_h, 2)
+    real(r_def), intent(in) :: z_qp(qp_v)
+    real(r_def), intent(out) :: dbasis(self%element%dim_space_diff, ndf, qp_h, qp_v)
+
+    integer(i_def) :: df, i, k
+
+    do k = 1, qp_v
+      do i = 1, qp_h
+        do df = 1, ndf
+          dbasis(:, df, i, k) = self%element%evaluate_diff(df, [x_qp(i, :), z_qp(k)])
+        end do
+      end do
+    end do
+  end subroutine compute_diff_basis_function
+
+  !> Return the last dof that this rank owns.
+  function get_last_dof_owned(self) result(last_dof_owned)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: last_dof_owned
+
+    last_dof_owned = self%last_dof_owned
+  end function get_last_dof_owned
+
+  !> Return the last dof of an owned cell.
+  function get_last_dof_annexed(self) result(last_dof_annexed)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: last_dof_annexed
+
+    last_dof_annexed = self%last_dof_annexed
+  end function get_last_dof_annexed
+
+  !> Return the last dof of the halo to a depth.
+  function get_last_dof_halo_any(self, depth) result(last_dof_halo)
+    class(function_space_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    integer(i_def) :: last_dof_halo
+
+    last_dof_halo = self%last_dof_halo(depth)
+  end function get_last_dof_halo_any
+
+  !> Return the last dof of the halo.
+  function get_last_dof_halo_deepest(self) result(last_dof_halo)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: last_dof_halo
+
+    last_dof_halo = self%last_dof_halo(size(self%last_dof_halo))
+  end function get_last_dof_halo_deepest
+
+  !> Return the number of depths of the halo.
+  function get_halo_depth(self) result(halo_depth)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: halo_depth
+
+    halo_depth = self%mesh%get_halo_depth()
+  end function get_halo_depth
+
+  !> Return the stencils of a shape and an extent, which are made when first asked for.
+  function get_stencil_dofmap(self, stencil_shape, stencil_extent) result(map)
+    class(function_space_type), intent(inout) :: self
+    integer(i_def), intent(in) :: stencil_shape
+    integer(i_def), intent(in) :: stencil_extent
+    type(stencil_dofmap_type), pointer :: map
+
+    type(stencil_holder) :: holder
+    integer :: place
+
+    do place = 1, size(self%stencils)
+      holder = self%stencils(place)
+      map => holder%map
+      if (holder%shape == stencil_shape .and. holder%extent == stencil_extent) return
+    end do
+    holder%shape = stencil_shape
+    holder%extent = stencil_extent
+    allocate (holder%map)
+    holder%map = stencil_dofmap_type(stencil_shape, stencil_extent, self%mesh, self%dofmap)
+    self%stencils = [self%stencils, holder]
+    map => holder%map
+  end function get_stencil_dofmap
+
+  !> Return the stencils of a shape and an extent, which are made when first asked for.
+  function get_stencil_2D_dofmap(self, stencil_shape, stencil_extent) result(map)
+    class(function_space_type), intent(inout) :: self
+    integer(i_def), intent(in) :: stencil_shape
+    integer(i_def), intent(in) :: stencil_extent
+    type(stencil_2D_dofmap_type), pointer :: map
+
+    type(stencil_2D_holder) :: holder
+    integer :: place
+
+    do place = 1, size(self%stencils_2D)
+      holder = self%stencils_2D(place)
+      map => holder%map
+      if (holder%shape == stencil_shape .and. holder%extent == stencil_extent) return
+    end do
+    holder%shape = stencil_shape
+    holder%extent = stencil_extent
+    allocate (holder%map)
+    holder%map = stencil_2D_dofmap_type(stencil_shape, stencil_extent, self%mesh, self%dofmap)
+    self%stencils_2D = [self%stencils_2D, holder]
+    map => holder%map
+  end function get_stencil_2D_dofmap
+
+  !> Return the number of colours of the mesh.
+  function get_ncolours(self) result(ncolours)
+    class(function_space_type), intent(in) :: self
+    integer(i_def) :: ncolours
+
+    ncolours = self%mesh%get_ncolours()
+  end function get_ncolours
+
+  !> Set the number of colours, of cells of each, and the cells, (colour, place).
+  subroutine get_colours(self, ncolours, ncells_per_colour, colour_map)
+    class(function_space_type), intent(in) :: self
+    integer(i_def), intent(out) :: ncolours
+    integer(i_def), pointer, intent(out) :: ncells_per_colour(:)
+    integer(i_def), pointer, intent(out) :: colour_map(:, :)
+
+    call self%mesh%get_colours(ncolours, ncells_per_colour, colour_map)
+  end subroutine get_colours
+
+  !> Return the sign of every dof of a cell; on a plane all cells agree, so all are 1.
+  function get_cell_orientation(self, cell) result(cell_orientation)
+    class(function_space_type), target, intent(in) :: self
+    integer(i_def), intent(in) :: cell
+    integer(i_def), pointer :: cell_orientation(:)
+
+    cell_orientation => self%orientation
+  end function get_cell_orientation
+
+end module function_space_mod

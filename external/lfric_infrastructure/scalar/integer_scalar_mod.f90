@@ -1,0 +1,59 @@
+!> Owns the scalars of integers.
+module integer_scalar_mod
+
+  use constants_mod, only: i_def
+
+  implicit none
+  private
+
+  !> A value of this rank, to be reduced over all ranks.
+  type, public :: integer_scalar_type
+    integer(i_def), public :: value
+  contains
+    procedure, public :: initialise
+    procedure, public :: get_sum
+    procedure, public :: get_min
+    procedure, public :: get_max
+    procedure, public :: reduction_finish
+  end type integer_scalar_type
+
+contains
+
+  !> Set the value of this rank.
+  subroutine initialise(self, value)
+    class(integer_scalar_type), intent(inout) :: self
+    integer(i_def), intent(in) :: value
+
+    self%value = value
+  end subroutine initialise
+
+  !> Return the sum over all ranks; there is one rank.
+  function get_sum(self) result(g_sum)
+    class(integer_scalar_type), intent(inout) :: self
+    integer(i_def) :: g_sum
+
+    g_sum = self%value
+  end function get_sum
+
+  !> Return the least value over all ranks; there is one rank.
+  function get_min(self) result(g_min)
+    class(integer_scalar_type), intent(inout) :: self
+    integer(i_def) :: g_min
+
+    g_min = self%value
+  end function get_min
+
+  !> Return the greatest value over all ranks; there is one rank.
+  function get_max(self) result(g_max)
+    class(integer_scalar_type), intent(inout) :: self
+    integer(i_def) :: g_max
+
+    g_max = self%value
+  end function get_max
+
+  !> Wait for a reduction; reductions block here, so there is nothing to wait for.
+  subroutine reduction_finish(self)
+    class(integer_scalar_type), intent(in) :: self
+  end subroutine reduction_finish
+
+end module integer_scalar_mod

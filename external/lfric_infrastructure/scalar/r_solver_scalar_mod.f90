@@ -1,0 +1,11 @@
+!> Owns the scalars of kind r_solver.
+module r_solver_scalar_mod
+
+  use precision_types_mod, only: r_solver_scalar_type
+
+  implicit none
+  private
+
+  public :: r_solver_scalar_type
+
+end module r_solver_scalar_mod

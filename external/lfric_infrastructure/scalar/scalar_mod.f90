@@ -1,0 +1,11 @@
+!> Owns the scalars of kind r_def.
+module scalar_mod
+
+  use precision_types_mod, only: scalar_type
+
+  implicit none
+  private
+
+  public :: scalar_type
+
+end module scalar_mod
