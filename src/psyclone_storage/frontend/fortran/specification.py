@@ -30,8 +30,8 @@ _TYPE_HEAD = re.compile(
     re.IGNORECASE,
 )
 _OLD_STYLE_NAMES = re.compile(r"\s*[a-z]\w*\s*(?:[,(*]|$)", re.IGNORECASE)
-_END_TYPE = re.compile(r"end\s*type\b", re.IGNORECASE)
-_TYPE_DEFINITION = re.compile(
+END_TYPE = re.compile(r"end\s*type\b", re.IGNORECASE)
+TYPE_DEFINITION = re.compile(
     r"type\b(?!\s*\()(?:(?P<attributes>[^:]*)::)?\s*(?P<name>[a-z]\w*)$", re.IGNORECASE
 )
 _EXTENDS = re.compile(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
@@ -206,13 +206,13 @@ def read_structure(statement: Statement, body: Iterator[Statement]) -> Definitio
 
     Statements behind `contains` are passed over.
     """
-    head = _TYPE_DEFINITION.match(statement.text)
+    head = TYPE_DEFINITION.match(statement.text)
     if head is None:
         return None
     components: list[Declaration] = []
     bound = False
     for part in body:
-        if _END_TYPE.match(part.text):
+        if END_TYPE.match(part.text):
             break
         bound = bound or part.text.lower() == "contains"
         if not bound:

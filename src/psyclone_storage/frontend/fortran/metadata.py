@@ -1,0 +1,296 @@
+"""Kernel metadata in Fortran: the derived type of a kernel and what implements it, raw.
+
+Reads the specification part of the kernel's module and the names of its subroutines, never a body.
+What an entry means is not known here: an array constructor has items, and an item may have items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
+from psyclone_storage.frontend.fortran.procedures import (
+    Binding,
+    Generic,
+    find_implementation,
+    read_bindings,
+    read_specifics,
+)
+from psyclone_storage.frontend.fortran.reader import UnreadableError, read_expression, read_shape
+from psyclone_storage.frontend.fortran.specification import (
+    END_TYPE,
+    TYPE_DEFINITION,
+    read_procedure,
+)
+from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.ir.expr import Expr, Index, Keyword, Literal, Name
+from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
+from psyclone_storage.ir.types import Intrinsic
+
+_MODULE = re.compile(r"module\s+(?!procedure\b)(?P<name>[a-z]\w*)$", re.IGNORECASE)
+_END_MODULE = re.compile(r"end\s*(?:module\b.*)?$", re.IGNORECASE)
+_INTERFACE = re.compile(r"(?:abstract\s+)?interface\b\s*(?P<name>[a-z]\w*)?", re.IGNORECASE)
+_END_INTERFACE = re.compile(r"end\s*interface\b", re.IGNORECASE)
+_ENTITY = re.compile(r"(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
+_DIMENSION = re.compile(r"dimension\s*\(", re.IGNORECASE)
+_TYPE_NAME = re.compile(r"(?:type|class)\s*\(\s*(\w+)|(\w+)", re.IGNORECASE)
+_KEYWORD = re.compile(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_REFERENCE = re.compile(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Module:
+    """The specification part of a module, as far as it has been read."""
+
+    name: str
+    types: dict[str, _Type] = field(default_factory=dict)
+    generics: dict[str, Generic] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """A derived type: the place of its name and the statements between its ends."""
+
+    span: Span
+    components: tuple[Statement, ...]
+    bindings: tuple[Statement, ...]
+
+
+def read_kernel(source: SourceText, type_name: str) -> ParsedKernel:
+    """Return the raw metadata of the kernel type `type_name`.
+
+    Raises `CompileError` with all that is wrong with its form (spec 1.11, items 50 to 53). Both
+    `(/ ... /)` and `[ ... ]` are array constructors.
+    """
+    module, found = _find(source, type_name)
+    problems: list[Diagnostic] = []
+    components: list[MetadataComponent] = []
+    for statement in found.components:
+        try:
+            components += _read_components(statement)
+        except CompileError as error:
+            problems += error.problems
+    problems += [problem for component in components for problem in _check_form(component)]
+    bindings: list[Binding] = [each for part in found.bindings for each in read_bindings(part)]
+    try:
+        implementation = find_implementation(found.span, tuple(bindings), module.generics)
+    except CompileError as error:
+        raise CompileError(*problems, *error.problems) from None
+    raise_if_any(problems)
+    return ParsedKernel(
+        found.span.text.lower(),
+        module.name,
+        tuple(components),
+        implementation.procedure,
+        implementation.specifics,
+        source,
+        found.span,
+    )
+
+
+# ---------------------------------------------------------------------------- the module
+
+
+def _find(source: SourceText, type_name: str) -> tuple[_Module, _Type]:
+    """Return the type and the module that defines it; raise `CompileError` if none does."""
+    wanted = type_name.lower()
+    known: list[str] = []
+    for module in _modules(source):
+        found = module.types.get(wanted)
+        if found:
+            return module, found
+        known += module.types
+    raise CompileError(
+        Diagnostic(
+            "P040",
+            f"The type '{type_name}' is not in '{source.name}'.",
+            file=source.name,
+            hint=did_you_mean(type_name, known)
+            or (f"The file has {listed(known, 'and')}." if known else "It defines no type."),
+        )
+    )
+
+
+def _modules(source: SourceText) -> Iterator[_Module]:
+    """Yield the modules of a file, each with its specification part."""
+    statements = scan(source)
+    for statement in statements:
+        head = _MODULE.match(statement.text)
+        if head:
+            yield _read_module(head.group("name"), statements)
+
+
+def _read_module(name: str, statements: Iterator[Statement]) -> _Module:
+    """Read up to `contains` or the end of the module."""
+    module = _Module(name)
+    for statement in statements:
+        text = statement.text
+        if text.lower() == "contains" or _END_MODULE.match(text):
+            break
+        if head := TYPE_DEFINITION.match(text):
+            span = statement.span(*head.span("name"))
+            module.types[head.group("name").lower()] = _read_type(span, statements)
+        elif head := _INTERFACE.match(text):
+            generic = _read_interface(statement, head, statements)
+            if generic.name:
+                module.generics[generic.name.lower()] = generic
+    return module
+
+
+def _read_type(span: Span, statements: Iterator[Statement]) -> _Type:
+    components: list[Statement] = []
+    bindings: list[Statement] = []
+    part = components
+    for statement in statements:
+        if END_TYPE.match(statement.text):
+            break
+        if statement.text.lower() == "contains":
+            part = bindings
+        else:
+            part.append(statement)
+    return _Type(span, tuple(components), tuple(bindings))
+
+
+def _read_interface(
+    opening: Statement, head: re.Match[str], statements: Iterator[Statement]
+) -> Generic:
+    """Read an interface block; one that is not generic has no name."""
+    specifics: list[str] = []
+    for statement in statements:
+        if _END_INTERFACE.match(statement.text):
+            break
+        procedure = read_procedure(statement)
+        specifics += (procedure.name,) if procedure else read_specifics(statement)
+    name = head.group("name") or ""
+    return Generic(name, tuple(specifics), opening.whole())
+
+
+# ---------------------------------------------------------------------------- components
+
+
+def _read_components(statement: Statement) -> list[MetadataComponent]:
+    """Return the components of a statement that have an initial value."""
+    text = statement.text
+    colons = first_outside(text, "::")
+    if colons < 0:
+        return []
+    (start, stop), *attributes = list_items(text, 0, colons)
+    written = _TYPE_NAME.match(text, start, stop)
+    type_name = (written.group(1) or written.group(2)).lower() if written else ""
+    shape: tuple[Expr, ...] = ()
+    for first, last in attributes:
+        if dimension := _DIMENSION.match(text, first, last):
+            shape = _read(read_shape, statement, dimension.end(), last - 1)
+    components = []
+    for first, last in list_items(text, colons + 2, len(text)):
+        component = _read_component(statement, (first, last), type_name, shape)
+        if component is not None:
+            components.append(component)
+    return components
+
+
+def _read_component(
+    statement: Statement, place: tuple[int, int], type_name: str, shape: tuple[Expr, ...]
+) -> MetadataComponent | None:
+    """Return one component, or None if it has no initial value; `shape` is what all share."""
+    text = statement.text
+    start, stop = place
+    entity = _ENTITY.match(text, start, stop)
+    if entity is None:
+        return None
+    behind = entity.end()
+    if entity.group("bracket"):
+        close = closing(text, behind - 1)
+        shape = _read(read_shape, statement, behind, close)
+        behind = close + 1
+    equals = first_outside(text, "=", behind)
+    if not behind <= equals < stop:
+        return None
+    value = _skip_blanks(text, equals + 1)
+    inner = _constructor(text, value, stop)
+    items = list_items(text, *inner) if inner else [(value, stop)]
+    return MetadataComponent(
+        entity.group("name").lower(),
+        type_name,
+        shape,
+        tuple(_read_item(statement, *item) for item in items),
+        inner is not None,
+        statement.span(*entity.span("name")),
+    )
+
+
+def _constructor(text: str, start: int, stop: int) -> tuple[int, int] | None:
+    """Return start and stop of what stands inside an array constructor, None if it is none."""
+    width = 2 if text.startswith("(/", start) else 1 if text.startswith("[", start) else 0
+    if not width or closing(text, start) + 1 != stop:
+        return None
+    colons = first_outside(text, "::", start + width)
+    first = colons + 2 if 0 <= colons < stop else start + width
+    return first, stop - width
+
+
+def _skip_blanks(text: str, start: int) -> int:
+    return start + len(text[start:]) - len(text[start:].lstrip())
+
+
+def _read_item(statement: Statement, start: int, stop: int) -> MetadataItem:
+    text = statement.text
+    keyword = _KEYWORD.match(text, start, stop)
+    first = keyword.end() if keyword else start
+    name = keyword.group("name").lower() if keyword else None
+    span = statement.span(start, max(stop, start + 1))
+    reference = _REFERENCE.match(text, first, stop)
+    if reference is None or closing(text, reference.end() - 1) + 1 != stop:
+        return MetadataItem(_read(read_expression, statement, first, stop), name, (), span)
+    inner = list_items(text, reference.end(), stop - 1)
+    items = tuple(_read_item(statement, *place) for place in inner)
+    expr = Index(Name(reference.group("name")), tuple(map(_as_argument, items)))
+    return MetadataItem(expr, name, items, span)
+
+
+def _as_argument(item: MetadataItem) -> Expr:
+    return Keyword(item.keyword, item.expr) if item.keyword else item.expr
+
+
+def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int) -> T:
+    """Apply `rule` to a part of `statement`; raise `CompileError` there if it is not Fortran."""
+    text = statement.text[start:stop]
+    try:
+        return rule(text)
+    except UnreadableError:
+        message = (
+            f"'{text}' is no metadata that can be read." if text else "There is no metadata here."
+        )
+        place = statement.span(start, max(stop, start + 1))
+        raise CompileError(Diagnostic("P044", message, place)) from None
+
+
+def _check_form(component: MetadataComponent) -> list[Diagnostic]:
+    """Report a shape that does not fit the value (spec 1.11, item 50)."""
+    shape, name = component.shape, component.name
+    if len(shape) > 1:
+        message = f"'{name}' has {len(shape)} dimensions; a metadata array has one."
+        return [Diagnostic("P042", message, component.span)]
+    if bool(shape) != component.is_array:
+        message = (
+            f"'{name}' is declared as an array but is given one value."
+            if shape
+            else f"'{name}' is declared as one value but is given an array."
+        )
+        hint = "" if shape else f"Declare it as '{name}({len(component.items)})'."
+        return [Diagnostic("P043", message, component.span, hint=hint)]
+    match shape:
+        case (Literal(text, Intrinsic.INTEGER),) if text != str(len(component.items)):
+            given = "1 entry" if len(component.items) == 1 else f"{len(component.items)} entries"
+            message = f"'{name}' is declared with {text} but given {given}."
+            hint = f"Declare it as '{name}({len(component.items)})'."
+            return [Diagnostic("P041", message, component.span, hint=hint)]
+    return []
