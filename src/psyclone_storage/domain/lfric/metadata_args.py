@@ -232,7 +232,7 @@ def _read_details(entry: _Entry, setting: Setting, problems: list[Diagnostic]) -
 
 
 _LENGTHS = {
-    ArgKind.FIELD: ("M008", 1, 3, "its function space, and at most a stencil or a mesh"),
+    ArgKind.FIELD: ("M008", 1, 5, "its function space, and what else is known of it"),
     ArgKind.OPERATOR: ("M013", 2, 2, "the function spaces that it maps to and from"),
     ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, "the function spaces that it maps to and from"),
     ArgKind.SCALAR: ("M014", 0, 0, "nothing"),
@@ -263,16 +263,15 @@ def _has_right_length(entry: _Entry, problems: list[Diagnostic]) -> bool:
 def _read_options(
     items: tuple[MetadataItem, ...], space: str, problems: list[Diagnostic]
 ) -> _Details | None:
-    """Read what may follow the function space of a field: a stencil, or a mesh."""
+    """Read what may follow the function space of a field: a stencil, a mesh, or both."""
     stencils = [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
     meshes = [item for item in items if item.keyword == "mesh_arg"]
-    known = [*stencils, *meshes]
-    problems += [_unknown_option(item) for item in items if item not in known]
-    if len(known) > 1:
-        message = "A field can have one stencil or one 'mesh_arg', not several of them."
-        hint = "A kernel between two meshes has no stencils."
-        problems.append(Diagnostic("M008", message, items[0].span.to(items[-1].span), hint=hint))
-        return None
+    problems += [
+        _unknown_option(item) for item in items if item not in stencils and item not in meshes
+    ]
+    for repeated in (*stencils[1:], *meshes[1:]):
+        message = "A field has one stencil and is on one mesh, but this is the second."
+        problems.append(Diagnostic("M008", message, repeated.span))
     stencil = _read_stencil(stencils[0], problems) if stencils else None
     mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
     return _Details(
@@ -342,9 +341,16 @@ def _check_argument(
         message = f"A field with a stencil can only be read, but has '{entry.access.span.text}'."
         hint = "A kernel must not write to the cells around its own. Use 'gh_read'."
         problems.append(Diagnostic("M011", message, entry.access.span, hint=hint))
-    if iteration is not None and iteration.over_dofs:
-        message = "A kernel that operates on dofs cannot have a stencil."
-        problems.append(
-            Diagnostic("M012", message, place, hint="Dofs have no neighbours, cells do.")
-        )
+    meaningless = _why_no_stencil(arg, iteration)
+    if meaningless:
+        message = "A stencil has no meaning for this field."
+        problems.append(Diagnostic("M012", message, place, hint=meaningless))
     return problems
+
+
+def _why_no_stencil(arg: KernelArg, iteration: Iteration | None) -> str:
+    if iteration is not None and iteration.over_dofs:
+        return "The kernel operates on dofs, which have no neighbours as cells do."
+    if arg.mesh is MeshRole.FINE:
+        return "The kernel is called for cells of the coarse mesh, and gets its fine cells in full."
+    return ""

@@ -158,8 +158,7 @@ def test_metadata_agrees_with_psyclone() -> None:
     for name in BUILTIN_NAMES:
         kernel = found(name)
         entries = [
-            [f"gh_{arg.kind.value}", f"gh_{arg.intrinsic.value}", f"gh_{arg.access.value}"]
-            + list(arg.spaces)
+            [*(f"gh_{word.value}" for word in (arg.kind, arg.intrinsic, arg.access)), *arg.spaces]
             for arg in kernel.args
         ]
         ours[name] = (kernel.iteration.value, entries)
