@@ -17,6 +17,8 @@ CODES: dict[str, str] = {
     "C007": "A key of a settings file stands where it has no effect (a warning).",
     "C008": "An override of a setting does not name one key.",
     "C009": "A value in a settings file refers to another key.",
+    "G001": "A field or operator is declared with a type that gives no access to its data.",
+    "G002": "Values of a kind are to be reduced over ranks, for which there is no reduction.",
     "M001": "An entry of kernel metadata is not of the type that its component holds.",
     "M002": "The first item of an argument's entry is not a kind of argument.",
     "M003": "An argument's entry has too few items to be one.",

@@ -1,0 +1,322 @@
+"""How the LFRic infrastructure spells what generated code asks of it.
+
+Every name of a module, a type or a type-bound procedure that appears in generated code for
+LFRic is in this file and in no other. One enumeration lists the names of one
+module; a contract test looks all of them up in the Fortran sources that are shipped with
+the compiler. The facts are those of LFRic core as of 2025 (spec 1.10 and 4.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from psyclone_storage.ir.kernel import BasisOperation, BasisShape, ReductionOp, StencilShape
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+
+INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
+REAL = ScalarType(Intrinsic.REAL, "r_def")
+SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
+
+# ---------------------------------------------------------------------------- modules
+
+
+class Module(StrEnum):
+    """Modules of which single names are imported, beside those of the data types."""
+
+    CONSTANTS = "constants_mod"
+    FUNCTION_SPACE = "function_space_mod"
+    CONTINUITY = "fs_continuity_mod"
+    MESH = "mesh_mod"
+    MESH_MAP = "mesh_map_mod"
+    STENCIL = "stencil_dofmap_mod"
+    STENCIL_2D = "stencil_2d_dofmap_mod"
+    DIRECTION = "flux_direction_mod"
+    REFERENCE_ELEMENT = "reference_element_mod"
+    LOG = "log_mod"
+    COLUMNWISE_OPERATOR = "columnwise_operator_mod"
+
+
+KIND_MODULES: Mapping[str, str] = dict.fromkeys(
+    ("real32", "real64", "int32", "int64"), "iso_fortran_env"
+)
+"""The modules of kind parameters that are not in `constants_mod`."""
+
+# ---------------------------------------------------------------------------- data types
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """A type whose objects are reached through a proxy, and the type of the data behind it."""
+
+    name: str
+    proxy: str
+    module: str
+    data: ScalarType
+
+    @property
+    def proxy_type(self) -> DerivedType:
+        """The proxy's type with the module that gives it."""
+        return DerivedType(self.proxy, self.module)
+
+    @property
+    def type(self) -> DerivedType:
+        """The object's type with the module that gives it."""
+        return DerivedType(self.name, self.module)
+
+
+def _objects(stem: str, *rows: tuple[str, str]) -> dict[str, ObjectType]:
+    """Return the real types `<prefix><stem>_type`, for rows of a prefix and a kind."""
+    types = (
+        ObjectType(
+            f"{prefix}{stem}_type",
+            f"{prefix}{stem}_proxy_type",
+            f"{prefix}{stem}_mod",
+            ScalarType(Intrinsic.REAL, kind),
+        )
+        for prefix, kind in rows
+    )
+    return {item.name: item for item in types}
+
+
+_MODEL_KINDS = (("", "r_def"), ("r_solver_", "r_solver"), ("r_tran_", "r_tran"))
+
+FIELD_TYPES: Mapping[str, ObjectType] = {
+    **_objects("field", *_MODEL_KINDS, ("r_bl_", "r_bl")),
+    **_objects("field_real32", ("", "real32")),
+    **_objects("field_real64", ("", "real64")),
+    "integer_field_type": ObjectType(
+        "integer_field_type", "integer_field_proxy_type", "integer_field_mod", INTEGER
+    ),
+}
+OPERATOR_TYPES: Mapping[str, ObjectType] = {
+    **_objects("operator", *_MODEL_KINDS),
+    **_objects("operator_real32", ("", "real32")),
+    **_objects("operator_real64", ("", "real64")),
+}
+COLUMNWISE_TYPES: Mapping[str, ObjectType] = {
+    "columnwise_operator_type": ObjectType(
+        "columnwise_operator_type",
+        "columnwise_operator_proxy_type",
+        Module.COLUMNWISE_OPERATOR,
+        SOLVER_REAL,
+    )
+}
+QUADRATURE_TYPES: Mapping[BasisShape, ObjectType] = {
+    shape: ObjectType(f"quadrature_{stem}_type", f"quadrature_{stem}_proxy_type",
+                      f"quadrature_{stem}_mod", REAL)
+    for shape, stem in ((BasisShape.XYOZ, "xyoz"), (BasisShape.FACE, "face"),
+                        (BasisShape.EDGE, "edge"))
+}  # fmt: skip
+REDUCTION_TYPES: Mapping[str, DerivedType] = {
+    "r_def": DerivedType("scalar_type", "scalar_mod"),
+    "r_solver": DerivedType("r_solver_scalar_type", "r_solver_scalar_mod"),
+    "r_tran": DerivedType("r_tran_scalar_type", "r_tran_scalar_mod"),
+    "real32": DerivedType("scalar_real32_type", "scalar_real32_mod"),
+    "real64": DerivedType("scalar_real64_type", "scalar_real64_mod"),
+    "i_def": DerivedType("integer_scalar_type", "integer_scalar_mod"),
+}
+"""The objects that reduce a value over all ranks, by the kind of the value."""
+
+MESH = DerivedType("mesh_type", Module.MESH)
+MESH_MAP = DerivedType("mesh_map_type", Module.MESH_MAP)
+STENCIL_MAP = DerivedType("stencil_dofmap_type", Module.STENCIL)
+STENCIL_2D_MAP = DerivedType("stencil_2D_dofmap_type", Module.STENCIL_2D)
+REFERENCE_ELEMENT = DerivedType("reference_element_type", Module.REFERENCE_ELEMENT)
+
+# ---------------------------------------------------------------------------- members
+
+
+class Field(StrEnum):
+    """Members of fields and their proxies."""
+
+    PROXY = "get_proxy"
+    DATA = "data"
+    SPACE = "vspace"
+    IS_DIRTY = "is_dirty"
+    SET_DIRTY = "set_dirty"
+    SET_CLEAN = "set_clean"
+    EXCHANGE = "halo_exchange"
+    START = "halo_exchange_start"
+    FINISH = "halo_exchange_finish"
+    WHICH_SPACE = "which_function_space"
+
+
+class Operator(StrEnum):
+    """Members of operators that act on cells, and their proxies."""
+
+    PROXY = "get_proxy"
+    STENCIL = "local_stencil"
+    NCELL_3D = "ncell_3d"
+    SPACE_TO = "fs_to"
+    SPACE_FROM = "fs_from"
+
+
+class Columnwise(StrEnum):
+    """Members of columnwise operators and their proxies."""
+
+    PROXY = "get_proxy"
+    MATRIX = "columnwise_matrix"
+    NROW = "nrow"
+    NCOL = "ncol"
+    BANDWIDTH = "bandwidth"
+    ALPHA = "alpha"
+    BETA = "beta"
+    GAMMA_M = "gamma_m"
+    GAMMA_P = "gamma_p"
+    BANDED_TO = "column_banded_dofmap_to"
+    BANDED_FROM = "column_banded_dofmap_from"
+    INDIRECTION_TO = "indirection_dofmap_to"
+    INDIRECTION_FROM = "indirection_dofmap_from"
+
+
+class Space(StrEnum):
+    """Type-bound procedures of function spaces."""
+
+    NLAYERS = "get_nlayers"
+    MESH = "get_mesh"
+    NDF = "get_ndf"
+    UNDF = "get_undf"
+    NCELL = "get_ncell"
+    DOFMAP = "get_whole_dofmap"
+    LAST_OWNED = "get_last_dof_owned"
+    LAST_ANNEXED = "get_last_dof_annexed"
+    LAST_HALO = "get_last_dof_halo"
+    DIMENSION = "get_dim_space"
+    DIFF_DIMENSION = "get_dim_space_diff"
+    NODES = "get_nodes"
+    EVALUATE = "call_function"
+    BOUNDARY_DOFS = "get_boundary_dofs"
+    STENCIL = "get_stencil_dofmap"
+    STENCIL_2D = "get_stencil_2D_dofmap"
+    IS_READONLY = "is_readonly"
+
+
+class Mesh(StrEnum):
+    """Type-bound procedures of meshes."""
+
+    NCELLS_2D = "get_ncells_2d"
+    LAST_EDGE = "get_last_edge_cell"
+    LAST_HALO = "get_last_halo_cell"
+    HALO_DEPTH = "get_halo_depth"
+    NCOLOURS = "get_ncolours"
+    COLOUR_MAP = "get_colour_map"
+    LAST_EDGE_OF_COLOURS = "get_last_edge_cell_all_colours"
+    LAST_HALO_OF_COLOURS = "get_last_halo_cell_all_colours"
+    ADJACENT_FACE = "get_adjacent_face"
+    REFERENCE_ELEMENT = "get_reference_element"
+    MAP_TO = "get_mesh_map"
+
+
+class MeshMap(StrEnum):
+    """Type-bound procedures of maps between two meshes."""
+
+    CELLS = "get_whole_cell_map"
+    PER_CELL_X = "get_ntarget_cells_per_source_x"
+    PER_CELL_Y = "get_ntarget_cells_per_source_y"
+
+
+class StencilMap(StrEnum):
+    """Type-bound procedures of stencil maps."""
+
+    DOFMAP = "get_whole_dofmap"
+    SIZES = "get_stencil_sizes"
+
+
+class Element(StrEnum):
+    """Type-bound procedures of reference elements."""
+
+    NFACES = "get_number_faces"
+    NFACES_HORIZONTAL = "get_number_horizontal_faces"
+    NFACES_VERTICAL = "get_number_vertical_faces"
+
+
+class Quadrature(StrEnum):
+    """Members of quadrature rules and their proxies."""
+
+    PROXY = "get_quadrature_proxy"
+    EVALUATE = "compute_function"
+
+
+class Scalar(StrEnum):
+    """Members of the objects that reduce over ranks."""
+
+    VALUE = "value"
+    SUM = "get_sum"
+    MIN = "get_min"
+    MAX = "get_max"
+
+
+class Log(StrEnum):
+    """Names of the logging module."""
+
+    EVENT = "log_event"
+    ERROR = "LOG_LEVEL_ERROR"
+    WARNING = "LOG_LEVEL_WARNING"
+
+
+NORMALS: Mapping[str, str] = {
+    name: f"get_{name}"
+    for name in (
+        "normals_to_horizontal_faces",
+        "normals_to_vertical_faces",
+        "normals_to_faces",
+        "outward_normals_to_horizontal_faces",
+        "outward_normals_to_vertical_faces",
+        "outward_normals_to_faces",
+    )
+}
+"""The procedures of a reference element that fill an array of normals, by metadata name."""
+
+REDUCTIONS: Mapping[ReductionOp, Scalar] = {
+    ReductionOp.SUM: Scalar.SUM,
+    ReductionOp.MIN: Scalar.MIN,
+    ReductionOp.MAX: Scalar.MAX,
+}
+
+# ---------------------------------------------------------------------------- named constants
+
+STENCILS: Mapping[StencilShape, str] = {
+    StencilShape.X1D: "STENCIL_1DX",
+    StencilShape.Y1D: "STENCIL_1DY",
+    StencilShape.CROSS: "STENCIL_CROSS",
+    StencilShape.REGION: "STENCIL_REGION",
+}
+STENCIL_2D_CROSS = "STENCIL_2D_CROSS"
+X_DIRECTION = "x_direction"
+Y_DIRECTION = "y_direction"
+DIRECTIONS: Mapping[str, StencilShape] = {
+    X_DIRECTION: StencilShape.X1D,
+    Y_DIRECTION: StencilShape.Y1D,
+}
+EVALUATIONS: Mapping[BasisOperation, str] = {
+    BasisOperation.BASIS: "BASIS",
+    BasisOperation.DIFF_BASIS: "DIFF_BASIS",
+}
+ORIENTATION = "get_cell_orientation"
+"""Gives the orientation of a cell's dofs; asked for by kernels of 2019 only (spec 4.3)."""
+
+ANY_W2 = ("W2", "W2H", "W2V", "W2broken")
+DISCONTINUOUS = ("W3", "Wtheta", "W2V", "W2Vtrace", "W2broken")
+NAMED_SPACES: Mapping[str, str] = {
+    name.lower(): name
+    for name in ("W0", "W1", "W2", "W2H", "W2V", "W2broken", "W2trace", "W2Htrace", "W2Vtrace",
+                 "W3", "Wtheta", "Wchi")
+}  # fmt: skip
+"""The constants of `fs_continuity_mod` that identify function spaces, by metadata name."""
+
+RESERVED = frozenset(
+    name.lower()
+    for name in (
+        *Module, *Log, *STENCILS.values(), STENCIL_2D_CROSS, *DIRECTIONS, *EVALUATIONS.values(),
+        *NAMED_SPACES.values(),
+        *(item.name for item in (MESH, MESH_MAP, STENCIL_MAP, STENCIL_2D_MAP, REFERENCE_ELEMENT)),
+        *(name
+          for table in (FIELD_TYPES, OPERATOR_TYPES, COLUMNWISE_TYPES, QUADRATURE_TYPES)
+          for item in table.values()
+          for name in (item.name, item.proxy, item.module)),
+        *(item.name for item in REDUCTION_TYPES.values()),
+    )
+)  # fmt: skip
+"""Names that no variable of generated code may take, because they are or may be imported."""

@@ -1,0 +1,1 @@
+"""Fortran printed from units."""

@@ -1,0 +1,153 @@
+"""Units as Fortran 2008, to be read by a person who looks for an error.
+
+One `match` per kind of thing. Lines are broken within 132 columns; steps of indentation are
+two blanks; words of the language are in lower case. The text depends on the unit
+alone: no date, no path, so that equal programs give equal files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.backend.fortran.wrap import commented, wrapped
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Expr, spell
+from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
+from psyclone_storage.ir.unit import (
+    Allocate,
+    Assign,
+    Blank,
+    Branch,
+    Call,
+    Comment,
+    Deallocate,
+    Declare,
+    Directive,
+    Do,
+    If,
+    Line,
+    PointerAssign,
+    Routine,
+    Unit,
+    Use,
+)
+
+_STEP = 2
+
+
+def emit_unit(unit: Unit) -> str:
+    """Return the text of a module, ending in a newline."""
+    lines = commented(unit.comment, 0) if unit.comment else []
+    lines.append(f"module {unit.name}")
+    for use in unit.uses:
+        lines += wrapped(_use(use), _STEP)
+    lines += ["", "  implicit none", "", "  private"]
+    for routine in unit.routines:
+        lines += wrapped(f"public :: {routine.name}", _STEP)
+    lines += ["", "contains"]
+    for routine in unit.routines:
+        lines += ["", *_routine(routine)]
+    lines += ["", f"end module {unit.name}"]
+    return "\n".join(lines) + "\n"
+
+
+def _use(use: Use) -> str:
+    names = ", ".join(
+        name.local if name.local == name.original else f"{name.local} => {name.original}"
+        for name in use.names
+    )
+    nature = ", intrinsic ::" if use.intrinsic else ""
+    return f"use{nature} {use.module}, only: {names}"
+
+
+def _routine(routine: Routine) -> Iterator[str]:
+    if routine.comment:
+        yield from commented(routine.comment, _STEP)
+    dummies = ", ".join(dummy.name for dummy in routine.dummies)
+    yield from wrapped(f"subroutine {routine.name}({dummies})", _STEP)
+    for group in (routine.dummies, routine.variables):
+        if group:
+            yield from _each(map(_declaration, group), 2 * _STEP)
+    yield ""
+    yield from _lines(routine.body, 2 * _STEP)
+    yield f"  end subroutine {routine.name}"
+
+
+def _each(texts: Iterable[str], indent: int) -> Iterator[str]:
+    for text in texts:
+        yield from wrapped(text, indent)
+
+
+def _declaration(declare: Declare) -> str:
+    head = ", ".join((_type(declare.type, declare.polymorphic), *declare.attributes))
+    shape = f"({_listed(declare.shape)})" if declare.shape else ""
+    return f"{head} :: {declare.name}{shape}"
+
+
+def _type(data_type: DataType, polymorphic: bool) -> str:
+    match data_type:
+        case DerivedType(name):
+            return f"class({name})" if polymorphic else f"type({name})"
+        case ScalarType(intrinsic, None):
+            return intrinsic.value
+        case ScalarType(intrinsic, kind):
+            return f"{intrinsic.value}(kind={kind})"
+
+
+def _lines(lines: Iterable[Line], indent: int) -> Iterator[str]:
+    for line in lines:
+        yield from _line(line, indent)
+
+
+def _line(line: Line, indent: int) -> Iterator[str]:
+    match line:
+        case Blank():
+            yield ""
+        case Comment(text):
+            yield from commented(text, indent)
+        case Directive(text):
+            yield from _directive(text, indent)
+        case Assign(target, value):
+            yield from wrapped(f"{spell(target)} = {spell(value)}", indent)
+        case PointerAssign(target, value):
+            yield from wrapped(f"{spell(target)} => {spell(value)}", indent)
+        case Call(procedure, args):
+            yield from wrapped(f"call {spell(procedure)}({_listed(args)})", indent)
+        case Allocate(arrays):
+            yield from wrapped(f"allocate({_listed(arrays)})", indent)
+        case Deallocate(arrays):
+            yield from wrapped(f"deallocate({_listed(arrays)})", indent)
+        case Do(variable, start, stop, body):
+            yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}", indent)
+            yield from _lines(body, indent + _STEP)
+            yield " " * indent + "end do"
+        case If(branches, otherwise):
+            yield from _choice(branches, otherwise, indent)
+        case _:
+            raise InternalError(f"Statement of class {type(line).__name__} has no spelling.")
+
+
+def _choice(
+    branches: tuple[Branch, ...], otherwise: tuple[Line, ...], indent: int
+) -> Iterator[str]:
+    for number, branch in enumerate(branches):
+        word = "else if" if number else "if"
+        yield from wrapped(f"{word} ({spell(branch.condition)}) then", indent)
+        yield from _lines(branch.body, indent + _STEP)
+    if otherwise:
+        yield " " * indent + "else"
+        yield from _lines(otherwise, indent + _STEP)
+    yield " " * indent + "end if"
+
+
+def _directive(text: str, indent: int) -> Iterator[str]:
+    """Yield a directive, each further line of which starts with the sentinel again."""
+    sentinel = f"!${text.split(maxsplit=1)[0]}"
+    first, *further = wrapped(f"!${text}", indent)
+    yield first
+    for line in further:
+        yield f"{' ' * (indent)}{sentinel} {line.strip()}"
+
+
+def _listed(items: tuple[Expr, ...]) -> str:
+    return ", ".join(map(spell, items))

@@ -1,0 +1,113 @@
+"""Bounds of loops, and depths of halo as expressions.
+
+A bound is put into a variable before the first loop, so that no loop asks the mesh again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.context import Context, bound, number, whole
+from psyclone_storage.backend.lfric.mesh import halo_depth, last_cells_of_colours, mesh_of
+from psyclone_storage.backend.lfric.spaces import Space, space_object
+from psyclone_storage.backend.workspace import Section
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
+from psyclone_storage.ir.region import Depth, Term
+from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
+from psyclone_storage.ir.types import Intrinsic
+
+
+def loop_bounds(context: Context, loop: Loop, space: Space, position: int) -> tuple[Name, Name]:
+    """Return the variables that hold the first and the last index of a loop over cells or dofs.
+
+    `position` counts the loops of the routine and is part of the variables' names.
+    """
+    first, last = _start(context, loop.extent, space), _stop(context, loop, space)
+    key = ("bounds", loop.uid)
+    start = number(context, Section.BOUNDS, (*key, "start"), f"loop{position}_start", first)
+    stop = number(context, Section.BOUNDS, (*key, "stop"), f"loop{position}_stop", last)
+    return start, stop
+
+
+def last_of_colour(context: Context, extent: Extent, space: Space, colour: Name) -> Expr:
+    """Return the number of cells of a colour that lie within `extent`."""
+    match extent.reach:
+        case Reach.ALL | Reach.OWNED:
+            return Index(last_cells_of_colours(context, space, False), (colour,))
+        case Reach.HALO:
+            depth = depth_value(context, extent.depth, space)
+            return Index(last_cells_of_colours(context, space, True), (colour, depth))
+    raise InternalError(f"Coloured cells have no extent '{extent.reach.value}'.")
+
+
+def depth_value(context: Context, depth: Depth, space: Space) -> Expr:
+    """Return `depth` as an integer expression; the whole halo is that of the space's mesh."""
+    terms = [_term_value(context, term, space) for term in depth.terms]
+    if not terms:
+        return whole(0)
+    if len(terms) == 1:
+        return terms[0]
+    return Index(Name("max"), tuple(_of_index_kind(context, term) for term in terms))
+
+
+def _term_value(context: Context, term: Term, space: Space) -> Expr:
+    parts: list[Expr] = [halo_depth(context, space)] if term.whole else []
+    for name, count in Counter(term.names).items():
+        parts.append(Name(name) if count == 1 else Binary("*", whole(count), Name(name)))
+    if not parts:
+        return whole(term.constant)
+    total = parts[0]
+    for part in parts[1:]:
+        total = Binary("+", total, part)
+    if term.constant:
+        total = Binary("+" if term.constant > 0 else "-", total, whole(abs(term.constant)))
+    return total
+
+
+def _of_index_kind(context: Context, value: Expr) -> Expr:
+    """Return `value` with the kind of the variables: all arguments of `max` must agree in kind."""
+    if not isinstance(value, Literal):
+        return value
+    kind = context.work.kind(str(abi.INTEGER.kind))
+    return Literal(f"{value.text}_{kind}", Intrinsic.INTEGER, kind)
+
+
+def _start(context: Context, extent: Extent, space: Space) -> Expr:
+    if extent.reach is not Reach.HALO_ONLY:
+        return whole(1)
+    return Binary("+", bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
+
+
+def _stop(context: Context, loop: Loop, space: Space) -> Expr:
+    if loop.over is Over.DOFS:
+        return _last_dof(context, loop.extent, space)
+    return _last_cell(context, loop.extent, space)
+
+
+def _last_dof(context: Context, extent: Extent, space: Space) -> Expr:
+    owner = space_object(context, space)
+    match extent.reach:
+        case Reach.ALL:
+            return bound(owner, abi.Space.UNDF)
+        case Reach.OWNED:
+            return bound(owner, abi.Space.LAST_OWNED)
+        case Reach.ANNEXED:
+            return bound(owner, abi.Space.LAST_ANNEXED)
+        case Reach.HALO:
+            depth = depth_value(context, extent.depth, space)
+            return bound(owner, abi.Space.LAST_HALO, depth)
+    raise InternalError(f"Dofs have no extent '{extent.reach.value}'.")
+
+
+def _last_cell(context: Context, extent: Extent, space: Space) -> Expr:
+    match extent.reach:
+        case Reach.ALL:
+            return bound(space_object(context, space), abi.Space.NCELL)
+        case Reach.OWNED:
+            return bound(mesh_of(context, space), abi.Mesh.LAST_EDGE)
+        case Reach.HALO | Reach.HALO_ONLY:
+            depth = depth_value(context, extent.depth, space)
+            return bound(mesh_of(context, space), abi.Mesh.LAST_HALO, depth)
+    raise InternalError(f"Cells have no extent '{extent.reach.value}'.")

@@ -1,0 +1,122 @@
+"""Tests that generated code makes before its loops, if the user asks for them.
+
+Three mistakes of an algorithm show at run time only: a field that is not on the function space
+that its kernel's metadata name, a field to be written that is read-only, and a halo that is not
+as deep as a stencil, an exchange or a loop needs. Each is reported through the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.bounds import depth_value
+from psyclone_storage.backend.lfric.context import Context, bound, whole
+from psyclone_storage.backend.lfric.logs import log_call
+from psyclone_storage.backend.lfric.mesh import halo_depth
+from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name
+from psyclone_storage.ir.kernel import ArgKind, KernelArg
+from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
+from psyclone_storage.ir.schedule import Datum, HaloExchange, KernelCall, Loop
+from psyclone_storage.ir.unit import Branch, If
+from psyclone_storage.ir.walk import kernel_calls, statements
+
+
+class CheckLevel(Enum):
+    """What generated code does about a mistake that shows at run time."""
+
+    NONE = "none"
+    WARN = "warn"
+    ERROR = "error"
+
+
+_LEVELS = {CheckLevel.WARN: abi.Log.WARNING, CheckLevel.ERROR: abi.Log.ERROR}
+
+
+def check_lines(context: Context, level: CheckLevel) -> tuple[If, ...]:
+    """Return the tests that the calls and exchanges of a schedule call for, each once."""
+    if level is CheckLevel.NONE:
+        return ()
+    found: dict[object, tuple[Expr, str]] = {}
+    for call in kernel_calls(context.schedule):
+        for position, arg in enumerate(call.kernel.args):
+            if arg.kind is ArgKind.FIELD:
+                found.update(_field_checks(context, call, position, arg))
+    found.update(_depth_checks(context))
+    return tuple(
+        If((Branch(condition, (log_call(context, words, _LEVELS[level]),)),))
+        for condition, words in found.values()
+    )
+
+
+Check = tuple[object, tuple[Expr, str]]
+
+
+def _field_checks(
+    context: Context, call: KernelCall, position: int, arg: KernelArg
+) -> Iterator[Check]:
+    datum = context.datum(call, position)
+    name = context.schedule.name
+    allowed = _allowed(arg.space)
+    if allowed:
+        words = (
+            f"{name}: field '{datum.name}' is not on the function space {arg.space} that "
+            f"kernel {call.kernel.name} asks for."
+        )
+        yield (datum.name, arg.space), (_is_elsewhere(context, datum, allowed), words)
+    if arg.access.writes:
+        space = space_object(context, space_of(context, call, position))
+        words = f"{name}: field '{datum.name}' is written by {call.kernel.name} but read-only."
+        yield (datum.name, "read-only"), (bound(space, abi.Space.IS_READONLY), words)
+
+
+def _allowed(space: str) -> tuple[str, ...]:
+    """Return the constants of the spaces that metadata allow, none if they allow any."""
+    if space == "any_w2":
+        return abi.ANY_W2
+    if space.startswith("any_discontinuous_space_"):
+        return abi.DISCONTINUOUS
+    return (abi.NAMED_SPACES[space],) if space in abi.NAMED_SPACES else ()
+
+
+def _is_elsewhere(context: Context, datum: Datum, allowed: tuple[str, ...]) -> Expr:
+    item: Expr = Name(datum.name)
+    if datum.vector > 1:
+        item = Index(item, (whole(1),))
+    actual = bound(item, abi.Field.WHICH_SPACE)
+    tests = [
+        Binary("/=", actual, Name(context.work.imports.local(abi.Module.CONTINUITY, name)))
+        for name in allowed
+    ]
+    condition: Expr = tests[0]
+    for test in tests[1:]:
+        condition = Binary(".and.", condition, test)
+    return condition
+
+
+def _depth_checks(context: Context) -> Iterator[Check]:
+    """Yield a test of every depth that a mesh need not have: all but one level, and the whole."""
+    for what, depth, space in _depths(context):
+        if Depth.of(1).covers(depth) is Fresh.YES or depth == WHOLE:
+            continue
+        value = depth_value(context, depth, space)
+        condition = Binary(">", value, halo_depth(context, space))
+        words = (
+            f"{context.schedule.name}: {what} needs {describe_depth(depth)} levels of halo, which "
+            "the mesh does not have."
+        )
+        yield (what, depth), (condition, words)
+
+
+def _depths(context: Context) -> Iterator[tuple[str, Depth, Space]]:
+    for item in statements(context.schedule):
+        if isinstance(item, HaloExchange):
+            datum = context.schedule.datum(item.datum)
+            yield f"field '{datum.name}'", item.depth, Space((datum.name, ""), "", datum, "")
+        if isinstance(item, Loop) and item.extent.in_halo:
+            call = kernel_calls(item)[0]
+            space = space_of(context, call, item.bounds_from)
+            yield f"the loop over {call.kernel.name}", item.extent.depth, space

@@ -1,0 +1,135 @@
+"""Access to the data of fields and operators: proxies, arrays, and the members of operators.
+
+An object of the algorithm layer hides its data. Its proxy does not, so generated code takes
+one proxy per object and one pointer per array, before any loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.context import Context, bound, number, view, whole
+from psyclone_storage.backend.workspace import Section
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.ir.expr import Expr, Index, Member, Name
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Datum
+from psyclone_storage.ir.types import DerivedType, ScalarType
+from psyclone_storage.ir.unit import Assign, Declare
+
+_TABLES: Mapping[ArgKind, Mapping[str, abi.ObjectType]] = {
+    ArgKind.FIELD: abi.FIELD_TYPES,
+    ArgKind.OPERATOR: abi.OPERATOR_TYPES,
+    ArgKind.COLUMNWISE_OPERATOR: abi.COLUMNWISE_TYPES,
+}
+
+_COLUMNWISE_NUMBERS: Mapping[Role, abi.Columnwise] = {
+    Role.CMA_NROW: abi.Columnwise.NROW,
+    Role.CMA_NCOL: abi.Columnwise.NCOL,
+    Role.CMA_BANDWIDTH: abi.Columnwise.BANDWIDTH,
+    Role.CMA_ALPHA: abi.Columnwise.ALPHA,
+    Role.CMA_BETA: abi.Columnwise.BETA,
+    Role.CMA_GAMMA_M: abi.Columnwise.GAMMA_M,
+    Role.CMA_GAMMA_P: abi.Columnwise.GAMMA_P,
+}
+COLUMNWISE_ROLES = frozenset(_COLUMNWISE_NUMBERS)
+
+
+def object_type(datum: Datum) -> abi.ObjectType:
+    """Return what is known of the type of a field or an operator.
+
+    Raises `CompileError` G001 if the infrastructure has no proxy for the declared type.
+    """
+    if datum.kind is None or datum.kind not in _TABLES:
+        raise InternalError(f"'{datum.name}' is neither a field nor an operator.")
+    table = _TABLES[datum.kind]
+    if isinstance(datum.type, DerivedType) and datum.type.name in table:
+        return table[datum.type.name]
+    declared = datum.type.name if isinstance(datum.type, DerivedType) else "no derived type"
+    raise CompileError(
+        Diagnostic(
+            "G001",
+            f"The {datum.kind.value} '{datum.name}' is declared as '{declared}', which gives no "
+            "access to its data.",
+            datum.span,
+            hint=f"Declare it as one of {', '.join(sorted(table))}.",
+        )
+    )
+
+
+def value_type(datum: Datum) -> ScalarType:
+    """Return the type of the values of a field, an operator or a scalar."""
+    if isinstance(datum.type, ScalarType):
+        return datum.type
+    return object_type(datum).data
+
+
+def proxy(context: Context, datum: Datum, component: int | None = None) -> Expr:
+    """Return the proxy of a field, of one component of a field vector, or of an operator."""
+    work, known = context.work, object_type(datum)
+    shape = (whole(datum.vector),) if datum.vector > 1 else ()
+    declared = Declare(f"{datum.name}_proxy", known.proxy_type, (), shape)
+    whole_proxy: Expr = work.variable(Section.DATA, ("proxy", datum.name), declared)
+    item: Expr = Name(datum.name)
+    if datum.vector > 1:
+        position = (whole(component or 1),)
+        whole_proxy, item = Index(whole_proxy, position), Index(item, position)
+    if work.first(("proxy set", datum.name, component or 1)):
+        work.add(Section.DATA, Assign(whole_proxy, bound(item, abi.Field.PROXY)))
+    return whole_proxy
+
+
+def field_data(context: Context, datum: Datum, component: int | None = None) -> Name:
+    """Return the pointer to all values of a field or of one component of a field vector."""
+    source = Member(proxy(context, datum, component), abi.Field.DATA)
+    part = f"_{component or 1}" if datum.vector > 1 else ""
+    declared = view(f"{datum.name}{part}_data", value_type(datum), 1)
+    key = ("data", datum.name, component or 1)
+    return context.work.pointer(Section.DATA, key, declared, source)
+
+
+def operator_stencil(context: Context, datum: Datum) -> Name:
+    """Return the pointer to the matrices of an operator, (ncell_3d, ndf_to, ndf_from)."""
+    source = Member(proxy(context, datum), abi.Operator.STENCIL)
+    declared = view(f"{datum.name}_local_stencil", value_type(datum), 3)
+    return context.work.pointer(Section.DATA, ("stencil", datum.name), declared, source)
+
+
+def operator_ncell_3d(context: Context, datum: Datum) -> Name:
+    """Return the number of cells, in all layers, that an operator has a matrix for."""
+    source = Member(proxy(context, datum), abi.Operator.NCELL_3D)
+    key = ("ncell_3d", datum.name)
+    return number(context, Section.DATA, key, f"{datum.name}_ncell_3d", source)
+
+
+def columnwise_matrix(context: Context, datum: Datum) -> Name:
+    """Return the pointer to the bands of a columnwise operator, (bandwidth, nrow, ncell_2d)."""
+    source = Member(proxy(context, datum), abi.Columnwise.MATRIX)
+    declared = view(f"{datum.name}_matrix", value_type(datum), 3)
+    return context.work.pointer(Section.COLUMNS, ("matrix", datum.name), declared, source)
+
+
+def columnwise_number(context: Context, datum: Datum, role: Role) -> Name:
+    """Return one of the numbers that describe the bands of a columnwise operator."""
+    member = _COLUMNWISE_NUMBERS[role]
+    source = Member(proxy(context, datum), member)
+    key = (member, datum.name)
+    return number(context, Section.COLUMNS, key, f"{datum.name}_{member}", source)
+
+
+def columnwise_map(context: Context, datum: Datum, role: Role, side: str) -> Name:
+    """Return how a columnwise operator numbers the dofs of its space on `side`, `to` or `from`.
+
+    It is (ndf, nlayers) for the map to bands, and has one dimension for the indirection map.
+    """
+    banded = role is Role.BANDED_MAP
+    if banded:
+        member = abi.Columnwise.BANDED_TO if side == "to" else abi.Columnwise.BANDED_FROM
+    else:
+        member = abi.Columnwise.INDIRECTION_TO if side == "to" else abi.Columnwise.INDIRECTION_FROM
+    wish = f"{datum.name}_{'banded' if banded else 'indirection'}_map_{side}"
+    declared = view(wish, abi.INTEGER, 2 if banded else 1)
+    source = Member(proxy(context, datum), member)
+    return context.work.pointer(Section.COLUMNS, (member, datum.name), declared, source)

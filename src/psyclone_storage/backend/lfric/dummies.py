@@ -1,0 +1,62 @@
+"""The dummy arguments of a generated routine, declared."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.context import Context, colons, whole
+from psyclone_storage.backend.lfric.data import object_type
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.kernel import Access, ArgKind
+from psyclone_storage.ir.schedule import Datum, DatumRole
+from psyclone_storage.ir.types import DerivedType, ScalarType
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.walk import kernel_calls
+
+
+def dummy_declarations(context: Context) -> tuple[Declare, ...]:
+    """Return the declarations of the routine's dummy arguments, in order.
+
+    Fields and operators are `intent(in)` whatever happens to their data, because the data are
+    reached through a proxy, and `target`, because pointers to the data outlive the call that
+    makes the proxy.
+    """
+    return tuple(context.work.dummy(_declare(context, datum)) for datum in context.schedule.data)
+
+
+def _declare(context: Context, datum: Datum) -> Declare:
+    if datum.role is DatumRole.QUADRATURE:
+        return Declare(datum.name, _quadrature_type(datum), ("target", "intent(in)"))
+    if datum.role is not DatumRole.ARGUMENT:
+        integer = datum.type if isinstance(datum.type, ScalarType) else abi.INTEGER
+        return Declare(datum.name, integer, ("intent(in)",))
+    if datum.kind is ArgKind.SCALAR_ARRAY:
+        attributes = ("contiguous", "intent(in)")
+        return Declare(datum.name, datum.type, attributes, colons(datum.rank))
+    if datum.kind is ArgKind.SCALAR:
+        return Declare(datum.name, datum.type, (_scalar_intent(context, datum),))
+    shape = (whole(datum.vector),) if datum.vector > 1 else ()
+    return Declare(datum.name, object_type(datum).type, ("target", "intent(in)"), shape)
+
+
+def _quadrature_type(datum: Datum) -> DerivedType:
+    for known in abi.QUADRATURE_TYPES.values():
+        if datum.type == known.type or _named(datum, known.name):
+            return known.type
+    raise InternalError(f"'{datum.name}' is no quadrature rule.")
+
+
+def _named(datum: Datum, name: str) -> bool:
+    return isinstance(datum.type, DerivedType) and datum.type.name == name
+
+
+def _scalar_intent(context: Context, datum: Datum) -> str:
+    """Return the intent of a scalar: `out` for a reduction, unless it is read before."""
+    accesses = [
+        described.access
+        for call in kernel_calls(context.schedule)
+        for actual, described in zip(call.args, call.kernel.args, strict=True)
+        if actual.datum == datum.name
+    ]
+    if Access.REDUCTION not in accesses:
+        return "intent(in)"
+    return "intent(out)" if accesses[0] is Access.REDUCTION else "intent(inout)"

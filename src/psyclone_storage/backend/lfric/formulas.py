@@ -1,0 +1,136 @@
+"""Built-ins, whose formula is written out at each dof instead of a call.
+
+An operand of another kind than the result is converted where the value is assigned, in so
+many words, so that no compiler has to warn of a conversion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.backend.lfric.arguments import scalar_value
+from psyclone_storage.backend.lfric.context import Context
+from psyclone_storage.backend.lfric.data import field_data, value_type
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Unary,
+    walk,
+)
+from psyclone_storage.ir.kernel import ArgKind, Formula, ReductionOp
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Assign, Call, Line
+
+_RANDOM = Index(Name("random_number"), ())
+
+
+def formula_line(context: Context, call: KernelCall, formula: Formula, index: Name) -> Line:
+    """Return what the built-in `call` does at the dof `index`, in one statement."""
+    operands = {
+        letter: _operand(context, call, position, index)
+        for position, letter in enumerate(formula.letters)
+    }
+    written = _written(call)
+    target = operands[formula.letters[written]]
+    if formula.value == _RANDOM:
+        return Call(Name("random_number"), (target,))
+    kinds = _kinds(context, call, formula)
+    value = _substituted(formula.value, operands, kinds)
+    if formula.reduction is not None:
+        return Assign(target, _combined(formula.reduction, target, value))
+    return Assign(target, _converted(context, call, formula, value))
+
+
+def _written(call: KernelCall) -> int:
+    return next(at for at, arg in enumerate(call.kernel.args) if arg.access.writes)
+
+
+def _operand(context: Context, call: KernelCall, position: int, index: Name) -> Expr:
+    if call.kernel.args[position].kind is not ArgKind.FIELD:
+        return scalar_value(context, call, position)
+    actual = call.args[position]
+    return Index(field_data(context, context.of(actual), actual.component), (index,))
+
+
+def _kinds(context: Context, call: KernelCall, formula: Formula) -> Mapping[str, str]:
+    """Return the kind of every argument that has one, under the argument's letter."""
+    kinds: dict[str, str] = {}
+    for letter, actual in zip(formula.letters, call.args, strict=True):
+        data_type = _type_of(context, call, actual.datum, actual.value)
+        if data_type is not None and data_type.kind is not None:
+            kinds[letter] = context.work.kind(data_type.kind)
+    return kinds
+
+
+def _type_of(
+    context: Context, call: KernelCall, datum: str | None, value: Expr
+) -> ScalarType | None:
+    if datum is not None:
+        return value_type(context.schedule.datum(datum))
+    constants = [part for part in walk(value) if isinstance(part, Literal)]
+    if not constants:
+        raise InternalError(f"An argument of '{call.kernel.name}' is neither data nor constant.")
+    return ScalarType(constants[0].intrinsic, constants[0].kind)
+
+
+def _substituted(
+    value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, str]
+) -> Expr:
+    """Return `value` with the arguments of the built-in in the place of their letters."""
+    match value:
+        case Name(text):
+            return operands.get(text, value)
+        case Index(Name("kind"), (Name(letter),)):
+            return Name(kinds[letter])
+        case Index(base, items):
+            return Index(base, tuple(_substituted(item, operands, kinds) for item in items))
+        case Keyword(name, inner):
+            return Keyword(name, _substituted(inner, operands, kinds))
+        case Unary(op, operand):
+            return Unary(op, _substituted(operand, operands, kinds))
+        case Binary(op, left, right):
+            return Binary(
+                op, _substituted(left, operands, kinds), _substituted(right, operands, kinds)
+            )
+    return value
+
+
+def _combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
+    """Return the partial result `target` with one more value in it."""
+    match operation:
+        case ReductionOp.SUM:
+            return Binary("+", target, value)
+        case ReductionOp.MIN:
+            return Index(Name("min"), (target, value))
+        case ReductionOp.MAX:
+            return Index(Name("max"), (target, value))
+
+
+def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr) -> Expr:
+    """Return `value` in the kind of the written argument, if an operand may have another."""
+    written = _written(call)
+    target = _type_of(context, call, call.args[written].datum, call.args[written].value)
+    if target is None or target.kind is None or _is_conversion(value):
+        return value
+    read = {part.text for part in walk(formula.value) if isinstance(part, Name)}
+    for letter, actual in zip(formula.letters, call.args, strict=True):
+        operand = _type_of(context, call, actual.datum, actual.value)
+        if letter not in read or operand is None or operand.intrinsic is not target.intrinsic:
+            continue
+        if operand.kind not in (None, target.kind):
+            kind = Keyword("kind", Name(context.work.kind(target.kind)))
+            return Index(Name(target.intrinsic.value), (value, kind))
+    return value
+
+
+def _is_conversion(value: Expr) -> bool:
+    match value:
+        case Index(Name("real" | "int"), _):
+            return True
+    return False

@@ -1,0 +1,123 @@
+"""Halo exchanges, marks of what is clean, and reductions over ranks."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.bounds import depth_value
+from psyclone_storage.backend.lfric.context import Context, bound, whole
+from psyclone_storage.backend.lfric.data import proxy, value_type
+from psyclone_storage.backend.lfric.spaces import Space
+from psyclone_storage.backend.workspace import Section
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.ir.expr import Expr, Index, Keyword, Literal, Member, Name, Unary
+from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.schedule import Datum, GlobalReduction, HaloExchange, MarkHalo, Phase
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Branch, Call, Declare, If, Line
+
+_PHASES = {
+    Phase.WHOLE: abi.Field.EXCHANGE,
+    Phase.START: abi.Field.START,
+    Phase.FINISH: abi.Field.FINISH,
+}
+_LEAST = Depth.of(1)
+
+
+def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]:
+    """Return a halo exchange, under a test of the dirty flag if only run time can tell.
+
+    The annexed dofs alone are brought up to date by an exchange of one level.
+    """
+    datum = context.schedule.datum(exchange.datum)
+    depth = _LEAST if exchange.depth == NOTHING else exchange.depth
+    value = depth_value(context, depth, _space(datum))
+    return tuple(
+        _exchange(owner, exchange, value)
+        for owner in _proxies(context, datum, exchange.component)
+    )
+
+
+def _exchange(owner: Expr, exchange: HaloExchange, depth: Expr) -> Line:
+    levels = (Keyword("depth", depth),)
+    call = Call(Member(owner, _PHASES[exchange.phase]), levels)
+    if not exchange.guarded:
+        return call
+    return If((Branch(bound(owner, abi.Field.IS_DIRTY, *levels), (call,)),))
+
+
+def mark_lines(context: Context, mark: MarkHalo) -> tuple[Line, ...]:
+    """Return the record of which levels of a halo a loop left dirty, and which clean."""
+    datum = context.schedule.datum(mark.datum)
+    lines: list[Line] = []
+    for owner in _proxies(context, datum, mark.component):
+        if mark.dirty:
+            lines.append(Call(Member(owner, abi.Field.SET_DIRTY)))
+        if mark.clean != NOTHING:
+            depth = depth_value(context, mark.clean, _space(datum))
+            lines.append(Call(Member(owner, abi.Field.SET_CLEAN), (depth,)))
+    return tuple(lines)
+
+
+def _space(datum: Datum) -> Space:
+    """Return the space of a field under a key of its own, which is enough to find its mesh."""
+    return Space((datum.name, ""), datum.name, datum, "")
+
+
+def _proxies(context: Context, datum: Datum, component: int | None) -> tuple[Expr, ...]:
+    """Return the proxies of one component, or of all if none is named."""
+    if component is not None or datum.vector == 1:
+        return (proxy(context, datum, component),)
+    return tuple(proxy(context, datum, part) for part in range(1, datum.vector + 1))
+
+
+# ---------------------------------------------------------------------------- reductions
+
+
+def reduction_start(context: Context, datum: Datum, operation: ReductionOp) -> Assign:
+    """Return the assignment of what leaves every other operand as it is.
+
+    A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
+    minimum, and the least for a maximum.
+    """
+    name = Name(datum.name)
+    largest = Index(Name("huge"), (name,))
+    match operation:
+        case ReductionOp.SUM:
+            return Assign(name, _zero(context, value_type(datum)))
+        case ReductionOp.MIN:
+            return Assign(name, largest)
+        case ReductionOp.MAX:
+            return Assign(name, Unary("-", largest))
+
+
+def reduction_lines(context: Context, reduction: GlobalReduction) -> tuple[Line, ...]:
+    """Return the combination of the partial values of all ranks.
+
+    Raises `CompileError` G002 if the infrastructure cannot reduce values of that kind.
+    """
+    datum = context.schedule.datum(reduction.datum)
+    kind = value_type(datum).kind or ""
+    if kind not in abi.REDUCTION_TYPES:
+        raise CompileError(
+            Diagnostic(
+                "G002",
+                f"The infrastructure has no reduction over ranks for '{datum.name}', a value "
+                f"of kind '{kind}'.",
+                datum.span,
+                hint=f"Declare it with one of the kinds {', '.join(sorted(abi.REDUCTION_TYPES))}.",
+            )
+        )
+    wished = Declare(f"{datum.name}_on_ranks", abi.REDUCTION_TYPES[kind])
+    partial = context.work.variable(Section.COUNTERS, ("reduction", datum.name), wished)
+    return (
+        Assign(Member(partial, abi.Scalar.VALUE), Name(datum.name)),
+        Assign(Name(datum.name), bound(partial, abi.REDUCTIONS[reduction.op])),
+    )
+
+
+def _zero(context: Context, data_type: ScalarType) -> Expr:
+    if data_type.intrinsic is Intrinsic.INTEGER:
+        return whole(0)
+    kind = data_type.kind and context.work.kind(data_type.kind)
+    return Literal(f"0.0_{kind}" if kind else "0.0", Intrinsic.REAL, kind)

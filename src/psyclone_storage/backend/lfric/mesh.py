@@ -1,0 +1,154 @@
+"""Meshes: bounds and halos, colours, pairs of meshes, the reference element.
+
+Nothing here is asked of a mesh unless something needs it, so that an invoke of built-ins alone
+has no mesh at all.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.context import Context, bound, colons, number, view
+from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
+from psyclone_storage.backend.workspace import Section
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Expr, Member, Name
+from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.kernel import MeshRole
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.unit import Call, Declare
+
+_FACE_COUNTS = {
+    Role.NFACES_HORIZONTAL: ("nfaces_re_h", abi.Element.NFACES_HORIZONTAL),
+    Role.NFACES_VERTICAL: ("nfaces_re_v", abi.Element.NFACES_VERTICAL),
+    Role.NFACES: ("nfaces_re", abi.Element.NFACES),
+}
+FACE_COUNT_ROLES = frozenset(_FACE_COUNTS)
+
+
+def mesh_of(context: Context, space: Space) -> Name:
+    """Return the pointer to the mesh of a space: one for the invoke if it has but one."""
+    owner = space.datum.name if context.several_meshes else ""
+    known = Declare(f"mesh_{owner}" if owner else "mesh", abi.MESH)
+    target = bound(space_object(context, space), abi.Space.MESH)
+    return context.work.pointer(Section.MESH, ("mesh", owner), known, target)
+
+
+def mesh_number(context: Context, space: Space, wish: str, procedure: abi.Mesh) -> Name:
+    """Return the integer that `procedure` of the space's mesh gives."""
+    mesh = mesh_of(context, space)
+    value = bound(mesh, procedure)
+    suffix = f"_{space.datum.name}" if context.several_meshes else ""
+    return number(context, Section.MESH, (procedure, mesh), wish + suffix, value)
+
+
+def halo_depth(context: Context, space: Space) -> Name:
+    """Return the number of halo levels of the space's mesh."""
+    return mesh_number(context, space, "max_halo_depth", abi.Mesh.HALO_DEPTH)
+
+
+# ---------------------------------------------------------------------------- colours
+
+
+def ncolours(context: Context, space: Space) -> Name:
+    """Return the number of colours that the cells have."""
+    value = bound(mesh_of(context, space), abi.Mesh.NCOLOURS)
+    return _coloured(context, space, "ncolours", Declare("ncolours", abi.INTEGER), value)
+
+
+def colour_map(context: Context, space: Space) -> Name:
+    """Return the pointer to the cells of each colour, (colour, position)."""
+    mesh = mesh_of(context, space)
+    known = view("colour_map", abi.INTEGER, 2)
+    target = bound(mesh, abi.Mesh.COLOUR_MAP)
+    return context.work.pointer(Section.COLOURS, ("colour map", mesh), known, target)
+
+
+def last_cells_of_colours(context: Context, space: Space, in_halo: bool) -> Name:
+    """Return where each colour ends: (colour), or (colour, depth) for the cells of a halo."""
+    procedure = abi.Mesh.LAST_HALO_OF_COLOURS if in_halo else abi.Mesh.LAST_EDGE_OF_COLOURS
+    known = Declare(
+        f"last_{'halo' if in_halo else 'edge'}_cells",
+        abi.INTEGER,
+        ("allocatable",),
+        colons(2 if in_halo else 1),
+    )
+    value = bound(mesh_of(context, space), procedure)
+    return _coloured(context, space, procedure, known, value)
+
+
+def _coloured(context: Context, space: Space, what: str, known: Declare, value: Expr) -> Name:
+    key = (what, mesh_of(context, space))
+    return context.work.assigned(Section.COLOURS, key, known, value)
+
+
+# ---------------------------------------------------------------------------- two meshes
+
+
+def intergrid_value(context: Context, call: KernelCall, role: Role) -> Name:
+    """Return what an inter-grid kernel is told about its pair of meshes."""
+    coarse, fine = _pair(context, call)
+    pair = (coarse.datum.name, fine.datum.name)
+    if role is Role.NCELL_FINE:
+        return mesh_number(context, fine, "ncell", abi.Mesh.NCELLS_2D)
+    known = Declare(f"map_{pair[0]}_to_{pair[1]}", abi.MESH_MAP)
+    target = bound(mesh_of(context, coarse), abi.Mesh.MAP_TO, mesh_of(context, fine))
+    mesh_map = context.work.pointer(Section.GRIDS, ("mesh map", pair), known, target)
+    suffix = f"_{pair[1]}_per_{pair[0]}"
+    match role:
+        case Role.CELL_MAP:
+            cells = view(f"cells{suffix}", abi.INTEGER, 3)
+            target = bound(mesh_map, abi.MeshMap.CELLS)
+            return context.work.pointer(Section.GRIDS, ("cell map", pair), cells, target)
+        case Role.CELLS_PER_CELL_X:
+            value = bound(mesh_map, abi.MeshMap.PER_CELL_X)
+            return number(context, Section.GRIDS, ("per x", pair), f"ncell{suffix}_x", value)
+        case Role.CELLS_PER_CELL_Y:
+            value = bound(mesh_map, abi.MeshMap.PER_CELL_Y)
+            return number(context, Section.GRIDS, ("per y", pair), f"ncell{suffix}_y", value)
+    raise InternalError(f"Role '{role.value}' does not belong to a pair of meshes.")
+
+
+def _pair(context: Context, call: KernelCall) -> tuple[Space, Space]:
+    """Return a space on the coarse mesh of a call and one on its fine mesh."""
+    first = {
+        arg.mesh: position for position, arg in reversed(list(enumerate(call.kernel.args)))
+    }
+    coarse, fine = first[MeshRole.COARSE], first[MeshRole.FINE]
+    return space_of(context, call, coarse), space_of(context, call, fine)
+
+
+# ---------------------------------------------------------------------------- elements
+
+
+def face_count(context: Context, space: Space, role: Role) -> Name:
+    """Return the number of horizontal, vertical or all faces of the reference cell."""
+    wish, procedure = _FACE_COUNTS[role]
+    value = bound(_reference_element(context, space), procedure)
+    return number(context, Section.ELEMENT, (procedure, mesh_of(context, space)), wish, value)
+
+
+def normals(context: Context, space: Space, name: str) -> Name:
+    """Return the array of normals that metadata call `name`, (3, faces)."""
+    work, key = context.work, (name, mesh_of(context, space))
+    element = _reference_element(context, space)
+    known = Declare(name, abi.REAL, ("allocatable",), colons(2))
+    array = work.variable(Section.ELEMENT, key, known)
+    if work.first(("filled", key)):
+        work.add(Section.ELEMENT, Call(Member(element, abi.NORMALS[name]), (array,)))
+        work.releases(array)
+    return array
+
+
+def adjacent_face(context: Context, space: Space) -> Name:
+    """Return the pointer to the faces that neighbours share with each cell, (nfaces, ncells)."""
+    mesh = mesh_of(context, space)
+    known = view("adjacent_face", abi.INTEGER, 2)
+    target = bound(mesh, abi.Mesh.ADJACENT_FACE)
+    return context.work.pointer(Section.TOPOLOGY, ("adjacent face", mesh), known, target)
+
+
+def _reference_element(context: Context, space: Space) -> Name:
+    mesh = mesh_of(context, space)
+    known = Declare("reference_element", abi.REFERENCE_ELEMENT, (), (), polymorphic=True)
+    target = bound(mesh, abi.Mesh.REFERENCE_ELEMENT)
+    return context.work.pointer(Section.ELEMENT, ("reference element", mesh), known, target)

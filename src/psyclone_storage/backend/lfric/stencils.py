@@ -1,0 +1,142 @@
+"""Stencils: the neighbours of each cell at which a kernel reads a field.
+
+Calls that read one field with the same extent, shape and direction share one map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric.context import Context, bound, constant, number, view, whole
+from psyclone_storage.backend.lfric.logs import log_call
+from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
+from psyclone_storage.backend.workspace import Section
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Binary, Expr, Name, canonical
+from psyclone_storage.ir.kernel import StencilShape
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.unit import Branch, Declare, If, PointerAssign
+
+
+@dataclass(frozen=True, slots=True)
+class Stencil:
+    """A stencil of one call: its field, how far it reaches, its shape and direction."""
+
+    space: Space
+    extent: Expr
+    shape: StencilShape
+    direction: Expr | None
+
+    @property
+    def key(self) -> Hashable:
+        """A key that is equal for equal stencils."""
+        direction = canonical(self.direction) if self.direction else ""
+        return (self.space.datum.name, canonical(self.extent), self.shape, direction)
+
+    @property
+    def branched(self) -> bool:
+        """Whether the branches of the stencil are apart from each other."""
+        return self.shape is StencilShape.CROSS2D
+
+
+def stencil_of(context: Context, call: KernelCall, arg: int) -> Stencil:
+    """Return the stencil with which `call` reads its argument `arg`."""
+    actual, shape = call.args[arg], call.kernel.args[arg].stencil
+    if actual.extent is None or shape is None:
+        raise InternalError(f"Argument {arg + 1} of '{call.kernel.name}' has no stencil.")
+    space = space_of(context, call, arg)
+    return Stencil(space, constant(context, actual.extent), shape, actual.direction)
+
+
+def stencil_direction(context: Context, stencil: Stencil) -> Expr:
+    """Return the direction of a line that may lie along x or y."""
+    if stencil.direction is None:
+        raise InternalError(f"The stencil of '{stencil.space.datum.name}' has no direction.")
+    known = _known_direction(context, stencil)
+    if known is None:
+        return stencil.direction
+    return Name(context.work.imports.local(abi.Module.DIRECTION, known))
+
+
+def stencil_dofmap(context: Context, stencil: Stencil) -> Name:
+    """Return the pointer to the dofs of the neighbours.
+
+    It is (ndf, size, ncells), for separate branches (ndf, branch length, branches, ncells).
+    """
+    name = stencil.space.datum.name
+    known = view(f"{name}_stencil_dofmap", abi.INTEGER, 4 if stencil.branched else 3)
+    target = bound(_map(context, stencil), abi.StencilMap.DOFMAP)
+    key = ("stencil dofmap", stencil.key)
+    return context.work.pointer(Section.STENCILS, key, known, target)
+
+
+def stencil_sizes(context: Context, stencil: Stencil) -> Name:
+    """Return the pointer to the numbers of neighbours: (ncells), or (branches, ncells)."""
+    name = stencil.space.datum.name
+    known = view(f"{name}_stencil_sizes", abi.INTEGER, 2 if stencil.branched else 1)
+    target = bound(_map(context, stencil), abi.StencilMap.SIZES)
+    key = ("stencil sizes", stencil.key)
+    return context.work.pointer(Section.STENCILS, key, known, target)
+
+
+def stencil_max_branch(context: Context, stencil: Stencil) -> Name:
+    """Return the length of the longest branch, the cell itself included."""
+    wish = f"{stencil.space.datum.name}_max_branch_length"
+    value = Binary("+", stencil.extent, whole(1))
+    return number(context, Section.STENCILS, ("max branch", stencil.key), wish, value)
+
+
+def _map(context: Context, stencil: Stencil) -> Name:
+    """Return the pointer to the stencil's map, and choose the map if the direction is open."""
+    work, name = context.work, stencil.space.datum.name
+    map_type = abi.STENCIL_2D_MAP if stencil.branched else abi.STENCIL_MAP
+    known = Declare(f"{name}_stencil_map", map_type)
+    key = ("stencil map", stencil.key)
+    if stencil.shape is not StencilShape.XORY1D:
+        return work.pointer(Section.STENCILS, key, known, _lookup(context, stencil, stencil.shape))
+    direction = _known_direction(context, stencil)
+    if direction is not None:
+        target = _lookup(context, stencil, abi.DIRECTIONS[direction])
+        return work.pointer(Section.STENCILS, key, known, target)
+    pointer = Declare(known.name, known.type, ("pointer",))
+    variable = work.variable(Section.STENCILS, key, pointer)
+    if work.first(("chosen", key)):
+        work.add(Section.STENCILS, _choice(context, stencil, variable))
+    return variable
+
+
+def _choice(context: Context, stencil: Stencil, variable: Name) -> If:
+    direction = stencil_direction(context, stencil)
+    branches = tuple(
+        Branch(
+            Binary("==", direction, Name(context.work.imports.local(abi.Module.DIRECTION, name))),
+            (PointerAssign(variable, _lookup(context, stencil, shape)),),
+        )
+        for name, shape in abi.DIRECTIONS.items()
+    )
+    field = stencil.space.datum.name
+    routine = context.schedule.name
+    words = f"{routine}: the stencil of '{field}' has a direction that is neither x nor y."
+    return If(branches, (log_call(context, words, abi.Log.ERROR),))
+
+
+def _lookup(context: Context, stencil: Stencil, shape: StencilShape) -> Expr:
+    """Return the reference that looks up, or on first use builds, the map of a stencil."""
+    imports = context.work.imports
+    space = space_object(context, stencil.space)
+    if shape is StencilShape.CROSS2D:
+        name = imports.local(abi.Module.STENCIL_2D, abi.STENCIL_2D_CROSS)
+        return bound(space, abi.Space.STENCIL_2D, Name(name), stencil.extent)
+    name = imports.local(abi.Module.STENCIL, abi.STENCILS[shape])
+    return bound(space, abi.Space.STENCIL, Name(name), stencil.extent)
+
+
+def _known_direction(context: Context, stencil: Stencil) -> str | None:
+    """Return the constant that the direction is, None if it is a variable of the invoke."""
+    match stencil.direction:
+        case Name(text) if text.lower() in abi.DIRECTIONS:
+            is_datum = any(datum.name.lower() == text.lower() for datum in context.schedule.data)
+            return None if is_datum else text.lower()
+    return None

@@ -1,0 +1,191 @@
+"""The variables of one generated routine, each named, declared and set up once.
+
+Lowering asks for a quantity by a key: the first request declares a variable and notes the
+statements that give it its value, every further one returns the same variable. So nothing
+is declared that is not used and nothing is computed twice. The statements are grouped in
+sections, whose order is that of the dependences between them.
+
+This file owns naming, imports and order. It knows no infrastructure and no language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from enum import Enum
+
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.types import DerivedType, ScalarType
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Comment,
+    Deallocate,
+    Declare,
+    Imported,
+    Line,
+    PointerAssign,
+    Use,
+)
+
+INTRINSIC_MODULES = frozenset({"iso_fortran_env", "iso_c_binding", "ieee_arithmetic"})
+
+
+class Section(Enum):
+    """A group of set-up statements, in the order in which groups are written, with its heading."""
+
+    DATA = "Access to the data of fields and operators"
+    LAYERS = "Numbers of layers"
+    MESH = "Meshes and their halos"
+    COLOURS = "Colours of cells"
+    GRIDS = "Maps between meshes"
+    STENCILS = "Stencils"
+    DOFMAPS = "Maps from cells to dofs"
+    COLUMNS = "Columnwise operators"
+    BOUNDARY = "Dofs on the boundary"
+    DOFS = "Numbers of dofs"
+    SHAPES = "Shapes of array arguments"
+    QUADRATURE = "Quadrature points and weights"
+    BASIS = "Basis functions"
+    ELEMENT = "The reference element"
+    TOPOLOGY = "Neighbours on the mesh"
+    CHECKS = "Run-time checks"
+    BOUNDS = "Bounds of loops"
+    COUNTERS = ""
+
+
+class Imports:
+    """The names that a module takes from other modules.
+
+    A name that is already `taken`, or that two modules both provide, gets a local name.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._names = NameTable(taken)
+        self._locals: dict[tuple[str, str], str] = {}
+
+    def local(self, module: str, name: str) -> str:
+        """Return the name that `name` of `module` has here, importing it if need be."""
+        key = (module.lower(), name.lower())
+        if key not in self._locals:
+            self._locals[key] = self._names.fresh(name)
+        return self._locals[key]
+
+    def uses(self) -> tuple[Use, ...]:
+        """Return one `Use` per module, modules and names in alphabetical order."""
+        modules: dict[str, list[Imported]] = {}
+        for (module, _), local in sorted(self._locals.items()):
+            original = self._original(module, local)
+            modules.setdefault(module, []).append(Imported(local, original))
+        return tuple(
+            Use(module, tuple(names), module in INTRINSIC_MODULES)
+            for module, names in modules.items()
+        )
+
+    def _original(self, module: str, local: str) -> str:
+        """Return the name behind `local`, spelt as `local` if they differ in case only."""
+        owners = {(home, own): name for (home, name), own in self._locals.items()}
+        name = owners[module, local]
+        return local if local.lower() == name else name
+
+
+class Workspace:
+    """The variables and set-up of one routine.
+
+    It changes as quantities are asked for, so it belongs to the one call that lowers a routine.
+    `home_of_kind` gives the module that a kind parameter is imported from.
+    """
+
+    def __init__(
+        self, imports: Imports, taken: Iterable[str], home_of_kind: Callable[[str], str]
+    ) -> None:
+        self.imports = imports
+        self._names = NameTable(taken)
+        self._home_of_kind = home_of_kind
+        self._known: dict[Hashable, Name] = {}
+        self._declared: dict[Section, list[Declare]] = {section: [] for section in Section}
+        self._lines: dict[Section, list[Line]] = {section: [] for section in Section}
+        self._allocated: list[Expr] = []
+
+    # ------------------------------------------------------------------ asking
+
+    def first(self, key: Hashable) -> bool:
+        """Return whether this is the first time that `key` is mentioned, and remember it."""
+        if key in self._known:
+            return False
+        self._known[key] = Name("")
+        return True
+
+    def variable(self, section: Section, key: Hashable, wished: Declare) -> Name:
+        """Return the variable for `key`, declared as `wished` under that name or one like it."""
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        name = Name(self._names.fresh(wished.name))
+        self._known[key] = name
+        self._declared[section].append(self._ready(replace(wished, name=name.text)))
+        return name
+
+    def assigned(self, section: Section, key: Hashable, wished: Declare, value: Expr) -> Name:
+        """Return the variable for `key`, which holds `value`."""
+        return self._set_up(section, key, wished, lambda name: Assign(name, value))
+
+    def pointer(self, section: Section, key: Hashable, wished: Declare, target: Expr) -> Name:
+        """Return the pointer for `key`, which points to `target`."""
+        pointing = replace(wished, attributes=("pointer", *wished.attributes))
+        return self._set_up(section, key, pointing, lambda name: PointerAssign(name, target))
+
+    def _set_up(
+        self, section: Section, key: Hashable, wished: Declare, setting: Callable[[Name], Line]
+    ) -> Name:
+        is_new = key not in self._known
+        name = self.variable(section, key, wished)
+        if is_new:
+            self.add(section, setting(name))
+        return name
+
+    def add(self, section: Section, *lines: Line) -> None:
+        """Put statements at the end of a section."""
+        self._lines[section] += lines
+
+    def releases(self, array: Expr) -> None:
+        """Note that `array` has to be deallocated at the end of the routine."""
+        self._allocated.append(array)
+
+    # ------------------------------------------------------------------ results
+
+    def dummy(self, wished: Declare) -> Declare:
+        """Return the declaration of a dummy argument, whose name is given."""
+        return self._ready(wished)
+
+    def declarations(self) -> tuple[Declare, ...]:
+        """Return the declarations of all variables, section by section."""
+        return tuple(declared for group in self._declared.values() for declared in group)
+
+    def set_up(self) -> tuple[Line, ...]:
+        """Return the statements of all sections, each section under its heading."""
+        lines: list[Line] = []
+        for section, group in self._lines.items():
+            if group:
+                lines += [Comment(section.value), *group, Blank()]
+        return tuple(lines)
+
+    def tear_down(self) -> tuple[Line, ...]:
+        """Return the statements that give back what was allocated."""
+        return (Blank(), Deallocate(tuple(self._allocated))) if self._allocated else ()
+
+    def _ready(self, declared: Declare) -> Declare:
+        """Return `declared` with its type's names imported."""
+        match declared.type:
+            case DerivedType(name, module) if module is not None:
+                return replace(declared, type=DerivedType(self.imports.local(module, name)))
+            case ScalarType(intrinsic, kind) if kind is not None:
+                return replace(declared, type=ScalarType(intrinsic, self.kind(kind)))
+        return declared
+
+    def kind(self, kind: str) -> str:
+        """Return the name of a kind parameter, imported; a number stands for itself."""
+        if kind.isdigit():
+            return kind
+        return self.imports.local(self._home_of_kind(kind), kind)

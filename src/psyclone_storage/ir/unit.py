@@ -1,0 +1,160 @@
+"""What printers print: a module, its routines, and the statements in them.
+
+A unit is what lowering makes of a program: every name is chosen, every quantity is declared and
+set up, and nothing is left to decide but the spelling. It holds statements of a procedural
+language with arrays and pointers, and knows neither a domain nor a file. Expressions
+are those of `ir.expr`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.types import DataType
+
+# ---------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A line, or several, for the person who reads the generated code."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """An empty line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """An instruction to a compiler such as `omp parallel do`, without its sentinel's `!$`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target = value`."""
+
+    target: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class PointerAssign:
+    """`target => value`."""
+
+    target: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a subroutine, which may be bound to an object."""
+
+    procedure: Expr
+    args: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A counted loop in steps of one; `start` and `stop` are both included."""
+
+    variable: str
+    start: Expr
+    stop: Expr
+    body: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One condition of an `If`, and what is done where it is the first to hold."""
+
+    condition: Expr
+    body: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """A choice; `otherwise` is done where no branch's condition holds."""
+
+    branches: tuple[Branch, ...]
+    otherwise: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """Make room for `arrays`, each an array with its extents."""
+
+    arrays: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deallocate:
+    """Give back the room of `arrays`."""
+
+    arrays: tuple[Expr, ...]
+
+
+Line = (
+    Comment | Blank | Directive | Assign | PointerAssign | Call | Do | If | Allocate | Deallocate
+)
+
+# ---------------------------------------------------------------------------- scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A name taken from a module: `local => original`, or the same name twice."""
+
+    local: str
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The names taken from one module; `intrinsic` says that the language itself provides it."""
+
+    module: str
+    names: tuple[Imported, ...]
+    intrinsic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """The declaration of one variable.
+
+    `shape` has one expression per dimension, `Range()` where the extent is deferred or assumed.
+    `attributes` are in the order in which they are written, an intent included. `polymorphic`
+    says that a derived type stands for its extensions too.
+    """
+
+    name: str
+    type: DataType
+    attributes: tuple[str, ...] = ()
+    shape: tuple[Expr, ...] = ()
+    polymorphic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A subroutine. `dummies` and `variables` are declared in their order."""
+
+    name: str
+    dummies: tuple[Declare, ...]
+    variables: tuple[Declare, ...]
+    body: tuple[Line, ...]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A module with public `routines`; `comment` stands at its head."""
+
+    name: str
+    uses: tuple[Use, ...]
+    routines: tuple[Routine, ...]
+    comment: str = ""
