@@ -38,7 +38,7 @@ from psyclone_storage.ir.kernel import (
     Kernel,
     KernelArg,
 )
-from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
+from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 
 _COMPONENTS = (
     "meta_args",
@@ -149,33 +149,36 @@ def _read_args(
 
 def _check_generation(parsed: ParsedKernel, generation: Generation) -> list[Diagnostic]:
     """Check that no entry is written in the form of the other generation."""
-    marker = parsed.component("operates_on") or parsed.component("iterates_over")
-    if marker is None:
+    markers = [part for part in parsed.components if part.name in ("operates_on", "iterates_over")]
+    odd = _entries_of_other_generation(parsed, generation)
+    if len(markers) != 1 or not odd:
         return []
-    odd = [
-        entry
-        for entry in items_of(parsed.component("meta_args"))
-        if generation_of(entry) not in (None, generation)
-    ]
-    if generation is Generation.CURRENT:
-        odd += [
-            item
-            for entry in items_of(parsed.component("meta_funcs"))
-            for item in entry.items
-            if canonical(item.expr) == BasisOperation.ORIENTATION.value
-        ]
+    (marker,) = markers
     other = "of 2019" if generation is Generation.CURRENT else "of today"
+    more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
     return [
         Diagnostic(
             "M060",
-            f"'{item.span.text}' is metadata {other}, but the kernel has '{marker.name}'.",
-            item.span,
-            hint="Write the whole kernel in one form: 'operates_on' goes with data types in every"
-            " 'arg_type', 'iterates_over' with none.",
+            f"'{odd[0].span.text}'{more} is metadata {other}, but the kernel has '{marker.name}'.",
+            odd[0].span,
+            hint="Entries of 'meta_args' state a data type if the kernel has 'operates_on', and"
+            " none if it has 'iterates_over', which goes with 'gh_orientation' too.",
             related=(Related(marker.span, "decides for the kernel"),),
         )
-        for item in odd
     ]
+
+
+def _entries_of_other_generation(
+    parsed: ParsedKernel, generation: Generation
+) -> list[MetadataItem]:
+    args = items_of(parsed.component("meta_args"))
+    odd = [entry for entry in args if generation_of(entry) not in (None, generation)]
+    if generation is Generation.Y2019:
+        return odd
+    functions = items_of(parsed.component("meta_funcs"))
+    wanted = (item for entry in functions for item in entry.items)
+    orientation = BasisOperation.ORIENTATION.value
+    return odd + [item for item in wanted if canonical(item.expr) == orientation]
 
 
 def _default_targets(kernel: Kernel) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import Span
 from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, is_continuous
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg
@@ -57,13 +56,14 @@ def allowed_accesses(iteration: Iteration, kind: ArgKind, space: str) -> tuple[A
 
 
 def check_access(arg: KernelArg, iteration: Iteration, place: Span) -> Diagnostic | None:
-    """Return what is wrong with the access of `arg`, whose word is at `place`, or None."""
-    allowed = allowed_accesses(iteration, arg.kind, arg.space)
-    if arg.access in allowed:
+    """Return what is wrong with the access of `arg`, whose word is at `place`, or None.
+
+    An argument that the kernel cannot have with any access is for the caller to refuse.
+    """
+    if arg.access in allowed_accesses(iteration, arg.kind, arg.space):
         return None
     code, message, hint = _refusal(arg, iteration, place.text)
-    known = f" Allowed: {listed((_word(access) for access in allowed), 'and')}." if allowed else ""
-    return Diagnostic(code, message, place, hint=f"{hint}{known}".strip())
+    return Diagnostic(code, message, place, hint=hint)
 
 
 def _refusal(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str, str]:
@@ -86,12 +86,6 @@ def _refusal(arg: KernelArg, iteration: Iteration, word: str) -> tuple[str, str,
             f"The function space '{arg.space}' is read-only, but '{word}' writes.",
             "It holds the coordinates of the mesh, which do not change.",
         )
-    if iteration is Iteration.DOMAIN and is_continuous(arg.space):
-        return (
-            "M048",
-            f"A kernel that operates on the domain cannot have a field on '{arg.space}'.",
-            "Cells share dofs of this space, and only a loop over cell columns keeps them apart.",
-        )
     return _refusal_of_sharing(arg, iteration, word)
 
 
@@ -113,14 +107,10 @@ def _refusal_of_sharing(arg: KernelArg, iteration: Iteration, word: str) -> tupl
         return (
             "M010",
             f"A field on '{arg.space}' cannot be accessed with '{word}'.",
-            "Cells share dofs of this space, so each can only add to them.",
+            "Cells share dofs of this space: use 'gh_inc', or 'gh_readinc' to read them as well.",
         )
     return (
         "M010",
         f"A field on '{arg.space}' cannot be accessed with '{word}'.",
         "Cells share no dofs of this space: use 'gh_readwrite' to update them.",
     )
-
-
-def _word(access: Access) -> str:
-    return f"gh_{access.value}"

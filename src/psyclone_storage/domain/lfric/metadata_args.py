@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
-from psyclone_storage.base.text import counted
+from psyclone_storage.base.source import Span
 from psyclone_storage.domain.lfric.metadata_access import check_access
 from psyclone_storage.domain.lfric.metadata_words import (
     ALLOWED_DATA_TYPES,
@@ -26,6 +26,7 @@ from psyclone_storage.domain.lfric.metadata_words import (
     look_up_space,
     unknown_word,
 )
+from psyclone_storage.domain.lfric.spaces import is_continuous
 from psyclone_storage.ir.expr import Binary, Literal, Name, canonical
 from psyclone_storage.ir.kernel import (
     Access,
@@ -231,32 +232,27 @@ def _read_details(entry: _Entry, setting: Setting, problems: list[Diagnostic]) -
     return _Details()
 
 
+_MAPS = "After the access come the function space that it maps to and the one that it maps from."
 _LENGTHS = {
-    ArgKind.FIELD: ("M008", 1, 5, "its function space, and what else is known of it"),
-    ArgKind.OPERATOR: ("M013", 2, 2, "the function spaces that it maps to and from"),
-    ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, "the function spaces that it maps to and from"),
-    ArgKind.SCALAR: ("M014", 0, 0, "nothing"),
-    ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "its number of dimensions"),
+    ArgKind.FIELD: ("M008", 1, 5, "After the access comes its function space."),
+    ArgKind.OPERATOR: ("M013", 2, 2, _MAPS),
+    ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, _MAPS),
+    ArgKind.SCALAR: ("M014", 0, 0, "Its entry ends with the access."),
+    ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "After the access comes its number of dimensions."),
 }
-"""Of each kind: the code, the least and greatest number of items after the access, their sense."""
+"""Of each kind: the code, the least and greatest number of items after the access, a hint."""
 
 
 def _has_right_length(entry: _Entry, problems: list[Diagnostic]) -> bool:
-    code, least, most, what = _LENGTHS[entry.kind]
+    code, least, most, hint = _LENGTHS[entry.kind]
     found = len(entry.rest)
     if least <= found <= most:
         return True
     surplus = entry.rest[most:]
     place = surplus[0].span.to(surplus[-1].span) if surplus else entry.item.span
     few = "too few" if found < least else "too many"
-    problems.append(
-        Diagnostic(
-            code,
-            f"This {entry.kind.value} has {few} items.",
-            place,
-            hint=f"After the access comes {what}; here are {counted(found, 'item')}.",
-        )
-    )
+    message = f"The entry for this {entry.kind.value} has {few} items."
+    problems.append(Diagnostic(code, message, place, hint=hint))
     return False
 
 
@@ -270,7 +266,7 @@ def _read_options(
         _unknown_option(item) for item in items if item not in stencils and item not in meshes
     ]
     for repeated in (*stencils[1:], *meshes[1:]):
-        message = "A field has one stencil and is on one mesh, but this is the second."
+        message = f"A field has one stencil and one mesh, so '{repeated.span.text}' is too many."
         problems.append(Diagnostic("M008", message, repeated.span))
     stencil = _read_stencil(stencils[0], problems) if stencils else None
     mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
@@ -292,7 +288,7 @@ def _unknown_option(item: MetadataItem) -> Diagnostic:
             "M061",
             f"'{item.keyword}' is not supported.",
             item.span,
-            hint="The numbers of levels and of data per dof come from the field itself.",
+            hint="Remove it: the numbers of levels and of data per dof come from the field.",
         )
     return Diagnostic(
         "M008",
@@ -330,6 +326,8 @@ def _check_argument(
     arg: KernelArg, entry: _Entry, details: _Details, iteration: Iteration | None
 ) -> list[Diagnostic]:
     """Check what the items of one entry mean together."""
+    if arg.kind is ArgKind.FIELD and iteration is Iteration.DOMAIN and is_continuous(arg.space):
+        return [_continuous_on_domain(arg, entry.rest[0].span)]
     problems = []
     if iteration is not None:
         refused = check_access(arg, iteration, entry.access.span)
@@ -346,6 +344,15 @@ def _check_argument(
         message = "A stencil has no meaning for this field."
         problems.append(Diagnostic("M012", message, place, hint=meaningless))
     return problems
+
+
+def _continuous_on_domain(arg: KernelArg, place: Span) -> Diagnostic:
+    return Diagnostic(
+        "M048",
+        f"A kernel that operates on the domain cannot have a field on '{arg.space}'.",
+        place,
+        hint="Cells share dofs of this space, and only a loop over cell columns keeps them apart.",
+    )
 
 
 def _why_no_stencil(arg: KernelArg, iteration: Iteration | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.kernel import ArgKind, CmaKind, Kernel, KernelArg
 from psyclone_storage.ir.types import Intrinsic
@@ -75,7 +75,7 @@ def _unrecognised(kernel: Kernel, operators: list[KernelArg]) -> Diagnostic:
         return Diagnostic("M031", message, written[1].span, hint=hint)
     message = (
         f"'{kernel.name}' reads {counted(len(operators), 'columnwise operator')} and writes none:"
-        " this is neither to assemble, to apply, nor to combine them."
+        " it neither assembles, applies nor combines them."
     )
     hint = "To apply an operator, read one; to combine several, write one."
     return Diagnostic("M029", message, operators[0].span, hint=hint)
@@ -121,13 +121,21 @@ def _check_apply(kernel: Kernel, operator: KernelArg) -> Iterator[Diagnostic]:
         )
         yield Diagnostic("M030", message, operator.span)
         return
-    for field, space, verb in (
-        (written[0], operator.space, "to"),
-        (read[0], operator.space_from, "from"),
-    ):
-        if field.space != space:
-            message = (
-                f"The operator maps {verb} '{space}', but the field that is"
-                f" {'written' if verb == 'to' else 'read'} is on '{field.space}'."
-            )
-            yield Diagnostic("M030", message, field.span)
+    yield from _check_space(written[0], operator.space, "to", operator)
+    yield from _check_space(read[0], operator.space_from, "from", operator)
+
+
+def _check_space(
+    field: KernelArg, space: str, direction: str, operator: KernelArg
+) -> Iterator[Diagnostic]:
+    """Check that a field is on the space that the operator maps to, or from."""
+    if field.space == space:
+        return
+    done = "written" if direction == "to" else "read"
+    yield Diagnostic(
+        "M030",
+        f"The field that is {done} is on '{field.space}', but the operator maps {direction}"
+        f" '{space}'.",
+        field.span,
+        related=(Related(operator.span, "the operator"),) if operator.span else (),
+    )

@@ -13,7 +13,10 @@ from typing import TypeVar
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.domain.lfric.spaces import (
+    ANY_DISCONTINUOUS_SPACE,
+    ANY_SPACE,
     DEFAULT_LIMITS,
+    SPACES,
     Limits,
     is_space,
     is_wildcard,
@@ -153,5 +156,8 @@ def look_up_space(
             Diagnostic(code, f"There is no function space '{item.span.text}'.", item.span, "", hint)
         )
     else:
-        problems.append(unknown_word(item, code, "a function space", space_names(limits)))
+        known = listed((*SPACES, f"{ANY_SPACE}n", f"{ANY_DISCONTINUOUS_SPACE}n"))
+        hint = did_you_mean(space, space_names(limits)) or f"It must be {known}."
+        message = f"'{item.span.text}' is not a function space."
+        problems.append(Diagnostic(code, message, item.span, hint=hint))
     return None

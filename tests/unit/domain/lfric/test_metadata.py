@@ -527,7 +527,7 @@ WRONG = [
         "meta_mesh",
     ),
     ("M047", current(f"{W3_WRITTEN}, mesh_arg=gh_fine", on="domain"), None),
-    ("M048", current("gh_field, gh_real, gh_write, w0", on="domain"), "gh_write"),
+    ("M048", current("gh_field, gh_real, gh_write, w0", on="domain"), "w0"),
     (
         "M049",
         current(W3_WRITTEN, "gh_field, gh_real, gh_read, wtheta", on="dof"),

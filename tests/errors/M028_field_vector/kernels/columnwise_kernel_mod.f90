@@ -1,0 +1,29 @@
+module columnwise_kernel_mod
+
+  use argument_mod, only : arg_type, CELL_COLUMN, GH_COLUMNWISE_OPERATOR, GH_FIELD, &
+                           GH_OPERATOR, GH_READ, GH_REAL, GH_WRITE
+  use fs_continuity_mod, only : W2, W3
+  use kernel_mod, only : kernel_type
+
+  implicit none
+
+  private
+
+  type, public, extends(kernel_type) :: columnwise_kernel_type
+    private
+    type(arg_type) :: meta_args(3) = (/ &
+         arg_type(GH_OPERATOR, GH_REAL, GH_READ, W2, W3), &
+         arg_type(GH_COLUMNWISE_OPERATOR, GH_REAL, GH_WRITE, W2, W3), &
+         arg_type(GH_FIELD*3, GH_REAL, GH_READ, W3) &
+         /)
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: columnwise_kernel_code
+  end type columnwise_kernel_type
+
+contains
+
+  subroutine columnwise_kernel_code()
+  end subroutine columnwise_kernel_code
+
+end module columnwise_kernel_mod

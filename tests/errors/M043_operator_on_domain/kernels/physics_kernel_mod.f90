@@ -1,0 +1,28 @@
+module physics_kernel_mod
+
+  use argument_mod, only : arg_type, DOMAIN, GH_FIELD, GH_OPERATOR, GH_READ, GH_REAL, &
+                           GH_WRITE
+  use fs_continuity_mod, only : W2, W3
+  use kernel_mod, only : kernel_type
+
+  implicit none
+
+  private
+
+  type, public, extends(kernel_type) :: physics_kernel_type
+    private
+    type(arg_type) :: meta_args(2) = (/ &
+         arg_type(GH_FIELD, GH_REAL, GH_WRITE, W3), &
+         arg_type(GH_OPERATOR, GH_REAL, GH_READ, W2, W3) &
+         /)
+    integer :: operates_on = DOMAIN
+  contains
+    procedure, nopass :: physics_kernel_code
+  end type physics_kernel_type
+
+contains
+
+  subroutine physics_kernel_code()
+  end subroutine physics_kernel_code
+
+end module physics_kernel_mod
