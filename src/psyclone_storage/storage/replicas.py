@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,7 +77,8 @@ class Replicas:
 
     __slots__ = (
         "dtype", "layout", "options", "table", "stats", "poisoned", "validity", "resident",
-        "attention", "_list", "_moving", "_pending", "_truth",
+        "attention",
+        "_guarded", "_list", "_moving", "_pending", "_truth",
     )  # fmt: skip
 
     def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
@@ -91,6 +92,7 @@ class Replicas:
         self.validity = Validity(layout.count)
         self.resident: dict[MemorySpace | None, Incarnation] = {}
         self.attention = options.const
+        self._guarded = options.const
         self._list: list[Incarnation] = []
         self._moving = threading.Lock()
         self._pending: list[tuple[int, Future[None]]] = []
@@ -324,6 +326,8 @@ class Replicas:
             known.allocation = replica.allocation
         else:
             self._list.append(replica)
+        if not replica.allocation_there().writable:
+            self._guarded = self.attention = True
         if valid:
             self.validity.add(self.at(replica.space).bit, range(self.layout.count))
 
@@ -369,21 +373,19 @@ class Replicas:
 
     # -- private: values -------------------------------------------------------------------------
 
-    def _needed(self, token: AccessToken) -> tuple[int, int]:
+    def _needed(self, token: AccessToken) -> Iterable[int]:
         """Return the chunks whose values must be there before the access begins."""
-        first, last = token.chunks
+        chunks = range(*token.chunks)
         if token.mode.reads:
-            return token.chunks
-        if token.request.region is None or first == last:
-            return 0, 0
-        # Of a write-only region, only the chunks at its two ends may keep some of their values.
-        if self.layout.covers(token.request.region, first):
-            first += 1
-        if first < last and self.layout.covers(token.request.region, last - 1):
-            last -= 1
-        return first, last
+            return chunks
+        region = token.request.region
+        if region is None or not chunks:
+            return ()
+        # Of a write-only region, only the chunks at its two ends can keep some of their values.
+        ends = {chunks[0], chunks[-1]}
+        return sorted(chunk for chunk in ends if not self.layout.covers(region, chunk))
 
-    def _fillable(self, chunks: tuple[int, int]) -> list[int]:
+    def _fillable(self, chunks: Iterable[int]) -> list[int]:
         return self.validity.uninitialised(chunks) if self.options.init is not None else []
 
     def _init_of(self, chunk: int) -> tuple[WindowSpec, Any]:
@@ -401,13 +403,23 @@ class Replicas:
         valid = [other for other in self._list if other.bit & mask]
         return next((other for other in valid if other.space.host_accessible), valid[0])
 
+    def _target(self, replica: Incarnation) -> Allocation:
+        """Return the memory of a replica that is about to get values."""
+        allocation = replica.allocation_there()
+        if not allocation.writable:
+            raise ConstBufferError(
+                f'"{self.options.label}" has newer values than its memory at {replica.space.tag}, '
+                f"which is read-only and cannot take them."
+            )
+        return allocation
+
     def _fetch(self, replica: Incarnation, chunk: int) -> None:
         source = self._source(replica, chunk)
         ends = (replica.memory, source.memory)
         span = self._span(chunk)
         begin = time.perf_counter()
         if span[1]:
-            router().copy(ends, replica.allocation_there(), source.allocation_there(), span)
+            router().copy(ends, self._target(replica), source.allocation_there(), span)
             self._record(source.space, replica.space, chunk, begin)
         self.validity_add(replica.bit, [chunk])
 
@@ -478,7 +490,7 @@ class Replicas:
             begin = time.perf_counter()
             copied = router().copy_async(
                 (replica.memory, source.memory),
-                replica.allocation_there(),
+                self._target(replica),
                 source.allocation_there(),
                 self._span(chunk),
             )
@@ -522,4 +534,4 @@ class Replicas:
         self._note_attention()
 
     def _note_attention(self) -> None:
-        self.attention = bool(self.options.const or self._pending or self.poisoned is not None)
+        self.attention = bool(self._guarded or self._pending or self.poisoned is not None)

@@ -60,13 +60,13 @@ class Validity:
         held = self._touched[chunk] & bit and self._valid[chunk]
         return Freshness.STALE if held else Freshness.UNINITIALISED
 
-    def stale(self, bit: int, chunks: ChunkRange) -> list[int]:
+    def stale(self, bit: int, chunks: Iterable[int]) -> list[int]:
         """Return the chunks that have values, but not at `bit`: those that need a transfer."""
-        return [c for c in range(*chunks) if self._valid[c] and not self._valid[c] & bit]
+        return [c for c in chunks if self._valid[c] and not self._valid[c] & bit]
 
-    def uninitialised(self, chunks: ChunkRange) -> list[int]:
+    def uninitialised(self, chunks: Iterable[int]) -> list[int]:
         """Return the chunks that have no values anywhere."""
-        return [c for c in range(*chunks) if not self._valid[c]]
+        return [c for c in chunks if not self._valid[c]]
 
     def add(self, bit: int, chunks: Iterable[int]) -> None:
         """Note that the replica at `bit` got the current values of `chunks`."""

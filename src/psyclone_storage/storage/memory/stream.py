@@ -76,16 +76,19 @@ class Stream:
 
     def _serve(self) -> None:
         while True:
-            future, work, args = self._jobs.get()
-            try:
-                with self._running:
-                    result = work(*args)
-            except BaseException as error:  # noqa: BLE001 - it goes to whoever waits
-                self._finish_one()
-                future.set_exception(error)
-            else:
-                self._finish_one()
-                future.set_result(result)
+            # A call of its own, so that an idle worker keeps nothing of its last job alive.
+            self._do(*self._jobs.get())
+
+    def _do(self, future: Future[Any], work: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        try:
+            with self._running:
+                result = work(*args)
+        except BaseException as error:  # noqa: BLE001 - it goes to whoever waits
+            self._finish_one()
+            future.set_exception(error)
+        else:
+            self._finish_one()
+            future.set_result(result)
 
     def _finish_one(self) -> None:
         with self._idle:

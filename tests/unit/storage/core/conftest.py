@@ -1,0 +1,16 @@
+"""Two emulated devices for every test of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from psyclone_storage.storage.device import Emulation, use_device
+
+
+@pytest.fixture(autouse=True)
+def _emulated() -> Iterator[None]:
+    use_device("emulated", Emulation())
+    yield
+    use_device("auto")

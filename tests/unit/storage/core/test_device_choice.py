@@ -1,0 +1,88 @@
+"""The choice of the device, from the environment and from code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from psyclone_storage.storage.buffer import Buffer
+from psyclone_storage.storage.device import DeviceKind, Emulation, selected_device, use_device
+from psyclone_storage.storage.errors import DeviceUnavailableError
+from psyclone_storage.storage.memory import cuda
+from psyclone_storage.storage.memory.registry import device_count, memory_of
+from psyclone_storage.storage.spaces import device_space, memory_space
+
+
+def run(program: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path), **environment},
+    )
+    return done.stdout.strip()
+
+
+ASK = "from psyclone_storage.storage.device import selected_device; print(selected_device().name)"
+
+
+@pytest.mark.parametrize(("value", "name"), [("auto", "AUTO"), ("emulated", "EMULATED")])
+def test_the_environment_chooses(value: str, name: str) -> None:
+    assert run(ASK, PSYCLONE_STORAGE_DEVICE=value) == name
+
+
+def test_auto_is_the_default() -> None:
+    assert run(ASK) == "AUTO"
+
+
+def test_code_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSYCLONE_STORAGE_DEVICE", "cuda")
+    assert selected_device() is DeviceKind.EMULATED
+
+
+def test_auto_without_a_gpu_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "is_available", lambda: False)
+    use_device("auto")
+    assert device_count() == 0
+    with pytest.raises(DeviceUnavailableError, match="PSYCLONE_STORAGE_DEVICE=emulated"):
+        Buffer(4).make_valid("gpu")
+
+
+def test_cuda_without_a_gpu_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "is_available", lambda: False)
+    use_device("cuda")
+    with pytest.raises(DeviceUnavailableError, match="PSYCLONE_STORAGE_DEVICE=emulated"):
+        memory_of(device_space(0))
+
+
+def test_there_are_two_emulated_devices_and_no_third() -> None:
+    assert memory_of(device_space(0)) is not memory_of(device_space(1))
+    with pytest.raises(DeviceUnavailableError, match=r"2 device\(s\)"):
+        memory_of(memory_space("gpu:2"))
+
+
+def test_unknown_names_and_misplaced_properties_are_refused() -> None:
+    with pytest.raises(ValueError, match='"abacus"'):
+        use_device("abacus")
+    with pytest.raises(ValueError, match='needs "emulated"'):
+        use_device("auto", Emulation())
+    with pytest.raises(ValueError, match="at least one device"):
+        Emulation(count=0)
+
+
+IMPORT = """
+import time, numpy, sys
+begin = time.perf_counter()
+import psyclone_storage.storage.buffer, psyclone_storage.storage.context
+took = time.perf_counter() - begin
+print(took, [name for name in ("cupy", "xarray", "mpi4py") if name in sys.modules])
+"""
+
+
+def test_import_is_light() -> None:
+    answers = [run(IMPORT).split(" ", 1) for _ in range(3)]
+    assert {loaded for _, loaded in answers} == {"[]"}
+    assert min(float(took) for took, _ in answers) < 0.060
