@@ -253,13 +253,22 @@ def _check_quadrature(
             f"but '{given.span.text}' is not a variable.",
             given.span,
         )
-    elif known is not None and known.type != DerivedType(wanted):
-        is_scalar = isinstance(known.type, ScalarType)
+    elif known is not None and _is_other_than(wanted, known):
         has = _spelled(known.type) if isinstance(known.type, ScalarType) else known.type.name
-        if is_scalar or has in {*QUADRATURE_TYPES.values(), *OBJECT_TYPES}:
-            yield _wrong_type(
-                given, kernel, known, f"quadrature rule of type '{wanted}'", f"is {has}"
-            )
+        yield _wrong_type(
+            given, kernel, known, f"quadrature rule of type '{wanted}'", f"is of type '{has}'"
+        )
+
+
+def _is_other_than(wanted: str, known: Declared) -> bool:
+    """Return whether `known` is certainly not of the type `wanted`: a type that is not known
+    here may extend it."""
+    if isinstance(known.type, ScalarType):
+        return True
+    return known.type.name != wanted and known.type.name in {
+        *QUADRATURE_TYPES.values(),
+        *OBJECT_TYPES,
+    }
 
 
 def _check_direction(given: ParsedArgument, around: Surroundings) -> Iterator[Diagnostic]:
