@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 _MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"()\[\],]|=>|::|[=/<>]=|=")
+_BRACKET = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\]]")
 _NESTED = re.compile(r"[()\[\]'\"]")
 
 
@@ -33,9 +34,15 @@ def marks(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
 
 def closing(text: str, opening: int) -> int:
     """Return the position of the bracket that closes the one at `opening`, or -1."""
-    for position, depth, mark in marks(text, opening, len(text)):
-        if depth == 0 and mark in ")]":
-            return position
+    depth = 0
+    for found in _BRACKET.finditer(text, opening):
+        mark = found.group()
+        if mark in "([":
+            depth += 1
+        elif mark in ")]":
+            depth -= 1
+            if depth == 0:
+                return found.start()
     return -1
 
 

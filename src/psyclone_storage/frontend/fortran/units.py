@@ -68,6 +68,7 @@ class OpenScope:
     end_of_uses: int
     indent: int = -1
     stop: int = -1
+    dummies: tuple[str, ...] = ()
     uses: list[Use] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
     associations: list[Association] = field(default_factory=list)
@@ -184,6 +185,7 @@ class UnitReader:
         if head is None:
             return False
         scope = self._open(ScopeKind(head.kind), head.name, statement)
+        scope.dummies = head.dummies
         scope.declarations += _result(head)
         return True
 

@@ -1,0 +1,32 @@
+"""Source files as they are: every character of a file, line ends included.
+
+Bytes that are not UTF-8 are kept as surrogates, so that text written back with `ENCODING` and
+`ERRORS` is the same bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.source import SourceText, Span
+
+ENCODING = "utf-8"
+ERRORS = "surrogateescape"
+
+
+def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
+    """Return the text of the file at `path`, its line ends untouched.
+
+    Raises `CompileError`, at `wanted_by` if that is given, where the file cannot be read.
+    """
+    try:
+        text = path.read_bytes().decode(ENCODING, ERRORS)
+    except OSError as failure:
+        reason = failure.strerror or str(failure)
+        raise CompileError(
+            Diagnostic(
+                "P001", f"'{path}' cannot be read: {reason}.", span=wanted_by, file=str(path)
+            )
+        ) from None
+    return SourceText(str(path), text)

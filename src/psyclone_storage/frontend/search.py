@@ -1,0 +1,119 @@
+"""Where kernel source lives: an index of directory trees, built once, asked by module name.
+
+A module is in the file of its name; names are compared without case. Two files of one name are
+no mistake until that module is asked for. Hidden directories and links to directories are not
+entered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.source import Span
+
+# Algorithm files come last: they are taken only where no other file has the name.
+_SUFFIXES = (".f90", ".f03", ".f08")
+_ALL_SUFFIXES = frozenset({*_SUFFIXES, ".x90"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceIndex:
+    """The Fortran files below some directories, by their names in lower case without suffix.
+
+    Paths are plain text, since only a few of thousands are ever asked for.
+    """
+
+    directories: tuple[Path, ...]
+    files: Mapping[str, tuple[str, ...]]
+
+    def candidates(self, module: str) -> tuple[Path, ...]:
+        """Return the files that can hold `module`: different files, `.x90` only if no other."""
+        found = [Path(path) for path in self.files.get(module.lower(), ())]
+        usual = [path for path in found if path.suffix.lower() in _SUFFIXES]
+        unique = {path.resolve(): path for path in usual or found}
+        return tuple(unique.values())
+
+
+@lru_cache(maxsize=8)
+def index_directories(directories: tuple[Path, ...]) -> SourceIndex:
+    """Return the index of all Fortran files in and below `directories`.
+
+    Raises `CompileError` for every one of them that is no directory. The answer is remembered for
+    the life of the process.
+    """
+    missing = [directory for directory in directories if not directory.is_dir()]
+    if missing:
+        raise CompileError(*map(_missing_directory, missing))
+    files: dict[str, list[str]] = {}
+    for directory in directories:
+        for stem, path in _source_files(str(directory)):
+            files.setdefault(stem, []).append(path)
+    return SourceIndex(directories, {stem: tuple(paths) for stem, paths in files.items()})
+
+
+def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) -> Path:
+    """Return the file of `module`, which holds the kernel type `functor`.
+
+    Raises `CompileError` at `wanted_by` if there is no such file or more than one.
+    """
+    found = index.candidates(module)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CompileError(_not_found(index, functor, module, wanted_by))
+    paths = listed(sorted(map(str, found)), "and")
+    raise CompileError(
+        Diagnostic(
+            "P032",
+            f"The module '{module}' of the kernel '{functor}' could be in {paths}.",
+            wanted_by,
+            hint="Narrow the directories given by '-d', so that only one of the files is found.",
+        )
+    )
+
+
+def _source_files(directory: str) -> Iterator[tuple[str, str]]:
+    """Yield name in lower case and path of each Fortran file, in an order that is always the same."""
+    stack = [directory]
+    while stack:
+        with os.scandir(stack.pop()) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        stack += [
+            entry.path
+            for entry in reversed(found)
+            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+        ]
+        for entry in found:
+            stem, dot, suffix = entry.name.lower().rpartition(".")
+            if dot + suffix in _ALL_SUFFIXES and not entry.is_dir():
+                yield stem, entry.path
+
+
+def _missing_directory(directory: Path) -> Diagnostic:
+    siblings: Iterable[str] = ()
+    if directory.parent.is_dir():
+        siblings = (path.name for path in directory.parent.iterdir() if path.is_dir())
+    return Diagnostic(
+        "P030",
+        f"The directory '{directory}' does not exist.",
+        file=str(directory),
+        hint=did_you_mean(directory.name, siblings),
+    )
+
+
+def _not_found(index: SourceIndex, functor: str, module: str, span: Span) -> Diagnostic:
+    places = listed(map(str, index.directories), "and")
+    searched = f" below {places}" if places else "; no directory was given by '-d'"
+    return Diagnostic(
+        "P031",
+        f"The kernel '{functor}' is in module '{module}', but there is no file"
+        f" '{module}.f90' or '{module}.F90'{searched}.",
+        span,
+        hint=did_you_mean(module, index.files),
+    )
