@@ -9,7 +9,7 @@ decided, and changes nothing about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,7 +30,7 @@ from psyclone_storage.backend.lfric.mesh import colour_map, ncolours
 from psyclone_storage.backend.lfric.spaces import Space, space_of
 from psyclone_storage.backend.workspace import Imports, Section, Workspace
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Index, Name
+from psyclone_storage.ir.expr import Expr, Index, Name, Range
 from psyclone_storage.ir.schedule import (
     GlobalReduction,
     HaloExchange,
@@ -44,7 +44,10 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Do, Line, Routine, Unit
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls
+
+_ALL = Range()
+"""The index of a kernel that is called once for all cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,7 @@ def _lower_invoke(
     work = Workspace(imports, _taken(program, schedule), partial(_home_of_kind, invoke))
     context = Context(schedule, work, any(call.kernel.is_intergrid for call in calls))
     dummies = dummy_declarations(context)
-    numbers = {loop.uid: number for number, loop in enumerate(_numbered_loops(schedule))}
-    body = [line for item in schedule.body for line in _lower_outer(context, item, numbers)]
+    body = [line for item in schedule.body for line in _lower_outer(context, item)]
     work.add(Section.CHECKS, *check_lines(context, options.checks))
     heading = Comment("Halo exchanges and loops" if schedule.distributed else "Loops")
     lines = (*work.set_up(), heading, *body, *work.tear_down())
@@ -104,23 +106,14 @@ def _home_of_kind(invoke: Invoke, kind: str) -> str:
     return abi.KIND_MODULES.get(kind.lower(), abi.Module.CONSTANTS)
 
 
-def _numbered_loops(schedule: Schedule) -> Iterator[Loop]:
-    """Yield the loops that have bounds in variables of their own."""
-    for item in statements(schedule):
-        if isinstance(item, Loop) and item.over in (Over.CELLS, Over.DOFS):
-            yield item
-
-
 # ---------------------------------------------------------------------------- statements
 
 
-def _lower_outer(
-    context: Context, statement: Statement, numbers: Mapping[str, int]
-) -> tuple[Line, ...]:
+def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that stands directly in the schedule."""
     match statement:
         case Loop():
-            return (*_reduction_starts(context, statement), *_loop(context, statement, numbers))
+            return (*_reduction_starts(context, statement), *_loop(context, statement))
         case HaloExchange():
             return exchange_lines(context, statement)
         case MarkHalo():
@@ -139,28 +132,26 @@ def _reduction_starts(context: Context, loop: Loop) -> Iterator[Assign]:
             yield reduction_start(context, context.datum(call, written), formula.reduction)
 
 
-def _loop(context: Context, loop: Loop, numbers: Mapping[str, int]) -> tuple[Line, ...]:
+def _loop(context: Context, loop: Loop) -> tuple[Line, ...]:
     space = _bounds_space(context, loop)
     match loop.over:
         case Over.DOMAIN:
-            return _body(context, loop, Name(""))
+            return _body(context, loop, _ALL)
         case Over.COLOURS:
             colour = _counter(context, "colour")
-            inner = [line for item in loop.body for line in _nested(context, item, numbers)]
+            inner = [line for item in loop.body for line in _nested(context, item)]
             return (Do(colour.text, whole(1), ncolours(context, space), tuple(inner)),)
         case Over.CELLS_OF_COLOUR:
             return (_loop_over_colour(context, loop, space),)
         case Over.CELLS | Over.DOFS:
             index = _counter(context, "cell" if loop.over is Over.CELLS else "df")
-            start, stop = loop_bounds(context, loop, space, numbers[loop.uid])
+            start, stop = loop_bounds(context, loop, space)
             return (Do(index.text, start, stop, _body(context, loop, index)),)
 
 
-def _nested(
-    context: Context, statement: Statement, numbers: Mapping[str, int]
-) -> tuple[Line, ...]:
+def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
     if isinstance(statement, Loop):
-        return _loop(context, statement, numbers)
+        return _loop(context, statement)
     raise InternalError(f"'{statement.uid}' stands between a loop over colours and its cells.")
 
 
@@ -182,7 +173,7 @@ def _counter(context: Context, name: str) -> Name:
     return context.work.variable(Section.COUNTERS, name, Declare(name, abi.INTEGER))
 
 
-def _body(context: Context, loop: Loop, index: Name) -> tuple[Line, ...]:
+def _body(context: Context, loop: Loop, index: Expr) -> tuple[Line, ...]:
     """Return the calls and built-ins in a loop, for the cell or dof `index`."""
     lines: list[Line] = []
     for call in loop.body:
@@ -192,7 +183,7 @@ def _body(context: Context, loop: Loop, index: Name) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _call(context: Context, call: KernelCall, index: Name) -> tuple[Line, ...]:
+def _call(context: Context, call: KernelCall, index: Expr) -> tuple[Line, ...]:
     kernel = call.kernel
     if kernel.formula is not None:
         line = formula_line(context, call, kernel.formula, index)

@@ -65,23 +65,33 @@ def _routine(routine: Routine) -> Iterator[str]:
         yield from commented(routine.comment, _STEP)
     dummies = ", ".join(dummy.name for dummy in routine.dummies)
     yield from wrapped(f"subroutine {routine.name}({dummies})", _STEP)
-    for group in (routine.dummies, routine.variables):
-        if group:
-            yield from _each(map(_declaration, group), 2 * _STEP)
+    for dummy in routine.dummies:
+        yield from wrapped(_declaration(dummy, _entity(dummy)), 2 * _STEP)
+    if routine.variables:
+        yield ""
+    for alike in _grouped(routine.variables):
+        entities = ", ".join(map(_entity, alike))
+        yield from wrapped(_declaration(alike[0], entities), 2 * _STEP)
     yield ""
     yield from _lines(routine.body, 2 * _STEP)
     yield f"  end subroutine {routine.name}"
 
 
-def _each(texts: Iterable[str], indent: int) -> Iterator[str]:
-    for text in texts:
-        yield from wrapped(text, indent)
+def _grouped(variables: tuple[Declare, ...]) -> Iterable[list[Declare]]:
+    """Return the variables by type and attributes, in the order of their first appearance."""
+    groups: dict[str, list[Declare]] = {}
+    for variable in variables:
+        groups.setdefault(_declaration(variable, ""), []).append(variable)
+    return groups.values()
 
 
-def _declaration(declare: Declare) -> str:
+def _declaration(declare: Declare, entities: str) -> str:
     head = ", ".join((_type(declare.type, declare.polymorphic), *declare.attributes))
-    shape = f"({_listed(declare.shape)})" if declare.shape else ""
-    return f"{head} :: {declare.name}{shape}"
+    return f"{head} :: {entities}"
+
+
+def _entity(declare: Declare) -> str:
+    return f"{declare.name}({_listed(declare.shape)})" if declare.shape else declare.name
 
 
 def _type(data_type: DataType, polymorphic: bool) -> str:

@@ -1,49 +1,76 @@
 """Long Fortran statements, broken at places where a reader would break them.
 
-A statement may fill `LIMIT` columns and is broken before `GOAL` where it can be: after a
-comma, else before an operator or at a blank, never inside a character literal unless that
-alone is too long.
+A statement may fill `LIMIT` columns. It is broken before `GOAL`: at blanks outside of brackets
+where that is enough, else inside the outermost brackets, and so on inwards. The text of a
+message starts a line of its own. Only what cannot be broken so is cut at `LIMIT`.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 GOAL = 100
 LIMIT = 132
-_PIECES = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*'|[^\s"']+)(\s*)""")
 _CONTINUED = " &"
+_STEP = 4
 
 
 def wrapped(text: str, indent: int) -> list[str]:
     """Return the lines of a statement at `indent` blanks, the further ones four more."""
-    first, further = " " * indent, " " * (indent + 4)
+    first, further = " " * indent, " " * (indent + _STEP)
     if len(first + text) <= GOAL:
         return [first + text]
+    room = GOAL - len(_CONTINUED) - len(further)
     lines: list[str] = []
     line = first
-    for piece in _pieces(text):
-        room = GOAL - len(_CONTINUED)
-        if len((line + piece).rstrip()) > room and line.strip():
+    for piece in _pieces(text, room):
+        if line.strip() and len((line + piece).rstrip()) > GOAL - len(_CONTINUED):
             lines.append(line.rstrip() + _CONTINUED)
             line = further
         line += piece
-        while len(line.rstrip()) > LIMIT - len(_CONTINUED):
-            lines.append(line[: LIMIT - 1] + "&")
-            line = further + "&" + line[LIMIT - 1 :]
-    return [*lines, line.rstrip()]
+    lines.append(line.rstrip())
+    return [part for line in lines for part in _cut(line, further)]
 
 
-def _pieces(text: str) -> list[str]:
-    """Return `text` in parts that stay together, each with the blanks behind it."""
-    pieces: list[str] = []
-    for match in _PIECES.finditer(text):
-        joined = pieces and not pieces[-1][-1].isspace() and not pieces[-1].endswith(",")
-        if joined:
-            pieces[-1] += match[0]
-        else:
-            pieces.append(match[0])
-    return pieces
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """Yield `text` in parts that stay together, of at most `room` columns where that can be."""
+    breaks = list(_breaks(text))
+
+    def parts(start: int, stop: int, depth: int) -> Iterator[str]:
+        inside = [place for place in breaks if start < place[0] < stop and place[1] >= depth]
+        if stop - start <= room or not inside:
+            yield text[start:stop]
+            return
+        ends = [position for position, level in inside if level == depth]
+        for end in (*ends, stop):
+            yield from parts(start, end, depth + 1)
+            start = end
+
+    return parts(0, len(text), 0)
+
+
+def _breaks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield each position before which `text` may be broken, with the brackets around it."""
+    depth, quote = 0, ""
+    for position, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+            continue
+        before = text[position - 1] if position else ""
+        opens = character in "\"'"
+        if (before == " " and character != " ") or (before == "(" and opens):
+            yield position, depth
+        if opens:
+            quote = character
+        depth += (character == "(") - (character == ")")
+
+
+def _cut(line: str, further: str) -> Iterator[str]:
+    """Yield a line, in parts of `LIMIT` columns if it is longer; a part may end in a name."""
+    while len(line) > LIMIT:
+        yield line[: LIMIT - 1] + "&"
+        line = f"{further}&{line[LIMIT - 1 :]}"
+    yield line
 
 
 def commented(text: str, indent: int) -> list[str]:

@@ -49,8 +49,11 @@ from psyclone_storage.ir.unit import Declare
 _ALL = Range()
 
 
-def actual_arguments(context: Context, call: KernelCall, index: Name) -> tuple[Expr, ...]:
-    """Return what is passed for each dummy of `call`; `index` is the current cell or dof."""
+def actual_arguments(context: Context, call: KernelCall, index: Expr) -> tuple[Expr, ...]:
+    """Return what is passed for each dummy of `call`.
+
+    `index` is the current cell or dof; a kernel that is called for all cells at once has `:`.
+    """
     return tuple(_actual(context, call, dummy, index) for dummy in call.dummies)
 
 
@@ -60,7 +63,7 @@ def scalar_value(context: Context, call: KernelCall, arg: int) -> Expr:
     return constant(context, actual.value) if actual.datum is None else Name(actual.datum)
 
 
-def _actual(context: Context, call: KernelCall, dummy: Dummy, index: Name) -> Expr:
+def _actual(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
     """Return the actual argument for one dummy, from the group that its role belongs to."""
     role = dummy.role
     if role in _OF_THE_CALL:
@@ -108,7 +111,7 @@ _OF_A_STENCIL = {
 }
 
 
-def _of_the_call(context: Context, call: KernelCall, dummy: Dummy, index: Name) -> Expr:
+def _of_the_call(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
     space = iteration_space(context, call)
     match dummy.role:
         case Role.CELL:
@@ -141,7 +144,7 @@ def iteration_space(context: Context, call: KernelCall) -> Space:
 
 
 def _of_a_space(
-    context: Context, call: KernelCall, dummy: Dummy, space: Space, index: Name
+    context: Context, call: KernelCall, dummy: Dummy, space: Space, index: Expr
 ) -> Expr:
     match dummy.role:
         case Role.NDF:
@@ -159,7 +162,7 @@ def _of_a_space(
     return basis_array(context, call, dummy)
 
 
-def _of_a_stencil(context: Context, call: KernelCall, dummy: Dummy, index: Name) -> Expr:
+def _of_a_stencil(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
     if dummy.arg is None:
         raise InternalError(f"'{dummy.name}' belongs to no argument.")
     stencil = stencil_of(context, call, dummy.arg)
@@ -174,7 +177,7 @@ def _of_a_stencil(context: Context, call: KernelCall, dummy: Dummy, index: Name)
     return Index(stencil_dofmap(context, stencil), (_ALL, _ALL, *branches, index))
 
 
-def _of_an_argument(context: Context, call: KernelCall, dummy: Dummy, index: Name) -> Expr:
+def _of_an_argument(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
     if dummy.arg is None:
         raise InternalError(f"'{dummy.name}' belongs to no argument.")
     if dummy.role in (Role.SCALAR, Role.SCALAR_ARRAY, Role.DOF_VALUE) and (

@@ -5,6 +5,7 @@ A bound is put into a variable before the first loop, so that no loop asks the m
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from psyclone_storage.backend import abi_lfric as abi
@@ -19,15 +20,15 @@ from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.types import Intrinsic
 
 
-def loop_bounds(context: Context, loop: Loop, space: Space, position: int) -> tuple[Name, Name]:
+def loop_bounds(context: Context, loop: Loop, space: Space) -> tuple[Name, Name]:
     """Return the variables that hold the first and the last index of a loop over cells or dofs.
 
-    `position` counts the loops of the routine and is part of the variables' names.
+    They are called after the loop's place in the schedule.
     """
     first, last = _start(context, loop.extent, space), _stop(context, loop, space)
-    key = ("bounds", loop.uid)
-    start = number(context, Section.BOUNDS, (*key, "start"), f"loop{position}_start", first)
-    stop = number(context, Section.BOUNDS, (*key, "stop"), f"loop{position}_stop", last)
+    key, stem = ("bounds", loop.uid), re.sub(r"\W+", "_", loop.uid)
+    start = number(context, Section.BOUNDS, (*key, "start"), f"{stem}_start", first)
+    stop = number(context, Section.BOUNDS, (*key, "stop"), f"{stem}_stop", last)
     return start, stop
 
 

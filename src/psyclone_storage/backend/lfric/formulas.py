@@ -30,7 +30,7 @@ from psyclone_storage.ir.unit import Assign, Call, Line
 _RANDOM = Index(Name("random_number"), ())
 
 
-def formula_line(context: Context, call: KernelCall, formula: Formula, index: Name) -> Line:
+def formula_line(context: Context, call: KernelCall, formula: Formula, index: Expr) -> Line:
     """Return what the built-in `call` does at the dof `index`, in one statement."""
     operands = {
         letter: _operand(context, call, position, index)
@@ -51,7 +51,7 @@ def _written(call: KernelCall) -> int:
     return next(at for at, arg in enumerate(call.kernel.args) if arg.access.writes)
 
 
-def _operand(context: Context, call: KernelCall, position: int, index: Name) -> Expr:
+def _operand(context: Context, call: KernelCall, position: int, index: Expr) -> Expr:
     if call.kernel.args[position].kind is not ArgKind.FIELD:
         return scalar_value(context, call, position)
     actual = call.args[position]
