@@ -12,7 +12,6 @@ replica that it fills and goes on in callbacks.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -41,6 +40,9 @@ from psyclone_storage.storage.spaces import (
 from psyclone_storage.storage.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.token import AccessToken
 from psyclone_storage.storage.validity import Validity
+
+_Transfer = tuple[int, Future[None]]
+"""A transfer under way: the bit of the replica that it fills, and its end."""
 
 
 class Recipe(Protocol):
@@ -78,7 +80,7 @@ class Replicas:
     __slots__ = (
         "dtype", "layout", "options", "table", "stats", "poisoned", "validity", "resident",
         "attention",
-        "_guarded", "_list", "_moving", "_pending", "_truth",
+        "_guarded", "_list", "_pending", "_truth",
     )  # fmt: skip
 
     def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
@@ -94,8 +96,7 @@ class Replicas:
         self.attention = options.const
         self._guarded = options.const
         self._list: list[Incarnation] = []
-        self._moving = threading.Lock()
-        self._pending: list[tuple[int, Future[None]]] = []
+        self._pending: list[_Transfer] = []
         self._truth: list[MemorySpace | None] = [None] * layout.count
 
     # -- finding ---------------------------------------------------------------------------------
@@ -180,16 +181,18 @@ class Replicas:
         """Make the replica of `token` valid, and if it writes, all others stale."""
         self.check_usable(token)
         replica = token.replica
-        self._settle(replica.bit if not token.mode.writes else -1)
-        with self.table.lock:
-            self.allocate(replica)
-        with self._moving:
-            needed = self._needed(token)
-            for chunk in self._fillable(needed):
-                replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
-                self.validity_add(replica.bit, [chunk])
-            for chunk in self.validity.stale(replica.bit, needed):
-                self._fetch(replica, chunk)
+        entry = self._enter(token)
+        if entry is not None:
+            try:
+                needed = self._needed(token)
+                for chunk in self._fillable(needed):
+                    replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
+                    self._validate(replica.bit, chunk)
+                for chunk in self.validity.stale(replica.bit, needed):
+                    self._fetch(replica, chunk)
+            finally:
+                self._leave(entry)
+                entry[1].set_result(None)
         if token.mode.writes:
             self._mark_written(token)
 
@@ -331,11 +334,6 @@ class Replicas:
         if valid:
             self.validity.add(self.at(replica.space).bit, range(self.layout.count))
 
-    def validity_add(self, bit: int, chunks: list[int]) -> None:
-        """Note under the lock that `chunks` are valid at `bit`."""
-        with self.table.lock:
-            self.validity.add(bit, chunks)
-
     # -- private: where --------------------------------------------------------------------------
 
     def _home(self, space: MemorySpace) -> MemorySpace:
@@ -421,7 +419,7 @@ class Replicas:
         if span[1]:
             router().copy(ends, self._target(replica), source.allocation_there(), span)
             self._record(source.space, replica.space, chunk, begin)
-        self.validity_add(replica.bit, [chunk])
+        self._validate(replica.bit, chunk)
 
     def _record(self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float) -> None:
         seconds = time.perf_counter() - begin
@@ -444,27 +442,51 @@ class Replicas:
 
     # -- private: asynchronous -------------------------------------------------------------------
 
-    def _settle(self, bits: int) -> None:
-        """Wait for the transfers to replicas of `bits`; the caller tries failed ones again."""
-        for bit, future in tuple(self._pending):
-            if bit & bits:
+    def _enter(self, token: AccessToken) -> _Transfer | None:
+        """Announce that the caller will bring the values that `token` needs; None if none.
+
+        Waits for others that are at it, so that nothing is moved twice. What failed for them, the
+        caller tries again.
+        """
+        bit = token.replica.bit
+        concerned = -1 if token.mode.writes else bit
+        while True:
+            with self.table.lock:
+                others = [future for at, future in self._pending if at & concerned]
+                if not others:
+                    self.allocate(token.replica)
+                    needed = self._needed(token)
+                    if not (self._fillable(needed) or self.validity.stale(bit, needed)):
+                        return None
+                    return self._announce(bit)
+            for future in others:
                 future.exception()
+
+    def _announce(self, bit: int) -> _Transfer:
+        entry = (bit, Future[None]())
+        self._pending.append(entry)
+        self.attention = True
+        return entry
+
+    def _leave(self, entry: _Transfer) -> None:
+        with self.table.lock:
+            self._pending.remove(entry)
+            self._note_attention()
+
+    def _validate(self, bit: int, chunk: int) -> None:
+        with self.table.lock:
+            self.validity.add(bit, [chunk])
 
     def _start(self, token: AccessToken, after: int) -> Future[None]:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
-        finished: Future[None] = Future()
-        entry = (token.replica.bit, finished)
         with self.table.lock:
             self.allocate(token.replica)
             before = all_of([future for bit, future in self._pending if bit & after])
-            self._pending.append(entry)
-            self.attention = True
+            entry = self._announce(token.replica.bit)
 
         def end(moved: Future[None]) -> None:
-            with self.table.lock:
-                self._pending.remove(entry)
-            self._note_attention()
-            forward(moved, finished)
+            self._leave(entry)
+            forward(moved, entry[1])
 
         def begin(_: Future[None]) -> None:
             try:
@@ -475,7 +497,7 @@ class Replicas:
             all_of(moves).then(end)
 
         before.then(begin)
-        return finished
+        return entry[1]
 
     def _submit(self, token: AccessToken) -> list[Future[None]]:
         """Put the work for one access into the streams; return the futures of its parts."""
@@ -521,7 +543,7 @@ class Replicas:
 
         def mark(done: Future[None]) -> None:
             if done.exception() is None:
-                self.validity_add(replica.bit, [chunk])
+                self._validate(replica.bit, chunk)
                 if note is not None:
                     note()
             forward(done, finished)

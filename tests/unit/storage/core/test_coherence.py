@@ -224,7 +224,7 @@ def test_const_data_cannot_be_written() -> None:
     const = Buffer(4, "f8", BufferOptions(label="c", init=2.0, const=True))
     assert values(const, GPU).tolist() == [2.0] * 4
     for mode in (WRITE_ONLY, READ_WRITE):
-        with pytest.raises(ConstBufferError, match='"c" .* the buffer is const'):
+        with pytest.raises(ConstBufferError, match=r'"c" .* the buffer is const'):
             const.acquire(HOST, mode)
     with pytest.raises(ConstBufferError):
         const.open(GPU, READ_WRITE).result()
@@ -256,7 +256,7 @@ def test_a_failed_write_poisons_until_everything_is_written_anew() -> None:
     fail_in(buffer, GPU, READ_WRITE)
     assert isinstance(buffer.poisoned, ZeroDivisionError)
     assert not buffer.is_valid(HOST)
-    with pytest.raises(PoisonedDataError, match='"p" .* failed') as caught:
+    with pytest.raises(PoisonedDataError, match=r'"p" .* failed') as caught:
         buffer.acquire(HOST)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     with pytest.raises(PoisonedDataError):

@@ -67,9 +67,9 @@ def held_elsewhere(buffer: Buffer, *how: Any) -> Iterator[Worker]:
 def test_after_a_write_on_a_device_nothing_else_goes(
     buffer: Buffer, space: str, mode: AccessMode
 ) -> None:
-    with buffer.acquire(GPU, READ_WRITE, RAISE):
-        with pytest.raises(AccessConflictError, match=r'"b" \(8 x float64\) at node:0.* is not'):
-            buffer.acquire(space, mode, RAISE)
+    refusal = pytest.raises(AccessConflictError, match=r'"b" \(8 x float64\) at node:0.* is not')
+    with buffer.acquire(GPU, READ_WRITE, RAISE), refusal:
+        buffer.acquire(space, mode, RAISE)
     buffer.acquire(space, mode, RAISE).release()
 
 
@@ -299,7 +299,7 @@ def test_a_task_that_fails_in_flight_poisons(buffer: Buffer) -> None:
 
 
 @pytest.mark.spec("HM-75", "HM-76", "HM-77", "HM-78")
-def test_a_prefetch_overlaps_and_the_next_access_waits(buffer: Buffer) -> None:
+def test_a_prefetch_overlaps_and_the_next_access_waits() -> None:
     use_device("emulated", Emulation(latency=0.05))
     fresh = Buffer(8, "f8", BufferOptions(init=1.0))
     fresh.make_valid(HOST)

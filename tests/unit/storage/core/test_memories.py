@@ -26,9 +26,7 @@ def device(number: int = 0):
 
 def device_array(values: np.ndarray, number: int = 0):
     memory = device(number)
-    window = memory.window(
-        memory.allocate(values.nbytes), WindowSpec(values.dtype, values.shape)
-    )
+    window = memory.window(memory.allocate(values.nbytes), WindowSpec(values.dtype, values.shape))
     window.set(values)
     return window
 
@@ -176,7 +174,9 @@ def test_a_device_array_describes_itself() -> None:
 def test_poison_is_no_number(dtype: str) -> None:
     memory = device()
     allocation = memory.allocate(64)
-    fresh = memory.window(allocation, WindowSpec(np.dtype(dtype), (64 // np.dtype(dtype).itemsize,)))
+    fresh = memory.window(
+        allocation, WindowSpec(np.dtype(dtype), (64 // np.dtype(dtype).itemsize,))
+    )
     assert np.isnan(fresh.get()).all()
     fresh.fill(1)
     memory.poison(allocation, (3, 42))
