@@ -1,0 +1,65 @@
+"""A kernel's module written from its metadata: every dummy declared, the body left to the author.
+
+Works for every kind of kernel that the metadata can describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Comment, Declare, Imported, Routine, Unit, Use
+
+_KINDS_MODULE = "constants_mod"
+
+
+def lower_stub(kernel: Kernel, dummies: Iterable[Dummy]) -> Unit:
+    """Return the module of `kernel` with an empty subroutine that has `dummies`.
+
+    The module and the subroutine have the names that the metadata gives. Scalars are
+    declared before the arrays whose extents they are.
+    """
+    given = tuple(dummies)
+    declared = tuple(map(_declare, given))
+    kinds = sorted({dummy.type.kind for dummy in given if dummy.type.kind})
+    uses = (Use(_KINDS_MODULE, tuple(Imported(kind, kind) for kind in kinds)),) if kinds else ()
+    todo = Comment("TODO: compute what the metadata says is written.")
+    routine = Routine(kernel.procedure, declared, (), (todo,), _describe(kernel))
+    return Unit(kernel.module, uses, (routine,))
+
+
+def _declare(dummy: Dummy) -> Declare:
+    shape = tuple(map(_extent, dummy.shape))
+    return Declare(dummy.name, dummy.type, (f"intent({dummy.intent})",), shape)
+
+
+def _extent(text: str) -> Expr:
+    """Return an extent as an expression: a number, a name, an element of a name, or `:`."""
+    if text == ":":
+        return Range()
+    if text.isdigit():
+        return Literal(text, Intrinsic.INTEGER)
+    if text.endswith(")"):
+        name, _, number = text.removesuffix(")").partition("(")
+        return Index(Name(name), (Literal(number, Intrinsic.INTEGER),))
+    return Name(text)
+
+
+def _describe(kernel: Kernel) -> str:
+    """Return a line for each argument of the metadata, for the comment above the subroutine."""
+    lines = [f"Arguments of '{kernel.name}', called for: {kernel.iteration.value}"]
+    for number, arg in enumerate(kernel.args, start=1):
+        parts = [f"{number}. {arg.intrinsic.value} {arg.kind.value}"]
+        if arg.vector > 1:
+            parts.append(f"vector of {arg.vector}")
+        if arg.spaces:
+            parts.append(f"on {' from '.join(arg.spaces)}")
+        if arg.stencil is not None:
+            parts.append(f"stencil {arg.stencil.value}")
+        if arg.mesh is not None:
+            parts.append(f"{arg.mesh.value} mesh")
+        lines.append(f"  {', '.join(parts)}: {arg.access.value}")
+    return "\n".join(lines)
