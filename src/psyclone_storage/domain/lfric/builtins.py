@@ -101,8 +101,10 @@ _OWNED_ONLY = {"setval_random"}
 """Built-ins that never compute a dof of another rank: there a second, different random number
 would contradict the owner's."""
 
-BUILTIN_NAMES: tuple[str, ...] = tuple(name_of(line) for line, _ in _LINES.values())
-"""The name of every built-in, as it is usually written."""
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the name of every built-in, as it is usually written."""
+    return tuple(name_of(line) for line, _ in _LINES.values())
 
 
 @cache

@@ -23,14 +23,15 @@ from psyclone_storage.domain.lfric.metadata_needs import (
 )
 from psyclone_storage.domain.lfric.metadata_rules import check_kernel
 from psyclone_storage.domain.lfric.metadata_words import (
+    ACCESSES,
     ITERATIONS,
     ITERATIONS_2019,
-    STANDARD,
-    Conventions,
     look_up,
 )
+from psyclone_storage.domain.lfric.spaces import DEFAULT_LIMITS, Limits
 from psyclone_storage.ir.expr import canonical
 from psyclone_storage.ir.kernel import (
+    Access,
     BasisOperation,
     BasisShape,
     Generation,
@@ -53,17 +54,22 @@ _COMPONENTS = (
 _ENTRY_TYPES = ("arg_type", "func_type", "reference_element_data_type", "mesh_data_type")
 
 
-def interpret(parsed: ParsedKernel, conventions: Conventions = STANDARD) -> Kernel:
+def interpret(
+    parsed: ParsedKernel,
+    limits: Limits = DEFAULT_LIMITS,
+    accesses: Mapping[str, Access] = ACCESSES,
+) -> Kernel:
     """Return the kernel that `parsed` describes.
 
+    `limits` are those of wildcards; `accesses` gives a meaning to each word for an access.
     Without `gh_evaluator_targets` an evaluator's targets are the spaces of the written arguments,
     of an operator the one it maps to (spec 1.5). Raises `CompileError` with every problem found,
     each at the entry that breaks a rule.
     """
     problems = _check_components(parsed)
     generation, iteration = _read_iteration(parsed, problems)
-    args = _read_args(parsed, Setting(conventions, generation, iteration), problems)
-    functions = read_functions(parsed, conventions.limits, problems)
+    args = _read_args(parsed, Setting(limits, accesses, generation, iteration), problems)
+    functions = read_functions(parsed, limits, problems)
     shapes = read_shapes(parsed, problems)
     reference_element = read_properties(parsed, "meta_reference_element", problems)
     mesh_properties = read_properties(parsed, "meta_mesh", problems)

@@ -8,6 +8,7 @@ mean together is for `metadata_rules`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -20,13 +21,12 @@ from psyclone_storage.domain.lfric.metadata_words import (
     DATA_TYPES,
     MESHES,
     STENCILS,
-    Conventions,
     constructor_of,
     look_up,
     look_up_space,
     unknown_word,
 )
-from psyclone_storage.domain.lfric.spaces import is_continuous
+from psyclone_storage.domain.lfric.spaces import Limits, is_continuous
 from psyclone_storage.ir.expr import Binary, Literal, Name, canonical
 from psyclone_storage.ir.kernel import (
     Access,
@@ -43,12 +43,13 @@ from psyclone_storage.ir.types import Intrinsic
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an entry is read in: conventions, and what is known of the kernel around it.
+    """What the settings say about entries, and what is known of the kernel around one.
 
     `iteration` is None if the kernel does not say, or says something wrong.
     """
 
-    conventions: Conventions
+    limits: Limits
+    accesses: Mapping[str, Access]
     generation: Generation
     iteration: Iteration | None
 
@@ -101,7 +102,7 @@ def read_argument(
     if entry is None:
         return None
     intrinsic = _read_intrinsic(entry, problems)
-    access = look_up(entry.access, setting.conventions.accesses, "M005", "an access", problems)
+    access = look_up(entry.access, setting.accesses, "M005", "an access", problems)
     details = _read_details(entry, setting, problems)
     if intrinsic is None or access is None or details is None or len(problems) > before:
         return None
@@ -219,7 +220,7 @@ def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | No
 def _read_details(entry: _Entry, setting: Setting, problems: list[Diagnostic]) -> _Details | None:
     if not _has_right_length(entry, problems):
         return None
-    limits = setting.conventions.limits
+    limits = setting.limits
     match entry.kind:
         case ArgKind.FIELD:
             space = look_up_space(entry.rest[0], limits, "M008", problems)

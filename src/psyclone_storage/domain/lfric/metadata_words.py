@@ -7,7 +7,6 @@ compared without case.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -15,7 +14,6 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.domain.lfric.spaces import (
     ANY_DISCONTINUOUS_SPACE,
     ANY_SPACE,
-    DEFAULT_LIMITS,
     SPACES,
     Limits,
     is_space,
@@ -82,17 +80,6 @@ REFERENCE_ELEMENT_PROPERTIES = (
     "outward_normals_to_faces",
 )
 MESH_PROPERTIES = ("adjacent_face",)
-
-
-@dataclass(frozen=True, slots=True)
-class Conventions:
-    """What the settings say about metadata: the limits of wildcards and the words for accesses."""
-
-    limits: Limits
-    accesses: Mapping[str, Access]
-
-
-STANDARD = Conventions(DEFAULT_LIMITS, ACCESSES)
 
 
 def read_access_mapping(mapping: Mapping[str, str]) -> Mapping[str, Access]:

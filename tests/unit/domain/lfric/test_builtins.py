@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.domain.lfric.builtins import BUILTIN_NAMES, builtin
+from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.formulas import read_definition
 from psyclone_storage.ir.expr import Name, spell, walk
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, ReductionOp
 from psyclone_storage.ir.types import Intrinsic
 
+BUILTIN_NAMES = builtin_names()
 OF_2019 = """
     X_plus_Y inc_X_plus_Y aX_plus_Y inc_aX_plus_Y inc_X_plus_bY aX_plus_bY inc_aX_plus_bY X_minus_Y
     inc_X_minus_Y aX_minus_Y X_minus_bY inc_X_minus_bY X_times_Y inc_X_times_Y inc_aX_times_Y

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -17,8 +16,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.domain.lfric.metadata_access import allowed_accesses
-from psyclone_storage.domain.lfric.metadata_words import STANDARD, read_access_mapping
-from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.domain.lfric.metadata_words import read_access_mapping
+from psyclone_storage.domain.lfric.spaces import DEFAULT_LIMITS, Limits
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
 from psyclone_storage.ir.kernel import (
     Access,
@@ -105,9 +104,9 @@ def parsed(text: str) -> ParsedKernel:
     )
 
 
-def kernel(text: str, limits: Limits | None = None) -> Kernel:
+def kernel(text: str, limits: Limits = DEFAULT_LIMITS) -> Kernel:
     """Interpret a kernel that must be right."""
-    return interpret(parsed(text), replace(STANDARD, limits=limits or STANDARD.limits))
+    return interpret(parsed(text), limits)
 
 
 def problems(text: str) -> list[Diagnostic]:
@@ -317,7 +316,7 @@ def test_words_for_accesses_come_from_the_settings() -> None:
     words = read_access_mapping({"GH_ADD": "inc", "gh_sum": "sum"})
     assert words == {"gh_add": Access.INC, "gh_sum": Access.REDUCTION}
     text = current("gh_field, gh_real, gh_add, w1")
-    assert interpret(parsed(text), replace(STANDARD, accesses=words)).args[0].access is Access.INC
+    assert interpret(parsed(text), accesses=words).args[0].access is Access.INC
     with pytest.raises(ValueError, match="increase"):
         read_access_mapping({"gh_add": "increase"})
 
