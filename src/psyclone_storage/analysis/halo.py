@@ -91,6 +91,7 @@ class Spare(Enum):
     LEFT = "what was written last left enough of it clean"
     EXCHANGED = "an exchange before an earlier loop reaches far enough"
     NO_ANNEXED = "the field has no annexed dofs"
+    CARRIED = "stale copies only stay stale, and are made right before anything reads them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,44 @@ def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
             return
 
 
+def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, int]:
+    """Return whether an exchange before the first of `following` is in vain, and where that shows.
+
+    The first event adds to replicas of which `state` says that they may be stale. Two runs of the
+    events are compared, with an exchange before and without. It is in vain if the first reader to
+    gain from it needs even more, so that an exchange stands there in any case, or if there is no
+    such reader before the field is overwritten. The second result counts the events passed;
+    if those are all of them, no reader gained.
+    """
+    with_it = without = state
+    passed = 0
+    for event in following:
+        touch = event.touch
+        if touch is None:
+            return True, passed
+        need, left = touch.need, touch.left
+        carried = need is not None and need.carried
+        if passed and need is not None:
+            if with_it.lacks(need) is Fresh.YES:
+                return True, passed
+            if not carried and without.lacks(need) is not Fresh.NO:
+                return False, passed
+        if left is not None:
+            if not carried and not left.keeps_beyond:
+                return True, passed
+            with_it = with_it.written_by(touch.writer, left)
+            without = without.written_by(touch.writer, _carried(without, left))
+        passed += 1
+    return False, passed
+
+
+def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
+    """Return what a loop leaves that adds to stale replicas: no more than was clean before."""
+    clean = state.clean if left.clean.covers(state.clean) is Fresh.YES else NOTHING
+    annexed = Fresh.of(state.annexed is Fresh.YES)
+    return HaloLeft(clean, annexed, "its halo no cleaner than it was")
+
+
 # ---------------------------------------------------------------------------- the forward walk
 
 
@@ -202,6 +241,8 @@ class _Walk:
         self._without_annexed = rules.without_annexed(schedule)
         self._states: dict[Key, Halo] = {}
         self._in_flight: set[Key] = set()
+        self._waiting: set[Key] = set()
+        self._vain_until: dict[Key, int] = {}
         self._uids = {item.uid for item in schedule.body}
 
     def run(self) -> None:
@@ -226,22 +267,48 @@ class _Walk:
             state = _ENTRY_CLEAN if no_annexed else _ENTRY
         return state
 
-    def _touch(self, place: str, touch: Touch, following: Iterable[_Event]) -> None:
+    def _touch(self, place: str, touch: Touch, following: deque[_Event]) -> None:
         key, need, left = touch.key, touch.need, touch.left
         state = self._state(key)
-        if need is not None:
-            if state.lacks(need) is Fresh.NO:
-                self._spare(place, touch, need, state)
+        if need is None:
+            self._waiting.discard(key)
+        else:
+            lacks = state.lacks(need) is not Fresh.NO
+            waits = lacks and need.carried and self._may_wait(state, key, following)
+            (self._waiting.add if waits else self._waiting.discard)(key)
+            if lacks and not waits:
+                self._states[key] = self._exchange(place, key, state, tuple(_readers(following)))
             else:
-                state = self._exchange(place, key, state, tuple(_readers(following)))
+                self._spare(place, touch, need, state)
         if left is not None:
-            if key in self._in_flight:
-                raise InternalError(f"'{key_text(key)}' is written while its exchange runs.")
-            if left.annexed is not Fresh.YES and key.datum in self._without_annexed:
-                left = replace(left, annexed=Fresh.YES)
-            before, state = state, state.written_by(touch.writer, left)
-            self._mark(place, key, (before, state), left.clean)
-        self._states[key] = state
+            self._leave(place, touch, left)
+
+    def _may_wait(self, state: Halo, key: Key, following: deque[_Event]) -> bool:
+        """Return whether stale replicas may stay so while the next loop adds to them.
+
+        If so, that holds for all such loops that the search has passed, too.
+        """
+        if len(following) > self._vain_until.get(key, len(following)):
+            return True
+        vain, passed = _exchange_is_vain(state, following)
+        if not vain and passed == len(following):
+            vain = not self._keeps_annexed or state.annexed is Fresh.YES
+        if vain:
+            self._vain_until[key] = len(following) - passed
+        return vain
+
+    def _leave(self, place: str, touch: Touch, left: HaloLeft) -> None:
+        """Note what the loop `place` leaves of a field, and plan to tell the flags."""
+        key, state = touch.key, self._state(touch.key)
+        if key in self._in_flight:
+            raise InternalError(f"'{key_text(key)}' is written while its exchange runs.")
+        if key in self._waiting:
+            left = _carried(state, left)
+        elif left.annexed is not Fresh.YES and key.datum in self._without_annexed:
+            left = replace(left, annexed=Fresh.YES)
+        after = state.written_by(touch.writer, left)
+        self._mark(place, key, (state, after), left.clean)
+        self._states[key] = after
 
     def _exchange(
         self, place: str, key: Key, state: Halo, readers: tuple[tuple[Touch, HaloNeed], ...]
@@ -275,7 +342,9 @@ class _Walk:
         return uid
 
     def _spare(self, place: str, touch: Touch, need: HaloNeed, state: Halo) -> None:
-        if state.exchange:
+        if touch.key in self._waiting:
+            because = Spare.CARRIED
+        elif state.exchange:
             because = Spare.EXCHANGED
         elif touch.key.datum in self._without_annexed and not need.depth.terms:
             because = Spare.NO_ANNEXED

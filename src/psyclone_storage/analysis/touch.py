@@ -144,9 +144,11 @@ def joined(first: HaloNeed, second: HaloNeed) -> HaloNeed:
         deep, other = first, second
     else:
         deep, other = second, first
-    if deep.annexed >= other.annexed and deep.depth.covers(other.depth) is Fresh.YES:
+    if deep == other:
         return deep
-    return HaloNeed(deep.depth.max(other.depth), deep.annexed or other.annexed, deep.why)
+    depth = deep.depth.max(other.depth)
+    carried = deep.carried and other.carried
+    return HaloNeed(depth, deep.annexed or other.annexed, deep.why, carried)
 
 
 def _add_left(entry: _Gathered, left: HaloLeft, writer: str, fully: bool) -> None:

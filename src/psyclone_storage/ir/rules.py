@@ -21,11 +21,15 @@ class HaloNeed:
 
     `depth` levels of halo, and the annexed dofs if `annexed`; depth 0 with `annexed` is
     a need of annexed dofs alone. `why` completes the sentence "the loop reads it ...".
+
+    `carried` tells that a stale replica does no harm but to itself: the loop adds to it, and it
+    is as stale after as it was before.
     """
 
     depth: Depth
     annexed: bool
     why: str
+    carried: bool = False
 
     @property
     def anything(self) -> bool:

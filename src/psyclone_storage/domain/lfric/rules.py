@@ -250,8 +250,9 @@ def _increment_need(reach: Reach, touched: Depth, use: _Use) -> HaloNeed:
         return HaloNeed(NOTHING, False, "to add to, and all its replicas are stale afterwards")
     inner = touched.minus(1)
     if inner == NOTHING:
-        return HaloNeed(NOTHING, use.continuous, "to add to its annexed dofs")
-    return HaloNeed(inner, use.continuous, f"to add to its halo level {describe_depth(inner)}")
+        return HaloNeed(NOTHING, use.continuous, "to add to its annexed dofs", carried=True)
+    why = f"to add to its halo level {describe_depth(inner)}"
+    return HaloNeed(inner, use.continuous, why, carried=True)
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,374 @@
+"""Execute a schedule against an adversary, and report every stale value that it reads.
+
+The proof that the planner is right, and so it shares nothing with the planner: no symbolic
+depths, no rules of a domain. It takes one rank of a partition, with a halo of a few levels, and
+keeps for every field the set of places whose values are right. Statements are executed one after
+the other: a loop computes the cells it says, a cell touches the dofs on it, an exchange copies
+from the owner.
+
+The adversary chooses what the invoke is entered with: the run-time flags call some levels clean,
+and only those are. Guards ask the flags, as generated code does.
+
+What a write makes right follows from the meaning of the access alone. A dof that is overwritten
+is right; one that is added to is right if all cells around it are computed and its old value was
+right; and if a rank changes its own dofs, then every copy it has not made right is stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from psyclone_storage.analysis.touch import Key, calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.ir.expr import Expr, Literal, spell
+from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
+from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.schedule import (
+    Datum,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Over,
+    Phase,
+    Reach,
+    Schedule,
+)
+
+OWNED = 0
+"""The place of dofs that this rank owns; halo level k is place k."""
+
+ANNEXED = -1
+"""The place of dofs on owned cells that another rank owns."""
+
+_OPERATOR_LEVELS = 1
+_FINE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the adversary has fixed: sizes, values of run-time extents, what came before.
+
+    `levels` is the depth of the halo. `extents` gives a value to each name in a depth. `shared`
+    holds the data whose dofs cells share. `flags` is how many levels the run-time flags call
+    clean at entry. With `annexed_clean`, annexed dofs are right at entry.
+    """
+
+    levels: int
+    extents: Mapping[str, int]
+    shared: frozenset[str]
+    flags: int = 0
+    annexed_clean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Something wrong at run time: where, to which field, and what, as a full sentence."""
+
+    uid: str
+    key: Key
+    message: str
+
+
+@dataclass(slots=True)
+class _Copies:
+    """The copies of one component on this rank: which are right, and what the flags say.
+
+    `version` counts the writes to owned dofs; `sent` is the version that an exchange under way
+    carries.
+    """
+
+    right: set[int]
+    flags: int
+    version: int = 0
+    sent: int = 0
+
+
+@dataclass(slots=True)
+class _Run:
+    """An execution: the world, the copies so far met, the exchanges that happened."""
+
+    world: World
+    data: dict[str, Datum]
+    copies: dict[Key, _Copies] = field(default_factory=dict)
+    operators: dict[Key, int] = field(default_factory=dict)
+    stale: list[Stale] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an execution came to: what was wrong, and the exchanges that really happened."""
+
+    stale: tuple[Stale, ...]
+    exchanged: tuple[str, ...]
+
+
+def check_halos(schedule: Schedule, world: World) -> tuple[Stale, ...]:
+    """Return every stale read, and every false promise at the end, of `schedule` in `world`."""
+    return execute(schedule, world).stale
+
+
+def execute(schedule: Schedule, world: World) -> Outcome:
+    """Execute the halo semantics of `schedule` in `world`."""
+    run = _Run(world, data_by_name(schedule))
+    for item in schedule.body:
+        match item:
+            case Loop():
+                for loop, call in calls_in(item):
+                    _call(run, loop, call)
+            case HaloExchange():
+                _exchange(run, item)
+            case MarkHalo():
+                _mark(run, item)
+    _leave(run, schedule)
+    return Outcome(tuple(run.stale), tuple(run.done))
+
+
+def extent_names(schedule: Schedule) -> frozenset[str]:
+    """Return the names of run-time extents that a world for `schedule` must give values to."""
+    names: set[str] = set()
+    for item in schedule.body:
+        if isinstance(item, HaloExchange):
+            names |= _names_in(item.depth)
+        elif isinstance(item, MarkHalo):
+            names |= _names_in(item.clean)
+        elif isinstance(item, Loop):
+            for loop, call in calls_in(item):
+                names |= _names_in(loop.extent.depth)
+                extents = (actual.extent for actual in call.args)
+                names |= {spell(expr) for expr in extents if expr and not _is_number(expr)}
+    return frozenset(names)
+
+
+def _names_in(depth: Depth) -> set[str]:
+    return {name for term in depth.terms for name in term.names}
+
+
+# ---------------------------------------------------------------------------- places
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr, Literal)
+
+
+def _number(expr: Expr, world: World) -> int:
+    if isinstance(expr, Literal):
+        return int(expr.text.partition("_")[0])
+    return world.extents[spell(expr)]
+
+
+def _levels(depth: Depth, world: World) -> int:
+    """Return the number of levels that `depth` is in `world`."""
+    sums = [
+        (world.levels if term.whole else 0)
+        + sum(world.extents[name] for name in term.names)
+        + term.constant
+        for term in depth.terms
+    ]
+    return max([0, *sums])
+
+
+def _cells(loop: Loop, world: World) -> range:
+    """Return the levels of the cells that `loop` computes; owned cells are level 0."""
+    match loop.extent.reach:
+        case Reach.HALO:
+            return range(_levels(loop.extent.depth, world) + 1)
+        case Reach.HALO_ONLY:
+            return range(1, _levels(loop.extent.depth, world) + 1)
+    return range(1)
+
+
+def _fine_cells(cells: Iterable[int]) -> set[int]:
+    """Return the levels of the fine cells inside coarse ones of the levels `cells`."""
+    inside: set[int] = set()
+    for level in cells:
+        inside |= {OWNED} if level == OWNED else {_FINE * level - 1, _FINE * level}
+    return inside
+
+
+def _around(place: int, shared: bool) -> set[int]:
+    """Return the levels of the cells around a dof at `place`, as far from inside as they can be."""
+    if not shared:
+        return {place}
+    return {0, 1} if place in (OWNED, ANNEXED) else {place, place + 1}
+
+
+def _touched(cells: Iterable[int], shared: bool, levels: int) -> set[int]:
+    """Return the places of the dofs on cells of the levels `cells`."""
+    computed = set(cells)
+    places = [OWNED, *([ANNEXED] if shared else []), *range(1, max(levels, *computed, 0) + 1)]
+    return {place for place in places if _around(place, shared) & computed}
+
+
+def _dofs(loop: Loop, shared: bool, world: World) -> set[int]:
+    """Return the places of the dofs that `loop`, over dofs, computes."""
+    places = {OWNED}
+    if shared and loop.extent.reach in (Reach.ANNEXED, Reach.HALO):
+        places.add(ANNEXED)
+    if loop.extent.reach is Reach.HALO:
+        places |= set(range(1, _levels(loop.extent.depth, world) + 1))
+    return places
+
+
+# ---------------------------------------------------------------------------- a call
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One argument of one call in its loop: the places it reads or writes of one component."""
+
+    key: Key
+    access: Access
+    cells: frozenset[int]
+    places: frozenset[int]
+    over_dofs: bool
+    shared: bool
+
+
+def _call(run: _Run, loop: Loop, call: KernelCall) -> None:
+    """Execute `call` for all that `loop` runs over: first all reads, then all writes."""
+    _operators(run, loop, call)
+    uses = list(_uses(run, loop, call))
+    for use in uses:
+        if use.access in (Access.READ, Access.READWRITE, Access.READINC):
+            _read(run, call.uid, use)
+    for use in uses:
+        if use.access.writes:
+            _write(run, use)
+
+
+def _uses(run: _Run, loop: Loop, call: KernelCall) -> Iterator[_Use]:
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if described.kind is not ArgKind.FIELD or actual.datum is None:
+            continue
+        shared = actual.datum in run.world.shared
+        computed = set(_cells(loop, run.world))
+        if described.mesh is MeshRole.FINE:
+            computed = _fine_cells(computed)
+        if loop.over is Over.DOFS:
+            places = _dofs(loop, shared, run.world)
+        else:
+            looked = computed
+            if described.stencil is not None and actual.extent is not None:
+                looked = _looked_at(call, computed, _number(actual.extent, run.world))
+            places = _touched(looked, shared, run.world.levels)
+        cells, seen = frozenset(computed), frozenset(places)
+        for key in keys_of(actual, run.data):
+            yield _Use(key, described.access, cells, seen, loop.over is Over.DOFS, shared)
+
+
+def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
+    """Return the levels of the cells that a stencil of `extent` around `cells` may reach.
+
+    A kernel that is called for halo cells of its own accord looks along the halo, not out of it.
+    """
+    furthest = max(cells)
+    if call.kernel.iteration.takes_halo_depth:
+        return set(range(max(furthest, extent) + 1))
+    return set(range(furthest + extent + 1))
+
+
+def _operators(run: _Run, loop: Loop, call: KernelCall) -> None:
+    """Check that operators read hold values in every cell computed; note those written."""
+    cells = _cells(loop, run.world)
+    operators: list[tuple[KernelArg, Key]] = [
+        (described, Key(actual.datum, None))
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.kind.is_operator and actual.datum is not None
+    ]
+    for described, key in operators:
+        if described.access.reads and cells[-1] > run.operators.get(key, _OPERATOR_LEVELS):
+            message = f"The operator '{key.datum}' has no values in halo level {cells[-1]}."
+            run.stale.append(Stale(call.uid, key, message))
+    for described, key in operators:
+        if described.access.writes:
+            run.operators[key] = cells[-1]
+
+
+def _read(run: _Run, uid: str, use: _Use) -> None:
+    right = _copies(run, use.key).right
+    for place in sorted(use.places - right):
+        beyond = place > run.world.levels
+        state = "which does not exist" if beyond else "which is stale"
+        message = f"'{uid}' reads {_place_text(use.key, place)}, {state}."
+        run.stale.append(Stale(uid, use.key, message))
+
+
+def _write(run: _Run, use: _Use) -> None:
+    copies = _copies(run, use.key)
+    made_right = {place for place in use.places if _comes_out_right(use, place, copies)}
+    if OWNED not in use.places:
+        copies.right = (copies.right - use.places) | made_right
+        return
+    copies.version += 1
+    # The owner's value is the true one, even where the owner has only computed a part of it; but
+    # then no other rank can have computed the same.
+    complete = OWNED in made_right
+    copies.right = made_right | {OWNED} if complete else {OWNED}
+
+
+def _comes_out_right(use: _Use, place: int, copies: _Copies) -> bool:
+    if not use.access.increments:
+        return True
+    complete = use.over_dofs or _around(place, use.shared) <= use.cells
+    return complete and place in copies.right
+
+
+def _copies(run: _Run, key: Key) -> _Copies:
+    """Return the copies of `key`, as the adversary has left them if they were not met before."""
+    if key not in run.copies:
+        world = run.world
+        right = {OWNED, *range(1, world.flags + 1)}
+        if world.annexed_clean or world.flags:
+            right.add(ANNEXED)
+        run.copies[key] = _Copies(right, world.flags)
+    return run.copies[key]
+
+
+# ---------------------------------------------------------------------------- what was inserted
+
+
+def _exchange(run: _Run, exchange: HaloExchange) -> None:
+    key = Key(exchange.datum, exchange.component)
+    copies = _copies(run, key)
+    depth = _levels(exchange.depth, run.world)
+    if not 1 <= depth <= run.world.levels:
+        message = f"'{exchange.uid}' exchanges {depth} levels of {run.world.levels}."
+        run.stale.append(Stale(exchange.uid, key, message))
+        return
+    if exchange.guarded and depth <= copies.flags:
+        return
+    if exchange.phase is not Phase.FINISH:
+        copies.sent = copies.version
+    if exchange.phase is Phase.START:
+        return
+    received = {ANNEXED, *range(1, depth + 1)}
+    fresh = copies.sent == copies.version
+    copies.right = copies.right | received if fresh else copies.right - received
+    copies.flags = max(copies.flags, depth)
+    run.done.append(exchange.uid)
+
+
+def _mark(run: _Run, mark: MarkHalo) -> None:
+    copies = _copies(run, Key(mark.datum, mark.component))
+    if mark.dirty:
+        copies.flags = 0
+    copies.flags = max(copies.flags, _levels(mark.clean, run.world))
+
+
+def _leave(run: _Run, schedule: Schedule) -> None:
+    """Check what later invokes count on: flags that tell the truth, and annexed dofs."""
+    for key, copies in run.copies.items():
+        promised = set(range(1, copies.flags + 1))
+        shared = key.datum in run.world.shared
+        if shared and (copies.flags or schedule.annexed_clean):
+            promised.add(ANNEXED)
+        for place in sorted(promised - copies.right):
+            message = f"The invoke leaves {_place_text(key, place)} stale but calls it clean."
+            run.stale.append(Stale("end", key, message))
+
+
+def _place_text(key: Key, place: int) -> str:
+    names = {ANNEXED: "the annexed dofs", OWNED: "the owned dofs"}
+    return f"{names.get(place, f'halo level {place}')} of '{key_text(key)}'"

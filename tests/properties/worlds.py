@@ -1,0 +1,59 @@
+"""Worlds in which a schedule is legal: enough halo for its loops, every entry the flags allow."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+from psyclone_storage.analysis.check import World, extent_names
+from psyclone_storage.ir.expr import Literal, spell
+from psyclone_storage.ir.kernel import MeshRole
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import statements
+
+VALUES = (1, 2, 7)
+
+
+def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
+    """Yield worlds with every choice of extents and flags, and the smallest halos that do."""
+    names = sorted(extent_names(schedule))
+    for values in itertools.product(VALUES, repeat=len(names)):
+        extents = dict(zip(names, values, strict=True))
+        least = max(levels_needed(schedule, extents), 1)
+        for levels in (least, least + 2):
+            for flags in range(levels + 1):
+                yield World(levels, extents, shared, flags, schedule.annexed_clean)
+
+
+def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:
+    """Return the depth of halo without which the loops of `schedule` make no sense."""
+    most = 0
+    for loop in statements(schedule):
+        if not isinstance(loop, Loop):
+            continue
+        depth = _depth(loop, extents) if loop.extent.in_halo else 0
+        for call in loop.body:
+            if isinstance(call, KernelCall):
+                most = max(most, _call_levels(call, depth, extents))
+    return most
+
+
+def _depth(loop: Loop, extents: Mapping[str, int]) -> int:
+    sums = [0]
+    for term in loop.extent.depth.terms:
+        sums.append(sum(extents[name] for name in term.names) + max(term.constant, 0))
+    return max(sums)
+
+
+def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> int:
+    most = depth
+    asked = call.kernel.iteration.takes_halo_depth
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if described.stencil and actual.extent:
+            literal = isinstance(actual.extent, Literal)
+            text = spell(actual.extent)
+            extent = int(text) if literal else extents[text]
+            most = max(most, extent if asked else extent + depth)
+        if described.mesh is MeshRole.FINE:
+            most = max(most, 2 * depth)
+    return most
