@@ -46,10 +46,10 @@ contains
                                            rhs, &
                                            x, &
                                            theta, &
-                                           ndf_w0, undf_w0, map_w0, &
-                                           diff_basis_w0_on_wtheta, diff_basis_w0, &
-                                           ndf_s1, undf_s1, map_s1, &
-                                           basis_s1_on_wtheta, basis_s1, &
+                                           ndf_w0, undf_w0, map_w0, diff_basis_w0, &
+                                           diff_basis_w0_on_wtheta, &
+                                           ndf_s1, undf_s1, map_s1, basis_s1, &
+                                           basis_s1_on_wtheta, &
                                            ndf_wtheta, undf_wtheta, map_wtheta, &
                                            np_xy, np_z, weights_xy, weights_z)
 
@@ -61,11 +61,11 @@ contains
     real(kind=r_def), intent(in) :: x(undf_s1)
     real(kind=r_def), intent(in) :: theta(undf_wtheta)
     integer(kind=i_def), intent(in) :: map_w0(ndf_w0)
-    real(kind=r_def), intent(in) :: diff_basis_w0_on_wtheta(3, ndf_w0, ndf_wtheta)
     real(kind=r_def), intent(in) :: diff_basis_w0(3, ndf_w0, np_xy, np_z)
+    real(kind=r_def), intent(in) :: diff_basis_w0_on_wtheta(3, ndf_w0, ndf_wtheta)
     integer(kind=i_def), intent(in) :: map_s1(ndf_s1)
-    real(kind=r_def), intent(in) :: basis_s1_on_wtheta(3, ndf_s1, ndf_wtheta)
     real(kind=r_def), intent(in) :: basis_s1(3, ndf_s1, np_xy, np_z)
+    real(kind=r_def), intent(in) :: basis_s1_on_wtheta(3, ndf_s1, ndf_wtheta)
     integer(kind=i_def), intent(in) :: map_wtheta(ndf_wtheta)
     real(kind=r_def), intent(in) :: weights_xy(np_xy)
     real(kind=r_def), intent(in) :: weights_z(np_z)

@@ -1,0 +1,107 @@
+"""PSyclone from PyPI, run in this process and remembered on disk.
+
+Owns the only contact with the peer: `PeerLayers` gives the PSy layer that PSyclone writes for an
+algorithm of the corpus, or the refusal that it ends with. The answers for its
+four settings are kept in a file per algorithm, whose name holds a hash of all that they depend on. It compares nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+PSYCLONE = "psyclone"
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """Name one setting under which an algorithm is compiled.
+
+    Attributes:
+        distributed: the PSy layer is for distributed memory (`-dm` or `-nodm`).
+        annexed: dof loops compute the annexed dofs too (`COMPUTE_ANNEXED_DOFS`).
+    """
+
+    distributed: bool
+    annexed: bool
+
+    def __str__(self) -> str:
+        return ("dm" if self.distributed else "nodm") + ("-annexed" if self.annexed else "-owned")
+
+
+MODES = tuple(Mode(dm, annexed) for dm in (True, False) for annexed in (True, False))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hold what a compiler made of an algorithm: its two texts, or a refusal."""
+
+    layer: str = ""
+    algorithm: str = ""
+    refusal: str = ""
+
+
+def peer_version() -> str | None:
+    """Return the version of the installed PSyclone, or None where it is not installed."""
+    try:
+        return importlib.metadata.version(PSYCLONE)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PeerLayers:
+    """Give PSyclone's PSy layers for algorithms whose kernels lie in one folder.
+
+    Attributes:
+        kernels: the folder with the kernel sources.
+        store: a folder for the answers, kept from one test session to the next.
+    """
+
+    kernels: Path
+    store: Path
+
+    def answer(self, algorithm: Path, mode: Mode) -> Answer:
+        """Return what PSyclone makes of `algorithm` under `mode`."""
+        kept = self.store / f"{algorithm.stem}-{self._fingerprint(algorithm)}.json"
+        if not kept.exists():
+            self.store.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(_run_all_modes(algorithm, self.kernels)))
+        return Answer(**json.loads(kept.read_text())[str(mode)])
+
+    def _fingerprint(self, algorithm: Path) -> str:
+        digest = hashlib.sha256(f"{peer_version()}".encode())
+        text = algorithm.read_text()
+        digest.update(text.encode())
+        lowered = text.lower()
+        for kernel in sorted(self.kernels.glob("*.[fF]90")):
+            if kernel.stem.lower() in lowered:
+                digest.update(kernel.read_bytes())
+        return digest.hexdigest()[:16]
+
+
+def _run_all_modes(algorithm: Path, kernels: Path) -> dict[str, dict[str, str]]:
+    return {str(mode): _run(algorithm, kernels, mode) for mode in MODES}
+
+
+def _run(algorithm: Path, kernels: Path, mode: Mode) -> dict[str, str]:
+    # PSyclone is an optional third party; this is the one file that imports it.
+    from psyclone.configuration import Config  # noqa: PLC0415
+    from psyclone.errors import PSycloneError  # noqa: PLC0415
+    from psyclone.generator import generate  # noqa: PLC0415
+
+    Config.get().load(None, f"COMPUTE_ANNEXED_DOFS={str(mode.annexed).lower()}")
+    Config.get().api = "lfric"
+    try:
+        rewritten, layer = generate(
+            str(algorithm),
+            api="lfric",
+            kernel_paths=[str(kernels)],
+            distributed_memory=mode.distributed,
+        )
+        return {"layer": str(layer), "algorithm": str(rewritten)}
+    except (PSycloneError, NotImplementedError) as error:
+        return {"refusal": f"{type(error).__name__}: {error}"}
