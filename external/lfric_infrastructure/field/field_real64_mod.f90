@@ -1,7 +1,11 @@
-!> Owns the fields of 64-bit reals; the text is shared with the other kind.
-module field_real64_body_mod
+!> Owns the fields of 64-bit reals.
+!>
+!> The modules of the other kinds have the same text but for names and kinds, which a test keeps so:
+!> Fortran has no generic derived types that the compilers at hand support, and gfortran takes
+!> renamed types of one name for the same type in a select type construct.
+module field_real64_mod
 
-  use, intrinsic :: iso_fortran_env, only: field_kind => real64
+  use, intrinsic :: iso_fortran_env, only: real64
   use constants_mod, only: i_def, l_def
   use field_parent_mod, only: checkpoint_read_interface, checkpoint_write_interface, &
                               field_parent_proxy_type, field_parent_type, read_interface, &
@@ -13,21 +17,318 @@ module field_real64_body_mod
   implicit none
   private
 
-  include 'field_real_body.inc'
+  !> A field: its data are one value for every dof that the rank holds.
+  type, extends(field_parent_type), public :: field_real64_type
+    private
+    real(real64), pointer :: data(:) => null()
+    logical(l_def) :: owns_data = .false.
+  contains
+    procedure, public :: initialise => initialise_field
+    procedure, public :: get_proxy
+    procedure, public :: copy_field_properties
+    procedure, public :: copy_field_serial
+    procedure, public :: write_field
+    procedure, public :: read_field
+    procedure, public :: write_checkpoint
+    procedure, public :: read_checkpoint
+    procedure, public :: log_field
+    procedure, public :: log_dofs
+    procedure, public :: log_minmax
+    procedure, public :: field_final
+    procedure, private :: assign_field
+    generic, public :: assignment(=) => assign_field
+    final :: destroy_field
+  end type field_real64_type
 
-end module field_real64_body_mod
+  interface field_real64_type
+    module procedure new_field
+  end interface field_real64_type
 
-!> Owns the names by which the fields of 64-bit reals are known.
-module field_real64_mod
+  !> A pointer to a field, as a member of a collection.
+  type, extends(pure_abstract_field_type), public :: field_real64_pointer_type
+    type(field_real64_type), pointer, public :: field_ptr => null()
+  contains
+    procedure, public :: initialise => initialise_pointer
+  end type field_real64_pointer_type
 
-  use field_real64_body_mod, only: &
-    field_real64_type => field_type, &
-    field_real64_proxy_type => field_proxy_type, &
-    field_real64_pointer_type => field_pointer_type
+  !> Access to the data of a field.
+  type, extends(field_parent_proxy_type), public :: field_real64_proxy_type
+    private
+    real(real64), pointer, public :: data(:) => null()
+  contains
+    procedure, public :: halo_exchange
+    procedure, public :: halo_exchange_start
+    procedure, public :: halo_exchange_finish
+    procedure, public :: get_sum
+    procedure, public :: get_min
+    procedure, public :: get_max
+    procedure, public :: reduction_finish
+  end type field_real64_proxy_type
 
-  implicit none
-  private
+contains
 
-  public :: field_real64_type, field_real64_proxy_type, field_real64_pointer_type
+  !> Return a field on a space, the 2019 way to make one.
+  function new_field(vector_space, name) result(field)
+    type(function_space_type), pointer, intent(in) :: vector_space
+    character(*), optional, intent(in) :: name
+    type(field_real64_type) :: field
+
+    call field%initialise(vector_space, name)
+  end function new_field
+
+  !> Make a field on a space. It holds its own data unless `override_data` is given, which it then
+  !> refers to; its halo has the depth given or the default depth.
+  subroutine initialise_field(self, vector_space, name, override_data, halo_depth)
+    class(field_real64_type), intent(inout) :: self
+    type(function_space_type), pointer, intent(in) :: vector_space
+    character(*), optional, intent(in) :: name
+    real(real64), target, optional, intent(in) :: override_data(:)
+    integer(i_def), optional, intent(in) :: halo_depth
+
+    call self%field_final()
+    call self%field_parent_initialiser(vector_space, name, halo_depth)
+    self%owns_data = .not. present(override_data)
+    if (present(override_data)) then
+      self%data => override_data
+    else
+      allocate (self%data(vector_space%get_undf()))
+      self%data = 0.0_real64
+    end if
+  end subroutine initialise_field
+
+  !> Make a pointer refer to a field.
+  subroutine initialise_pointer(self, field_ptr)
+    class(field_real64_pointer_type), intent(inout) :: self
+    type(field_real64_type), pointer, intent(in) :: field_ptr
+
+    self%field_ptr => field_ptr
+  end subroutine initialise_pointer
+
+  !> Return access to the data.
+  function get_proxy(self) result(field_proxy)
+    class(field_real64_type), target, intent(in) :: self
+    type(field_real64_proxy_type) :: field_proxy
+
+    call self%field_parent_proxy_initialiser(field_proxy)
+    field_proxy%data => self%data
+  end function get_proxy
+
+  !> Make `dest` a field on the same space with the same behaviours, without copying the data.
+  subroutine copy_field_properties(self, dest, name)
+    class(field_real64_type), target, intent(in) :: self
+    type(field_real64_type), target, intent(out) :: dest
+    character(*), optional, intent(in) :: name
+
+    type(function_space_type), pointer :: space
+
+    space => self%get_function_space()
+    call dest%initialise(space, halo_depth=self%get_field_halo_depth())
+    if (present(name)) call dest%initialise(space, name, halo_depth=self%get_field_halo_depth())
+    call self%copy_field_parent(dest)
+  end subroutine copy_field_properties
+
+  !> Make `dest` a copy of the field, data included.
+  subroutine copy_field_serial(self, dest, name)
+    class(field_real64_type), target, intent(in) :: self
+    type(field_real64_type), target, intent(out) :: dest
+    character(*), optional, intent(in) :: name
+
+    call self%copy_field_properties(dest, name)
+    dest%data = self%data
+  end subroutine copy_field_serial
+
+  !> Make `dest` a copy of `source`, name and data included.
+  subroutine assign_field(dest, source)
+    class(field_real64_type), intent(inout) :: dest
+    class(field_real64_type), intent(in) :: source
+
+    type(function_space_type), pointer :: space
+
+    call dest%field_final()
+    if (.not. source%is_initialised()) return
+    space => source%get_function_space()
+    call dest%initialise(space, source%get_name(), halo_depth=source%get_field_halo_depth())
+    call source%copy_field_parent(dest)
+    dest%data = source%data
+  end subroutine assign_field
+
+  !> Write the field for output, by the procedure that was set.
+  subroutine write_field(this, field_name)
+    class(field_real64_type), intent(in) :: this
+    character(*), optional, intent(in) :: field_name
+
+    procedure(write_interface), pointer :: method
+
+    call this%get_write_behaviour(method)
+    if (.not. associated(method)) error stop 'write_field: no write behaviour is set'
+    if (present(field_name)) then
+      call method(field_name, this%get_proxy())
+    else
+      call method(trim(this%get_name()), this%get_proxy())
+    end if
+  end subroutine write_field
+
+  !> Read the field, by the procedure that was set.
+  subroutine read_field(self, field_name)
+    class(field_real64_type), target, intent(inout) :: self
+    character(*), intent(in) :: field_name
+
+    procedure(read_interface), pointer :: method
+    type(field_real64_proxy_type) :: field_proxy
+
+    call self%get_read_behaviour(method)
+    if (.not. associated(method)) error stop 'read_field: no read behaviour is set'
+    field_proxy = self%get_proxy()
+    call method(field_name, field_proxy)
+    call field_proxy%set_dirty()
+  end subroutine read_field
+
+  !> Write the field to a checkpoint file, by the procedure that was set.
+  subroutine write_checkpoint(self, field_name, file_name)
+    class(field_real64_type), target, intent(inout) :: self
+    character(*), intent(in) :: field_name
+    character(*), intent(in) :: file_name
+
+    procedure(checkpoint_write_interface), pointer :: method
+
+    call self%get_checkpoint_write_behaviour(method)
+    if (.not. associated(method)) error stop 'write_checkpoint: no behaviour is set'
+    call method(field_name, file_name, self%get_proxy())
+  end subroutine write_checkpoint
+
+  !> Read the field from a checkpoint file, by the procedure that was set.
+  subroutine read_checkpoint(self, field_name, file_name)
+    class(field_real64_type), target, intent(inout) :: self
+    character(*), intent(in) :: field_name
+    character(*), intent(in) :: file_name
+
+    procedure(checkpoint_read_interface), pointer :: method
+    type(field_real64_proxy_type) :: field_proxy
+
+    call self%get_checkpoint_read_behaviour(method)
+    if (.not. associated(method)) error stop 'read_checkpoint: no behaviour is set'
+    field_proxy = self%get_proxy()
+    call method(field_name, file_name, field_proxy)
+    call field_proxy%set_dirty()
+  end subroutine read_checkpoint
+
+  !> Log every value, one line for each cell, dof and layer.
+  subroutine log_field(self, dump_level, label)
+    class(field_real64_type), target, intent(in) :: self
+    integer(i_def), intent(in) :: dump_level
+    character(*), intent(in) :: label
+
+    type(function_space_type), pointer :: space
+    integer(i_def), pointer :: map(:)
+    integer(i_def) :: cell, df, k
+
+    space => self%get_function_space()
+    do cell = 1, space%get_ncell()
+      map => space%get_cell_dofmap(cell)
+      do df = 1, space%get_ndf()
+        do k = 0, space%get_nlayers() - 1
+          write (log_scratch_space, '(a, 3(1x, i0), 1x, es24.16e3)') trim(label), cell, df, k, &
+            self%data(map(df) + k)
+          call log_event(log_scratch_space, dump_level)
+        end do
+      end do
+    end do
+  end subroutine log_field
+
+  !> Log every value, one line for each dof.
+  subroutine log_dofs(self, log_level, label)
+    class(field_real64_type), target, intent(in) :: self
+    integer(i_def), intent(in) :: log_level
+    character(*), intent(in) :: label
+
+    integer(i_def) :: df
+
+    do df = 1, size(self%data, kind=i_def)
+      write (log_scratch_space, '(a, 1x, i0, 1x, es24.16e3)') trim(label), df, self%data(df)
+      call log_event(log_scratch_space, log_level)
+    end do
+  end subroutine log_dofs
+
+  !> Log the least and the greatest value of the dofs that this rank owns.
+  subroutine log_minmax(self, log_level, label)
+    class(field_real64_type), target, intent(in) :: self
+    integer(i_def), intent(in) :: log_level
+    character(*), intent(in) :: label
+
+    type(field_real64_proxy_type) :: field_proxy
+
+    field_proxy = self%get_proxy()
+    write (log_scratch_space, '(a, 2(1x, es24.16e3))') 'Min/max ' // trim(label) // ' =', &
+      field_proxy%get_min(), field_proxy%get_max()
+    call log_event(log_scratch_space, log_level)
+  end subroutine log_minmax
+
+  !> Give the memory back; the field may be initialised again.
+  subroutine field_final(self)
+    class(field_real64_type), intent(inout) :: self
+
+    if (self%owns_data .and. associated(self%data)) deallocate (self%data)
+    nullify (self%data)
+    self%owns_data = .false.
+    call self%field_parent_final()
+  end subroutine field_final
+
+  !> Give the memory back when a field goes out of scope.
+  impure elemental subroutine destroy_field(self)
+    type(field_real64_type), intent(inout) :: self
+
+    call self%field_final()
+  end subroutine destroy_field
+
+  !> Make the halo valid to a depth. One rank has no halo: there is nothing to move.
+  subroutine halo_exchange(self, depth)
+    class(field_real64_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+
+    call self%set_clean(depth)
+  end subroutine halo_exchange
+
+  !> Start to make the halo valid to a depth; the data may not be changed until it is finished.
+  subroutine halo_exchange_start(self, depth)
+    class(field_real64_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+  end subroutine halo_exchange_start
+
+  !> Finish to make the halo valid to the depth that was started.
+  subroutine halo_exchange_finish(self, depth)
+    class(field_real64_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+
+    call self%set_clean(depth)
+  end subroutine halo_exchange_finish
+
+  !> Return the sum over all ranks of the owned dofs.
+  function get_sum(self) result(answer)
+    class(field_real64_proxy_type), intent(in) :: self
+    real(real64) :: answer
+
+    answer = sum(self%data(:self%vspace%get_last_dof_owned()))
+  end function get_sum
+
+  !> Return the least value over all ranks of the owned dofs.
+  function get_min(self) result(answer)
+    class(field_real64_proxy_type), intent(in) :: self
+    real(real64) :: answer
+
+    answer = minval(self%data(:self%vspace%get_last_dof_owned()))
+  end function get_min
+
+  !> Return the greatest value over all ranks of the owned dofs.
+  function get_max(self) result(answer)
+    class(field_real64_proxy_type), intent(in) :: self
+    real(real64) :: answer
+
+    answer = maxval(self%data(:self%vspace%get_last_dof_owned()))
+  end function get_max
+
+  !> Wait for a reduction; reductions block here, so there is nothing to wait for.
+  subroutine reduction_finish(self)
+    class(field_real64_proxy_type), intent(in) :: self
+  end subroutine reduction_finish
 
 end module field_real64_mod

@@ -1,4 +1,8 @@
 !> Owns the fields of integers.
+!>
+!> The modules of the other kinds have the same text but for names and kinds, which a test keeps so:
+!> Fortran has no generic derived types that the compilers at hand support, and gfortran takes
+!> renamed types of one name for the same type in a select type construct.
 module integer_field_mod
 
   use constants_mod, only: i_def, l_def

@@ -1,4 +1,8 @@
 !> Owns the scalars of integers.
+!>
+!> The modules of the other kinds have the same text but for names and kinds, which a test keeps so:
+!> Fortran has no generic derived types that the compilers at hand support, and gfortran takes
+!> renamed types of one name for the same type in a select type construct.
 module integer_scalar_mod
 
   use constants_mod, only: i_def

@@ -1,23 +1,63 @@
-!> Owns the scalars of 64-bit reals; the text is shared with the other kind.
-module scalar_real64_body_mod
-
-  use, intrinsic :: iso_fortran_env, only: scalar_kind => real64
-
-  implicit none
-  private
-
-  include 'scalar_real_body.inc'
-
-end module scalar_real64_body_mod
-
-!> Owns the name by which the scalars of 64-bit reals are known.
+!> Owns the scalars of 64-bit reals.
+!>
+!> The modules of the other kinds have the same text but for names and kinds, which a test keeps so:
+!> Fortran has no generic derived types that the compilers at hand support, and gfortran takes
+!> renamed types of one name for the same type in a select type construct.
 module scalar_real64_mod
 
-  use scalar_real64_body_mod, only: scalar_real64_type => scalar_type
+  use, intrinsic :: iso_fortran_env, only: real64
 
   implicit none
   private
 
-  public :: scalar_real64_type
+  !> A value of this rank, to be reduced over all ranks.
+  type, public :: scalar_real64_type
+    real(real64), public :: value
+  contains
+    procedure, public :: initialise
+    procedure, public :: get_sum
+    procedure, public :: get_min
+    procedure, public :: get_max
+    procedure, public :: reduction_finish
+  end type scalar_real64_type
+
+contains
+
+  !> Set the value of this rank.
+  subroutine initialise(self, value)
+    class(scalar_real64_type), intent(inout) :: self
+    real(real64), intent(in) :: value
+
+    self%value = value
+  end subroutine initialise
+
+  !> Return the sum over all ranks; there is one rank.
+  function get_sum(self) result(g_sum)
+    class(scalar_real64_type), intent(inout) :: self
+    real(real64) :: g_sum
+
+    g_sum = self%value
+  end function get_sum
+
+  !> Return the least value over all ranks; there is one rank.
+  function get_min(self) result(g_min)
+    class(scalar_real64_type), intent(inout) :: self
+    real(real64) :: g_min
+
+    g_min = self%value
+  end function get_min
+
+  !> Return the greatest value over all ranks; there is one rank.
+  function get_max(self) result(g_max)
+    class(scalar_real64_type), intent(inout) :: self
+    real(real64) :: g_max
+
+    g_max = self%value
+  end function get_max
+
+  !> Wait for a reduction; reductions block here, so there is nothing to wait for.
+  subroutine reduction_finish(self)
+    class(scalar_real64_type), intent(in) :: self
+  end subroutine reduction_finish
 
 end module scalar_real64_mod
