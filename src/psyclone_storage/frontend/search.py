@@ -79,7 +79,7 @@ def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) 
 
 
 def _source_files(directory: str) -> Iterator[tuple[str, str]]:
-    """Yield name in lower case and path of each Fortran file, in an order that is always the same."""
+    """Yield the name in lower case and the path of each Fortran file, in a fixed order."""
     stack = [directory]
     while stack:
         with os.scandir(stack.pop()) as entries:

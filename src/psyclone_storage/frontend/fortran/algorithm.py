@@ -23,10 +23,9 @@ from psyclone_storage.frontend.fortran.invokes import (
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
 
-# In free form, these first columns are no Fortran; in fixed form they are comments and
-# continuation lines.
+# Comments and continuation lines of fixed form. Where a file is in order, nothing else is asked.
 _FIXED_FORM = re.compile(
-    r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[^\s0!&\d][ \t]*\w)", re.MULTILINE
+    r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
 )
 _FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
 _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
@@ -48,8 +47,8 @@ def read_algorithm(source: SourceText) -> ParsedAlgorithm:
     _check_text(source)
     reader = UnitReader(source)
     found, problems = _read_invokes(reader)
-    _check_units(source, reader)
     problems = _in_order([*reader.problems, *problems])
+    _check_units(source, reader, problems)
     raise_if_any(problems)
     invokes = tuple(_parsed(each, reader) for each in found)
     scopes = tuple(map(reader.scope, reader.opened))
@@ -119,12 +118,10 @@ def _check_text(source: SourceText) -> None:
         )
 
 
-def _check_units(source: SourceText, reader: UnitReader) -> None:
-    """Raise `CompileError` if no program unit was found, with the likely reason."""
+def _check_units(source: SourceText, reader: UnitReader, problems: list[Diagnostic]) -> None:
+    """Raise `CompileError` if the file is in fixed form or no program unit was found."""
     fixed = _FIXED_FORM.search(source.text)
-    if source.name.lower().endswith(_FIXED_SUFFIXES) or (
-        fixed and (reader.problems or not reader.opened)
-    ):
+    if source.name.lower().endswith(_FIXED_SUFFIXES) or (fixed and (problems or not reader.opened)):
         at = fixed.start() if fixed else 0
         raise CompileError(
             Diagnostic(

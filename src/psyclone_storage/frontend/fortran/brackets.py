@@ -57,7 +57,8 @@ def first_outside(text: str, mark: str, start: int = 0) -> int:
 def list_items(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     """Return start and stop of the items that commas separate, without the blanks around them.
 
-    Blank text has no items; between two commas there is one, perhaps empty.
+    Blank text has no items; between two commas there is one, perhaps empty: then it lies at the
+    second comma.
     """
     if _NESTED.search(text, start, stop):
         commas = [at for at, depth, mark in marks(text, start, stop) if mark == "," and not depth]
@@ -72,6 +73,6 @@ def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
     part = text[start:stop]
     body = part.strip()
     if not body:
-        return start, start
+        return stop, stop
     first = start + part.index(body[0]) if body[0] != part[0] else start
     return first, first + len(body)

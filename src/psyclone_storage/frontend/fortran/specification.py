@@ -50,7 +50,7 @@ _USE = re.compile(
     re.IGNORECASE,
 )
 _USED = re.compile(
-    r"(?P<local>\w+|[a-z]+\s*\([^()]*\))(?:\s*=>\s*(?P<original>.+))?", re.IGNORECASE
+    r"(?P<local>[a-z]\w*|[a-z]+\s*\([^()]*\))(?:\s*=>\s*(?P<original>.+))?", re.IGNORECASE
 )
 _INTENT = re.compile(r"intent\s*\(\s*(in|out|in\s*out)\s*\)", re.IGNORECASE)
 _DIMENSION = re.compile(r"dimension\s*\((.*)\)$", re.IGNORECASE)
@@ -167,6 +167,8 @@ def _split_declaration(text: str) -> tuple[int, int] | None:
     if not bracketed and head.group("word").lower() in ("type", "class"):
         return None
     stop = closing(text, head.end() - 1) + 1 if bracketed else head.end()
+    if not stop:
+        return None
     names = _OLD_STYLE_NAMES.match(text, stop)
     return (stop, stop) if names else None
 
