@@ -91,7 +91,7 @@ def selected_device() -> DeviceKind:
     return _parse(os.environ.get(VARIABLE, "auto"), VARIABLE)
 
 
-def emulation() -> Emulation:
+def current_emulation() -> Emulation:
     """Return the properties of the emulated devices."""
     return _SELECTION.emulation
 

@@ -79,8 +79,7 @@ class Replicas:
 
     __slots__ = (
         "dtype", "layout", "options", "table", "stats", "poisoned", "validity", "resident",
-        "attention",
-        "_guarded", "_list", "_pending", "_truth",
+        "attention", "_guarded", "_last_writer", "_list", "_pending", "_truth",
     )  # fmt: skip
 
     def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
@@ -96,6 +95,7 @@ class Replicas:
         self.attention = options.const
         self._guarded = options.const
         self._list: list[Incarnation] = []
+        self._last_writer: Incarnation | None = None
         self._pending: list[_Transfer] = []
         self._truth: list[MemorySpace | None] = [None] * layout.count
 
@@ -241,8 +241,11 @@ class Replicas:
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
         """Record where the truth is after a write, and whether it is usable."""
+        if error is None and self.poisoned is None and token.replica is self._last_writer:
+            return
         for chunk in range(*token.chunks):
             self._truth[chunk] = token.replica.space
+        self._last_writer = token.replica if token.chunks == (0, self.layout.count) else None
         if error is not None:
             self._poison(error)
         elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
@@ -264,6 +267,7 @@ class Replicas:
     def move_truth(self, chunk: int, space: MemorySpace) -> None:
         """Record that the truth of a chunk is at `space`, whose replica is valid."""
         self._truth[chunk] = space
+        self._last_writer = None
 
     def assume_valid(self, spaces: list[MemorySpace]) -> None:
         """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
@@ -308,6 +312,7 @@ class Replicas:
             replica.free()
         self.validity = Validity(1)
         self._truth = [None]
+        self._last_writer = None
         self.layout = whole(0)
 
     def drop(self, replica: Incarnation) -> None:
@@ -491,7 +496,7 @@ class Replicas:
         def begin(_: Future[None]) -> None:
             try:
                 moves = self._submit(token)
-            except Exception as error:  # noqa: BLE001 - it goes to whoever waits
+            except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
                 end(Future.failed(error))
                 return
             all_of(moves).then(end)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.device import emulation
+from psyclone_storage.storage.device import current_emulation
 from psyclone_storage.storage.errors import HostUseError
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
@@ -30,8 +30,8 @@ class EmulatedDeviceArray:
 
     Host code cannot read it: `np.asarray` raises `HostUseError`. `get` copies to the host, `set`
     copies from it. Indexing, assignment of scalars and of arrays of the same device, `fill`, `copy`
-    and `transpose` run on the device, in the order of its stream. `pages` is for kernels only: reach
-    it through `AccessToken.kernel_array`.
+    and `transpose` run on the device, in the order of its stream. `pages` is for kernels: get them
+    through `AccessToken.kernel_array`.
     """
 
     __slots__ = ("pages", "_memory", "_allocation")
@@ -83,7 +83,7 @@ class EmulatedDeviceArray:
         return self.pages.nbytes
 
     @property
-    def T(self) -> EmulatedDeviceArray:  # noqa: N802 - the word of NumPy
+    def T(self) -> EmulatedDeviceArray:  # noqa: N802  # pylint: disable=invalid-name
         """Return the view with reversed dimensions."""
         return self.transpose()
 
@@ -254,7 +254,7 @@ class EmulatedDeviceMemory(Memory):
 
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:
         """Fill a span with signalling NaNs and the byte A5, in strict mode."""
-        if emulation().strict and not allocation.external:
+        if current_emulation().strict and not allocation.external:
             self._stream.post(_poison, host_pages(allocation), *span)
 
     def can_copy_from(self, source: Memory) -> bool:
@@ -285,10 +285,10 @@ class EmulatedDeviceMemory(Memory):
         return EmulatedDeviceArray(held, self, allocation)
 
     def _is_peer(self, other: Memory) -> bool:
-        return isinstance(other, EmulatedDeviceMemory) and emulation().peers
+        return isinstance(other, EmulatedDeviceMemory) and current_emulation().peers
 
     def _timed(self, work: Any, *args: Any) -> None:
-        timing = emulation()
+        timing = current_emulation()
         if timing.latency or timing.bandwidth:
             nbytes = _bytes_moved(args)
             time.sleep(timing.latency + (nbytes / timing.bandwidth if timing.bandwidth else 0.0))

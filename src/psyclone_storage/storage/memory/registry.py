@@ -7,7 +7,7 @@ import threading
 from psyclone_storage.storage.device import (
     VARIABLE,
     DeviceKind,
-    emulation,
+    current_emulation,
     on_device_change,
     selected_device,
 )
@@ -41,7 +41,7 @@ def device_count() -> int:
         case DeviceKind.CUDA:
             return cuda.device_count()
         case DeviceKind.EMULATED:
-            return emulation().count
+            return current_emulation().count
         case _:
             return 0
 

@@ -83,7 +83,7 @@ class Stream:
         try:
             with self._running:
                 result = work(*args)
-        except BaseException as error:  # noqa: BLE001 - it goes to whoever waits
+        except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             self._finish_one()
             future.set_exception(error)
         else:
