@@ -72,8 +72,9 @@ def _check_two_meshes(on_mesh: list[KernelArg]) -> Iterator[Diagnostic]:
         message = f"No field is on the {missing.value} mesh, so there is nothing to map."
         hint = f"Give a field 'mesh_arg=gh_{missing.value}'."
         yield Diagnostic("M034", message, on_mesh[0].span, hint=hint)
+    users: dict[str, KernelArg] = {}
     for arg in on_mesh:
-        first = next(other for other in on_mesh if other.space == arg.space)
+        first = users.setdefault(arg.space, arg)
         if first.mesh is not arg.mesh:
             yield Diagnostic(
                 "M037",

@@ -7,6 +7,7 @@ compared without case.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -54,15 +55,17 @@ ALLOWED_DATA_TYPES: Mapping[ArgKind, tuple[Intrinsic, ...]] = {
     ArgKind.SCALAR: (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL),
     ArgKind.SCALAR_ARRAY: (Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL),
 }
-ACCESSES: Mapping[str, Access] = {
-    "gh_read": Access.READ,
-    "gh_write": Access.WRITE,
-    "gh_readwrite": Access.READWRITE,
-    "gh_inc": Access.INC,
-    "gh_readinc": Access.READINC,
-    "gh_reduction": Access.REDUCTION,
-    "gh_sum": Access.REDUCTION,
-}
+ACCESSES: Mapping[str, Access] = MappingProxyType(
+    {
+        "gh_read": Access.READ,
+        "gh_write": Access.WRITE,
+        "gh_readwrite": Access.READWRITE,
+        "gh_inc": Access.INC,
+        "gh_readinc": Access.READINC,
+        "gh_reduction": Access.REDUCTION,
+        "gh_sum": Access.REDUCTION,
+    }
+)
 STENCILS: Mapping[str, StencilShape] = {shape.value: shape for shape in StencilShape}
 MESHES: Mapping[str, MeshRole] = {"gh_coarse": MeshRole.COARSE, "gh_fine": MeshRole.FINE}
 ITERATIONS: Mapping[str, Iteration] = {iteration.value: iteration for iteration in Iteration}
