@@ -44,7 +44,8 @@ def test_wildcards_are_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["w4", "any_space_0", "any_space_01", "any_space_", "any_space_1x", "any_space", "_1", ""]
+    "name",
+    ["w4", "any_space_0", "any_space_01", "any_space_", "any_space_1x", "any_space", "_1", ""],
 )
 def test_other_names_are_no_spaces(name: str) -> None:
     assert not is_space(name, DEFAULT_LIMITS)
