@@ -1,0 +1,13 @@
+"""The example of the design page works as it is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[4] / "docs" / "design" / "storage-core.md"
+
+
+def test_the_face_on_the_design_page_works() -> None:
+    (program,) = re.findall(r"```python show\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    exec(compile(program, str(PAGE), "exec"), {"__name__": "page"})

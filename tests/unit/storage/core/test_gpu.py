@@ -1,0 +1,54 @@
+"""The core on a real GPU; runs where CuPy finds one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from psyclone_storage.storage.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.device import use_device
+from psyclone_storage.storage.hints import Hints
+from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.stats import Direction
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(autouse=True)
+def _gpu(_emulated: None) -> None:
+    use_device("cuda")
+
+
+@pytest.mark.parametrize("hints", [Hints(), Hints(pinned=True), Hints(managed=True)], ids=str)
+def test_values_go_there_and_back(hints: Hints) -> None:
+    buffer = Buffer(1000, "f8", BufferOptions(init=1.0, hints=hints))
+    with buffer.acquire("host", AccessMode.READ_WRITE) as access:
+        access.array[3] = 5.0
+    with buffer.acquire("gpu", AccessMode.READ_WRITE) as access:
+        access.kernel_array[...] *= 2.0
+    with buffer.acquire("host") as access:
+        expected = np.full(1000, 2.0)
+        expected[3] = 10.0
+        np.testing.assert_array_equal(access.array, expected)
+    copies = 0 if hints.managed else 1
+    assert buffer.stats.of(Direction.HOST_TO_DEVICE).count == copies
+    assert buffer.stats.of(Direction.DEVICE_TO_HOST).count == copies
+
+
+def test_a_prefetch_arrives() -> None:
+    buffer = Buffer(1000, "f8")
+    with buffer.acquire("host", AccessMode.WRITE_ONLY) as access:
+        access.array[:] = np.arange(1000)
+    buffer.prefetch("gpu").result(10)
+    assert buffer.is_valid("gpu")
+    with buffer.acquire("gpu") as access:
+        assert float(access.kernel_array.sum()) == 499500.0
+
+
+@pytest.mark.parametrize("alignment", [64, 4096])
+def test_device_memory_is_aligned_and_initialised_there(alignment: int) -> None:
+    buffer = Buffer(100, "f4", BufferOptions(init=3.0, alignment=alignment))
+    with buffer.acquire("gpu") as access:
+        assert access.pointer % alignment == 0
+        assert access.window("f4", (4,), (40,), 8).get().tolist() == [3.0] * 4
+    assert buffer.stats.count == 0
