@@ -36,7 +36,9 @@ class SourceIndex:
         """Return the files that can hold `module`: different files, `.x90` only if no other."""
         found = [Path(path) for path in self.files.get(module.lower(), ())]
         usual = [path for path in found if path.suffix.lower() in _SUFFIXES]
-        unique = {path.resolve(): path for path in usual or found}
+        unique: dict[Path, Path] = {}
+        for path in usual or found:
+            unique.setdefault(path.resolve(), path)
         return tuple(unique.values())
 
 

@@ -150,7 +150,7 @@ def _end_of_blanks(text: str, start: int) -> int:
 def _read_item(statement: Statement, start: int, stop: int) -> ParsedCall | Label:
     text = statement.text
     if start == stop:
-        place = statement.span(start, min(start + 1, len(text)))
+        place = statement.span(start, stop)
         raise _problem("P021", "There is nothing between these commas.", place, hint=_CALL_FORM)
     keyword = _KEYWORD.match(text, start, stop)
     if keyword:
@@ -182,7 +182,7 @@ def _read_item(statement: Statement, start: int, stop: int) -> ParsedCall | Labe
 
 def _read_argument(statement: Statement, start: int, stop: int, call: str) -> ParsedArgument:
     text = statement.text[start:stop]
-    span = statement.span(start, max(stop, start + 1))
+    span = statement.span(start, stop)
     if not text:
         raise _problem("P029", f"An argument of '{call}' is missing here.", span)
     keyword = _KEYWORD.match(text)

@@ -246,7 +246,7 @@ def _read_item(statement: Statement, start: int, stop: int) -> MetadataItem:
     keyword = _KEYWORD.match(text, start, stop)
     first = keyword.end() if keyword else start
     name = keyword.group("name").lower() if keyword else None
-    span = statement.span(start, max(stop, start + 1))
+    span = statement.span(start, stop)
     reference = _REFERENCE.match(text, first, stop)
     if reference is None or closing(text, reference.end() - 1) + 1 != stop:
         return MetadataItem(_read(read_expression, statement, first, stop), name, (), span)
@@ -269,7 +269,7 @@ def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int)
         message = (
             f"'{text}' is no metadata that can be read." if text else "There is no metadata here."
         )
-        place = statement.span(start, max(stop, start + 1))
+        place = statement.span(start, stop)
         raise CompileError(Diagnostic("P044", message, place)) from None
 
 

@@ -96,7 +96,7 @@ def read_use(statement: Statement) -> Use | None:
             message = (
                 f"'{statement.text[start:stop]}' cannot stand in the list of a 'use' statement."
             )
-            place = statement.span(start, max(stop, start + 1))
+            place = statement.span(start, stop)
             raise CompileError(Diagnostic("P009", message, place))
         original = item.group("original") or item.group("local")
         names.append(UsedName(item.group("local"), original, statement.span(start, stop)))
@@ -236,7 +236,7 @@ def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int)
             Diagnostic(
                 "P008",
                 f"'{text}' in this declaration is not Fortran that can be read.",
-                statement.span(start, max(stop, start + 1)),
+                statement.span(start, stop),
                 label="cannot be read",
             )
         ) from None

@@ -60,9 +60,13 @@ class Statement:
         return self.offsets[piece] + position - self.starts[piece]
 
     def span(self, start: int, stop: int) -> Span:
-        """Return the place of the characters from position `start` up to, not with, `stop`."""
-        first = self.offset(start)
-        return Span(self.source, first, self.offset(stop - 1) + 1 if stop > start else first)
+        """Return the place of the characters from position `start` up to, not with, `stop`.
+
+        Where there is none, it is the nearest character: nothing has no place to point at.
+        """
+        start = min(start, len(self.text) - 1)
+        last = min(max(start, stop - 1), len(self.text) - 1)
+        return Span(self.source, self.offset(start), self.offset(last) + 1)
 
     def whole(self) -> Span:
         """Return the place of the statement, its label left out."""
