@@ -49,6 +49,14 @@ class Memory(ABC):
         allocation.drop()
 
     @abstractmethod
+    def adopt(self, array: Any) -> tuple[Allocation, int]:
+        """Take the memory of `array`, which lies in this space, as it is, without a copy (GDP-4).
+
+        Returns the allocation, from the lowest to the highest byte that the array uses, and the
+        byte offset of the first element in it. `array` stays alive as long as the allocation.
+        """
+
+    @abstractmethod
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a typed array over `allocation`, of the type that this memory's code works on."""
 
@@ -109,6 +117,11 @@ def host_pages(allocation: Allocation) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return pages
 
 
+def foreign_pages(pointer: int, nbytes: int, owner: object) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return `nbytes` bytes of the host at an address, as an array that keeps `owner` alive."""
+    return np.asarray(_Pages(pointer, nbytes, owner)) if nbytes else np.empty(0, np.uint8)
+
+
 def array_over(allocation: Allocation, spec: WindowSpec) -> np.ndarray[Any, Any]:
     """Return the NumPy array that `spec` describes over an allocation in pages of the host."""
     array: np.ndarray[Any, Any] = np.ndarray(
@@ -124,3 +137,18 @@ def _no_route(source: MemorySpace, target: MemorySpace) -> MemoryException:
         f"Data cannot go from {source.tag} to {target.tag} in one step: let the router choose "
         f"the way."
     )
+
+
+class _Pages:
+    """Lend memory at an address to NumPy, and keep its owner alive."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, pointer: int, nbytes: int, owner: object) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "data": (pointer, False),
+        }

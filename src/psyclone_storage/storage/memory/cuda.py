@@ -6,6 +6,7 @@ counts is `cupy.cuda.is_available()`: CuPy imports happily on machines without a
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,16 @@ class CUDAMemory(Memory):
         self._high_water = max(self._high_water, self.use.in_use)
         return Allocation(self.space, pointer.ptr, nbytes, pointer)
 
+    def adopt(self, array: Any) -> tuple[Allocation, int]:
+        """Take the memory of a CuPy array, or of one that CuPy can wrap, as it is."""
+        wrapped = _cupy().asarray(array)
+        low, high = _cupy().byte_bounds(wrapped)
+        memory = _cupy().cuda.UnownedMemory(low, high - low, wrapped, self.space.device_id or 0)
+        pointer = _cupy().cuda.MemoryPointer(memory, 0)
+        allocation = Allocation(self.space, low, high - low, pointer)
+        allocation.owner = array
+        return allocation, wrapped.data.ptr - low
+
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a CuPy array, also over page-locked and managed memory."""
         pointer = _device_pointer(allocation, self.space.device_id or 0)
@@ -112,27 +123,71 @@ class CUDAMemory(Memory):
         return _cupy().cuda.Device(self.space.device_id or 0)
 
 
+class _Ledger:
+    """Count the bytes of arrays from their making to their end."""
+
+    def __init__(self) -> None:
+        self.in_use = 0
+        self.high_water = 0
+
+    @property
+    def use(self) -> PoolUse:
+        """Return the sums as a report."""
+        return PoolUse(self.in_use, 0, self.high_water)
+
+    def charge(self, pages: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        """Count `pages` until it is gone."""
+        self.in_use += pages.nbytes
+        self.high_water = max(self.high_water, self.in_use)
+        weakref.finalize(pages, self._credit, pages.nbytes)
+
+    def _credit(self, nbytes: int) -> None:
+        self.in_use -= nbytes
+
+
 class CUDAHostMemory(HostMemory):
     """Allocate page-locked host memory, which a GPU may use directly and copies fast from."""
 
     page_locked = True
+
+    def __init__(self, space: MemorySpace) -> None:
+        """Serve `space`, with CuPy allocating."""
+        super().__init__(space)
+        self._ledger = _Ledger()
+
+    @property
+    def use(self) -> PoolUse:
+        """Return what is handed out; what CuPy keeps for reuse is not known."""
+        return self._ledger.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return page-locked bytes from the pool of CuPy."""
         pointer = _cupy().cuda.alloc_pinned_memory(max(nbytes + alignment, 1))
         shift = -pointer.ptr % alignment
         pages = np.frombuffer(pointer, np.uint8, nbytes, shift)
+        self._ledger.charge(pages)
         return Allocation(self.space, pointer.ptr + shift, nbytes, pages)
 
 
 class CUDAManagedMemory(HostMemory):
     """Allocate unified memory: one allocation that the driver moves between host and GPU."""
 
+    def __init__(self, space: MemorySpace) -> None:
+        """Serve `space`, with CuPy allocating."""
+        super().__init__(space)
+        self._ledger = _Ledger()
+
+    @property
+    def use(self) -> PoolUse:
+        """Return what is handed out; what CuPy keeps for reuse is not known."""
+        return self._ledger.use
+
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return unified bytes; what NumPy arrays over them keep alive is the CuPy pointer."""
         pointer = _cupy().cuda.malloc_managed(max(nbytes + alignment, 1))
         shift = -pointer.ptr % alignment
         held = self.adopt_pointer(pointer.ptr + shift, nbytes, pointer)
+        self._ledger.charge(held.block)
         return Allocation(self.space, held.pointer, nbytes, held.block)
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from psyclone_storage.storage.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.device import current_emulation
 from psyclone_storage.storage.errors import HostUseError
-from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
+from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
 from psyclone_storage.storage.spaces import MemorySpace
@@ -238,6 +238,16 @@ class EmulatedDeviceMemory(Memory):
         allocation = Allocation(self.space, lease.address, nbytes, lease)
         self.poison(allocation, (0, nbytes))
         return allocation
+
+    def adopt(self, array: EmulatedDeviceArray) -> tuple[Allocation, int]:
+        """Take the memory of an array of this device as it is."""
+        pages: np.ndarray[Any, Any] = _on_device(array, self)
+        low, high = np.lib.array_utils.byte_bounds(pages)
+        nbytes = high - low if array.size else 0
+        allocation = Allocation(self.space, low, nbytes, foreign_pages(low, nbytes, array))
+        allocation.owner = array
+        allocation.writable = pages.flags.writeable
+        return allocation, array.data.ptr - low
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> EmulatedDeviceArray:
         """Return an array that refuses host use."""

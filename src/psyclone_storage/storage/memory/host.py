@@ -8,7 +8,7 @@ import numpy as np
 
 from psyclone_storage.storage.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.errors import MemoryException
-from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
+from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.spaces import MemorySpace
 
@@ -58,16 +58,11 @@ class HostMemory(Memory):
         np.copyto(host_pages(target)[first : first + count], pages)
 
     def adopt(self, array: np.ndarray[Any, Any]) -> tuple[Allocation, int]:
-        """Take the memory of `array` as it is, without a copy (HM-83, GDP-4).
-
-        Returns the allocation, from the lowest to the highest byte that the array uses, and the
-        byte offset of the first element in it. `array` stays alive as long as the allocation.
-        """
+        """Take the memory of a NumPy array as it is (HM-83, GDP-4)."""
         low, high = np.lib.array_utils.byte_bounds(array)
         start = array.__array_interface__["data"][0]
         nbytes = high - low if array.size else 0
-        allocation = self.adopt_pointer(low, nbytes, array, array.flags.writeable)
-        return allocation, start - low
+        return self.adopt_pointer(low, nbytes, array, array.flags.writeable), start - low
 
     def adopt_pointer(
         self, pointer: int, nbytes: int, owner: object, writable: bool = True
@@ -75,7 +70,7 @@ class HostMemory(Memory):
         """Take `nbytes` bytes at `pointer`, which `owner` keeps alive (VIEW-54)."""
         if nbytes < 0 or (pointer == 0 and nbytes > 0):
             raise MemoryException(f"There cannot be {nbytes} B at address {pointer:#x}.")
-        pages = np.asarray(_Pages(pointer, nbytes, owner)) if nbytes else np.empty(0, np.uint8)
+        pages = foreign_pages(pointer, nbytes, owner)
         allocation = Allocation(self.space, pointer, nbytes, pages)
         allocation.owner = owner
         allocation.writable = writable
@@ -94,18 +89,3 @@ class PinnedMemory(HostMemory):
 
 class ManagedMemory(HostMemory):
     """Allocate host pages with two faces, one for the host and one for the devices (GDP-128)."""
-
-
-class _Pages:
-    """Lend memory at an address to NumPy, and keep its owner alive."""
-
-    __slots__ = ("__array_interface__", "owner")
-
-    def __init__(self, pointer: int, nbytes: int, owner: object) -> None:
-        self.owner = owner
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": (nbytes,),
-            "typestr": "|u1",
-            "data": (pointer, False),
-        }

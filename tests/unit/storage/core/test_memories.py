@@ -122,6 +122,20 @@ def test_read_only_foreign_memory_stays_read_only() -> None:
     assert not host_memory().window(allocation, WindowSpec(F8, (3,), None, offset)).flags.writeable
 
 
+@pytest.mark.spec("GDP-4", "GDP-53")
+def test_a_foreign_device_array_is_taken_as_it_is() -> None:
+    array = device_array(np.arange(24.0).reshape(4, 6))[::-1, ::2]
+    allocation, offset = device().adopt(array)
+    window = device().window(
+        allocation, WindowSpec(array.dtype, array.shape, array.strides, offset)
+    )
+    window[0, 0] = -1.0
+    assert array[0, 0].item() == -1.0
+    assert allocation.external
+    with pytest.raises(HostUseError, match="node:0:device:0 cannot be used in work at"):
+        device(1).adopt(array)
+
+
 @pytest.mark.spec("HM-39", "GDP-100")
 def test_host_code_cannot_use_a_device_array() -> None:
     array = device_array(np.arange(6.0))
