@@ -115,6 +115,8 @@ REDUCTION_TYPES: Mapping[str, DerivedType] = {
     "r_tran": DerivedType("r_tran_scalar_type", "r_tran_scalar_mod"),
     "real32": DerivedType("scalar_real32_type", "scalar_real32_mod"),
     "real64": DerivedType("scalar_real64_type", "scalar_real64_mod"),
+    "r_single": DerivedType("scalar_real32_type", "scalar_real32_mod"),
+    "r_double": DerivedType("scalar_real64_type", "scalar_real64_mod"),
     "i_def": DerivedType("integer_scalar_type", "integer_scalar_mod"),
 }
 """The objects that reduce a value over all ranks, by the kind of the value."""

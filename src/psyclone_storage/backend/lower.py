@@ -43,7 +43,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Do, Line, Routine, Unit
+from psyclone_storage.ir.unit import Assign, Blank, Call, Comment, Declare, Do, Line, Routine, Unit
 from psyclone_storage.ir.walk import kernel_calls
 
 _ALL = Range()
@@ -78,7 +78,7 @@ def _lower_invoke(
     work = Workspace(imports, _taken(program, schedule), partial(_home_of_kind, invoke))
     context = Context(schedule, work, any(call.kernel.is_intergrid for call in calls))
     dummies = dummy_declarations(context)
-    body = [line for item in schedule.body for line in _lower_outer(context, item)]
+    body = tuple(_lower_body(context, schedule))
     work.add(Section.CHECKS, *check_lines(context, options.checks))
     heading = Comment("Halo exchanges and loops" if schedule.distributed else "Loops")
     lines = (*work.set_up(), heading, *body, *work.tear_down())
@@ -107,6 +107,18 @@ def _home_of_kind(invoke: Invoke, kind: str) -> str:
 
 
 # ---------------------------------------------------------------------------- statements
+
+
+def _lower_body(context: Context, schedule: Schedule) -> Iterator[Line]:
+    """Yield the statements, an empty line before each loop and before the exchanges for it."""
+    before: Statement | None = None
+    for statement in schedule.body:
+        lines = _lower_outer(context, statement)
+        starts = isinstance(statement, Loop | HaloExchange)
+        if before is not None and starts and not isinstance(before, HaloExchange):
+            yield Blank()
+        yield from lines
+        before = statement
 
 
 def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.lfric.bounds import depth_value
 from psyclone_storage.backend.lfric.context import Context, bound, whole
@@ -14,7 +16,7 @@ from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Datum, GlobalReduction, HaloExchange, MarkHalo, Phase
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Branch, Call, Declare, If, Line
+from psyclone_storage.ir.unit import Assign, Branch, Call, Comment, Declare, If, Line
 
 _PHASES = {
     Phase.WHOLE: abi.Field.EXCHANGE,
@@ -32,10 +34,20 @@ def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]
     datum = context.schedule.datum(exchange.datum)
     depth = _LEAST if exchange.depth == NOTHING else exchange.depth
     value = depth_value(context, depth, _space(datum))
-    return tuple(
+    exchanges = (
         _exchange(owner, exchange, value)
         for owner in _proxies(context, datum, exchange.component)
     )
+    return (*_explanation(exchange), *exchanges)
+
+
+def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
+    """Yield who needs the exchange and who made it necessary, for the first reason there is."""
+    for reason in exchange.reasons[:1]:
+        reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
+        yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
+        if writer:
+            yield Comment(f"and {writer} left {reason.written}")
 
 
 def _exchange(owner: Expr, exchange: HaloExchange, depth: Expr) -> Line:

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.lfric.context import Context
-from psyclone_storage.ir.expr import Literal, Name
+from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call
+
+_LONGEST = 72
+"""The columns that the text of a message may fill in one line."""
 
 
 def log_call(context: Context, words: str, level: abi.Log) -> Call:
     """Return the statement that logs `words`; at level ERROR the infrastructure then stops."""
     imports = context.work.imports
-    text = words.replace('"', '""')
-    return Call(
-        Name(imports.local(abi.Module.LOG, abi.Log.EVENT)),
-        (Literal(f'"{text}"', Intrinsic.CHARACTER), Name(imports.local(abi.Module.LOG, level))),
-    )
+    event = imports.local(abi.Module.LOG, abi.Log.EVENT)
+    return Call(Name(event), (_text(words), Name(imports.local(abi.Module.LOG, level))))
+
+
+def _text(words: str) -> Expr:
+    """Return `words` as a character expression in parts that are short enough for a line."""
+    parts = [Literal(f'"{part}"', Intrinsic.CHARACTER) for part in _parts(words)]
+    text: Expr = parts[0]
+    for part in parts[1:]:
+        text = Binary("//", text, part)
+    return text
+
+
+def _parts(words: str) -> Iterator[str]:
+    rest = words.replace('"', "'")
+    while len(rest) > _LONGEST:
+        end = rest.rfind(" ", 0, _LONGEST) + 1 or _LONGEST
+        yield rest[:end]
+        rest = rest[end:]
+    yield rest
