@@ -15,7 +15,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.source import SourceText
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.progress import Progress
@@ -25,7 +24,7 @@ from psyclone_storage.cli.write import write_text
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.driver import Build, Compiler, make_compiler, read_source
+from psyclone_storage.driver.compile import Build, Compiler, Request, make_compiler
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,9 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
 
 def _make_compiler(options: Options, settings: Settings) -> Compiler:
     folders = options.directories or tuple(dict.fromkeys(file.parent for file in options.files))
-    return make_compiler(
-        settings, options.api, options.distributed, folders, options.script, options.line_length
-    )
+    line_limit = options.line_length == "all"
+    request = Request(options.api, options.distributed, folders, options.script, line_limit)
+    return make_compiler(settings, request)
 
 
 def _common_sources(options: Options) -> tuple[Path, ...]:
@@ -110,13 +109,13 @@ def _compile_in_worker(file: Path) -> Done:
 
 def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
     try:
-        build = compiler.compile_algorithm(read_source(file))
-        return _deliver(file, build, options)
+        build = compiler.compile_algorithm(file)
+        return _deliver(file, build, compiler, options)
     except CompileError as error:
         return Done(error.problems)
 
 
-def _deliver(file: Path, build: Build, options: Options) -> Done:
+def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> Done:
     """Write what belongs in files, and hand back what belongs on standard output."""
     outputs = {
         "Transformed algorithm code": (_algorithm_path(file, options), build.algorithm_text),
@@ -127,7 +126,7 @@ def _deliver(file: Path, build: Build, options: Options) -> Done:
             write_text(path, text)
     problems = build.warnings
     if options.compile:
-        problems += try_to_compile(file, build, options)
+        problems += try_to_compile(file, build, compiler, options)
     shown = () if options.reports or options.compile and not options.writes else outputs.items()
     return Done(
         problems,

@@ -9,11 +9,10 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.cli.parser import Parser
 
 _DESCRIPTION = """\
 Generate the parallel (PSy) layer of LFRic algorithms: reads algorithm files and the metadata of
@@ -70,19 +69,6 @@ class Options:
     def writes(self) -> bool:
         """Whether generated code goes to files."""
         return any((self.algorithm_output, self.psy_output, self.output_dir))
-
-
-class _Parser(argparse.ArgumentParser):
-    """An option parser that reports what is wrong as this tool reports everything else."""
-
-    def error(self, message: str) -> NoReturn:
-        flags = [flag for action in self._actions for flag in action.option_strings]
-        unknown = message.removeprefix("unrecognized arguments: ").split()
-        hint = did_you_mean(unknown[0], flags) if message.startswith("unrecognized") else ""
-        text = message[0].upper() + message[1:].rstrip(".")
-        raise CompileError(
-            Diagnostic("L001", f"{text}.", hint=hint or f"See '{self.prog} --help'.")
-        )
 
 
 def read_options(words: Sequence[str]) -> Options:
@@ -152,8 +138,8 @@ def _contradiction(message: str, hint: str = "") -> Diagnostic:
     return Diagnostic("L002", message, hint=hint)
 
 
-def _build_parser() -> _Parser:
-    parser = _Parser(
+def _build_parser() -> Parser:
+    parser = Parser(
         prog="psyclone-storage",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,

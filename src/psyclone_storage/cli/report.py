@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.cli.options import Options
-from psyclone_storage.driver import Build, dag_text, explanation, schedule_objects, schedule_text
+from psyclone_storage.driver.compile import Build
+from psyclone_storage.driver.reports import (
+    dag_text,
+    explanation,
+    schedule_objects,
+    schedule_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ def reports_of(file: Path, build: Build, options: Options) -> Reports:
     """Return the reports on `file` that `options` ask for."""
     texts = []
     if options.schedule:
-        texts.append(schedule_text(build, colour=False))
+        texts.append(schedule_text(build))
     if options.explain:
         texts.append(explanation(build))
     heading = f"{file}:\n" if texts and len(options.files) > 1 else ""

@@ -14,11 +14,12 @@ def write_text(path: Path, text: str) -> bool:
 
     A file that holds `text` already keeps its time stamp, so that nothing is built again. Another
     one is replaced in one step: a reader sees the old content or the new, never a part.
+    Characters that stand for bytes which were not UTF-8 become those bytes again.
 
     Raises:
         CompileError: `L003`, the file cannot be written.
     """
-    data = text.encode("utf-8")
+    data = text.encode("utf-8", "surrogateescape")
     try:
         if path.is_file() and path.read_bytes() == data:
             return False

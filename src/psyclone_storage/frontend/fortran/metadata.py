@@ -41,6 +41,7 @@ _ENTITY = re.compile(r"(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _DIMENSION = re.compile(r"dimension\s*\(", re.IGNORECASE)
 _TYPE_NAME = re.compile(r"(?:type|class)\s*\(\s*(\w+)|(\w+)", re.IGNORECASE)
 _KEYWORD = re.compile(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
+_KERNEL = re.compile(r"extends\s*\(\s*kernel_type\s*\)", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 
 T = TypeVar("T")
@@ -57,9 +58,13 @@ class _Module:
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A derived type: the place of its name and the statements between its ends."""
+    """A derived type: the place of its name and the statements between its ends.
+
+    `is_kernel` tells that it extends `kernel_type`.
+    """
 
     span: Span
+    is_kernel: bool
     components: tuple[Statement, ...]
     bindings: tuple[Statement, ...]
 
@@ -93,6 +98,16 @@ def read_kernel(source: SourceText, type_name: str) -> ParsedKernel:
         implementation.specifics,
         source,
         found.span,
+    )
+
+
+def kernel_types(source: SourceText) -> tuple[str, ...]:
+    """Return the names, in lower case, of the kernel types that `source` defines, in order."""
+    return tuple(
+        name
+        for module in _modules(source)
+        for name, found in module.types.items()
+        if found.is_kernel
     )
 
 
@@ -137,7 +152,8 @@ def _read_module(name: str, statements: Iterator[Statement]) -> _Module:
             break
         if head := TYPE_DEFINITION.match(text):
             span = statement.span(*head.span("name"))
-            module.types[head.group("name").lower()] = _read_type(span, statements)
+            is_kernel = _KERNEL.search(text) is not None
+            module.types[head.group("name").lower()] = _read_type(span, is_kernel, statements)
         elif head := _INTERFACE.match(text):
             generic = _read_interface(statement, head, statements)
             if generic.name:
@@ -145,7 +161,7 @@ def _read_module(name: str, statements: Iterator[Statement]) -> _Module:
     return module
 
 
-def _read_type(span: Span, statements: Iterator[Statement]) -> _Type:
+def _read_type(span: Span, is_kernel: bool, statements: Iterator[Statement]) -> _Type:
     components: list[Statement] = []
     bindings: list[Statement] = []
     part = components
@@ -156,7 +172,7 @@ def _read_type(span: Span, statements: Iterator[Statement]) -> _Type:
             part = bindings
         else:
             part.append(statement)
-    return _Type(span, tuple(components), tuple(bindings))
+    return _Type(span, is_kernel, tuple(components), tuple(bindings))
 
 
 def _read_interface(

@@ -1,0 +1,91 @@
+"""The compiled interfaces of the LFRic infrastructure, built once and kept in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.config.locate import shared_file
+from psyclone_storage.driver.modules import modules_in
+
+_SOURCES = "external/lfric_infrastructure"
+_FLAGS = ("-std=f2008", "-O0")
+
+
+@dataclass(frozen=True, slots=True)
+class Infrastructure:
+    """Where the compiled modules are, and their names."""
+
+    directory: Path
+    modules: frozenset[str]
+
+
+def find_infrastructure(compiler: str) -> Infrastructure:
+    """Return the infrastructure compiled by `compiler`, compiling it if that was not done yet.
+
+    Raises:
+        CompileError: `L010`, there is no such compiler.
+        InternalError: the compiler rejects our own sources.
+    """
+    root = shared_file(_SOURCES)
+    names = (root / "files.txt").read_text(encoding="utf-8").split()
+    sources = [root / name for name in names]
+    directory = _cache() / f"lfric-{_fingerprint(sources, compiler)}"
+    if not directory.is_dir():
+        _build(sources, compiler, directory)
+    return Infrastructure(directory, frozenset(modules_in(sources)))
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "psyclone-storage"
+
+
+def _fingerprint(sources: list[Path], compiler: str) -> str:
+    """Return a name for the result: it changes with the sources, the compiler and our flags."""
+    digest = hashlib.sha256(" ".join((_version(compiler), *_FLAGS)).encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _version(compiler: str) -> str:
+    path = shutil.which(compiler)
+    if path is None:
+        raise CompileError(
+            Diagnostic(
+                "L010",
+                f"The Fortran compiler '{compiler}' is not found.",
+                hint="Install gfortran, or name another compiler with '--f90'.",
+            )
+        )
+    result = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return path + result.stdout
+
+
+def _build(sources: list[Path], compiler: str, directory: Path) -> None:
+    """Compile into a folder beside `directory` and rename it, so that a reader, or another
+    process that does the same, never sees a part."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))
+    try:
+        for source in sources:
+            words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
+            done = subprocess.run(
+                [*words, str(scratch / f"{source.stem}.o")],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            if done.returncode:
+                raise InternalError(f"'{source.name}' does not compile:\n{done.stderr}")
+        scratch.rename(directory)
+    except OSError:
+        if not directory.is_dir():
+            raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,25 @@
+"""The command `psyclone-storage-kern`: a stub of a kernel, or a check of one that is written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.cli.guard import Style, guarded
+from psyclone_storage.cli.kern_options import KernelOptions, read_kernel_options
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run `psyclone-storage-kern` on `words` (default: those of the process)."""
+    given = sys.argv[1:] if words is None else list(words)
+    style = Style()
+    return guarded(lambda: _run(read_kernel_options(given), style), style)
+
+
+def _run(options: KernelOptions, style: Style) -> tuple[Diagnostic, ...]:
+    """Do what `options` ask for; the tools are imported once it is known that they are needed."""
+    from psyclone_storage.cli.kernel_tools import run_tool
+
+    style.as_json, style.colour = options.diagnostics == "json", options.colour
+    return run_tool(options)

@@ -1,0 +1,96 @@
+"""The options of `psyclone-storage-kern`, and a frozen record of their values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage import __version__
+from psyclone_storage.cli.parser import Parser
+
+_DESCRIPTION = """\
+Work on LFRic kernels from their metadata alone: write the subroutine's declaration, or check that
+a subroutine that is written takes what the metadata says it is passed."""
+
+_EXAMPLES = """\
+examples:
+  psyclone-storage-kern -gen stub kernel_mod.f90 -o stub.f90
+  psyclone-storage-kern -check kernels/*_mod.f90
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """What one call of the command asks for: to check all `files`, or a stub of the only one."""
+
+    files: tuple[Path, ...]
+    check: bool
+    type_name: str | None
+    output: Path | None
+    config: str
+    config_opts: str
+    diagnostics: str
+    colour: str
+
+
+def read_kernel_options(words: Sequence[str]) -> KernelOptions:
+    """Turn the words of a command line into options.
+
+    Raises:
+        CompileError: `L001`, the words are not what the command takes.
+        SystemExit: help or the version was asked for and printed.
+    """
+    parser = _build_parser()
+    given = parser.parse_args(words)
+    if not given.check and len(given.files) > 1:
+        parser.error("a stub is generated for one file at a time")
+    return KernelOptions(
+        tuple(given.files),
+        given.check,
+        given.type,
+        given.output,
+        given.config,
+        given.config_opts,
+        given.diagnostics,
+        given.colour,
+    )
+
+
+def _build_parser() -> Parser:
+    parser = Parser(
+        prog="psyclone-storage-kern",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="KERNEL", help="kernel files")
+    version = f"psyclone-storage-kern version: {__version__}"
+    parser.add_argument("-v", "--version", action="version", version=version)
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("-gen", choices=("stub",), default="stub", help="what to generate: stub")
+    task.add_argument(
+        "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
+    )
+    parser.add_argument(
+        "--type", metavar="NAME", help="the kernel type, if the file holds more than one"
+    )
+    parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
+    parser.add_argument(
+        "-api", choices=("lfric", "dynamo0.3"), default="lfric", help="the domain: lfric"
+    )
+    parser.add_argument(
+        "-l", "--limit", choices=("off", "all", "output"), default="off",
+        help="accepted for PSyclone's sake: lines are always kept within 132 columns",
+    )  # fmt: skip
+    parser.add_argument(
+        "-I", "--include", action="append", type=Path, metavar="DIR",
+        help="accepted for PSyclone's sake: no include file is needed",
+    )  # fmt: skip
+    parser.add_argument("-c", "--config", default="", metavar="FILE", help="the settings file")
+    parser.add_argument("--config-opts", default="", metavar="'KEY=VALUE ...'", help="settings")
+    parser.add_argument("--diagnostics", choices=("text", "json"), default="text", help="form")
+    parser.add_argument("--colour", choices=("auto", "always", "never"), default="auto")
+    return parser

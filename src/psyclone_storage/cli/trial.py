@@ -1,0 +1,122 @@
+"""Compile what was generated, to see whether a Fortran compiler accepts it.
+
+The PSy layer and the algorithm are compiled with the kernels, and with whatever modules these
+use that lie below the kernel folders, against our interfaces of the LFRic infrastructure. Nothing
+is linked, and nothing is left behind but the compiled infrastructure in the user's cache.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
+from psyclone_storage.cli.infrastructure import Infrastructure, find_infrastructure
+from psyclone_storage.cli.options import Options
+from psyclone_storage.driver.compile import Build, Compiler
+from psyclone_storage.driver.modules import missing_modules, modules_in, order_of_use
+
+
+def try_to_compile(
+    file: Path, build: Build, compiler: Compiler, options: Options
+) -> tuple[Diagnostic, ...]:
+    """Compile what was generated from `file` and return what the Fortran compiler rejects.
+
+    A module that is not to be found is reported once, and what needs it is not compiled.
+    """
+    try:
+        infrastructure = find_infrastructure(options.compiler)
+    except CompileError as error:
+        return error.problems
+    with tempfile.TemporaryDirectory() as scratch:
+        trial = _Trial(Path(scratch), infrastructure, options)
+        return tuple(trial.run(file, build, compiler))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One compilation in a folder of its own."""
+
+    scratch: Path
+    infrastructure: Infrastructure
+    options: Options
+
+    def run(self, file: Path, build: Build, compiler: Compiler) -> Iterator[Diagnostic]:
+        """Compile the kernels, the PSy layer and the algorithm, as far as they can be."""
+        provided = self.infrastructure.modules
+        order = order_of_use(build.kernel_files, compiler.kernels.index, provided)
+        if order.missing:
+            yield from (_missing(name, user) for name, user in order.missing.items())
+            return
+        psy = self._keep(f"{file.stem}_psy.f90", build.psy_text)
+        for source in (*order.files, psy):
+            if problem := self._compile(source):
+                yield problem
+                if problem.severity is Severity.ERROR:
+                    return
+        known = {*provided, *modules_in(order.files), build.program.name}
+        missing = missing_modules(build.algorithm_text, known)
+        if missing:
+            yield _not_tried(file, missing)
+            return
+        algorithm = self._keep(f"{file.stem}.f90", build.algorithm_text)
+        if problem := self._compile(algorithm):
+            yield problem
+
+    def _keep(self, name: str, text: str) -> Path:
+        path = self.scratch / name
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        return path
+
+    def _compile(self, source: Path) -> Diagnostic | None:
+        folders = [self.infrastructure.directory, *self.options.includes]
+        command = [
+            self.options.compiler,
+            *shlex.split(self.options.compiler_flags),
+            *(f"-I{folder}" for folder in folders),
+            f"-J{self.scratch}",
+            "-c",
+            str(source),
+            "-o",
+            str(self.scratch / f"{source.stem}.o"),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        output = done.stderr.strip().replace(f"{self.scratch}/", "")
+        if done.returncode:
+            return Diagnostic(
+                "L011",
+                f"The Fortran compiler rejects '{source.name}':\n{output}",
+                file=source.name,
+            )
+        if output:
+            return Diagnostic(
+                "L012",
+                f"The Fortran compiler warns about '{source.name}':\n{output}",
+                file=source.name,
+                severity=Severity.WARNING,
+            )
+        return None
+
+
+def _missing(name: str, user: Path) -> Diagnostic:
+    return Diagnostic(
+        "L013",
+        f"The module '{name}' is not found, so that '{user}' cannot be compiled.",
+        file=str(user),
+        hint="Name the folder of its source with '-d', or of its compiled module with '-I'.",
+    )
+
+
+def _not_tried(file: Path, missing: tuple[str, ...]) -> Diagnostic:
+    names = ", ".join(f"'{name}'" for name in missing)
+    return Diagnostic(
+        "L014",
+        f"The algorithm of '{file}' was not compiled; it uses modules that are not found: {names}.",
+        file=str(file),
+        hint="The PSy layer and its kernels were compiled.",
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,61 @@
+"""What can be asked of a kernel alone: a stub of its subroutine, and whether it fits its metadata."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.backend.fortran.printer import emit_unit
+from psyclone_storage.backend.stub import lower_stub
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.domain.lfric.kernel_check import check_kernel
+from psyclone_storage.driver.kernels import interpret_kernel
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.routine import read_routine
+from psyclone_storage.ir.parsed import ParsedKernel
+
+
+def generate_stub(path: Path, type_name: str | None, settings: Settings) -> str:
+    """Return a module with an empty subroutine for the kernel in `path`.
+
+    Raises:
+        CompileError: the file or its metadata is wrong, or it holds several kernels and
+            `type_name` names none of them.
+    """
+    kernel = interpret_kernel(_kernel_in(path, type_name), settings)
+    return emit_unit(lower_stub(kernel, build_dummies(kernel)))
+
+
+def check_kernel_file(path: Path, settings: Settings) -> tuple[Diagnostic, ...]:
+    """Return where the subroutines of the kernels in `path` differ from their metadata."""
+    source = read_source(path)
+    problems: list[Diagnostic] = []
+    for name in kernel_types(source):
+        try:
+            parsed = read_kernel(source, name)
+            kernel = interpret_kernel(parsed, settings)
+            for implementation in parsed.implementations:
+                problems += check_kernel(kernel, read_routine(source, implementation))
+        except CompileError as error:
+            problems += error.problems
+    return tuple(problems)
+
+
+def _kernel_in(path: Path, type_name: str | None) -> ParsedKernel:
+    source = read_source(path)
+    if type_name is not None:
+        return read_kernel(source, type_name)
+    names = kernel_types(source)
+    if len(names) != 1:
+        found = ", ".join(names) or "none"
+        raise CompileError(
+            Diagnostic(
+                "L006",
+                f"'{path}' does not hold exactly one kernel type; it holds: {found}.",
+                file=str(path),
+                hint="Name the one that is meant with '--type NAME'." if names else "",
+            )
+        )
+    return read_kernel(source, names[0])

@@ -1,0 +1,105 @@
+"""The kernels that algorithms call: where they are, read once and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.imports import Import, find_imports
+from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domain.lfric.metadata import interpret
+from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.search import SourceIndex, find_kernel
+from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel
+
+_MAX_LINE = 132
+
+
+@dataclass(slots=True)
+class Kernels:
+    """The kernels below some directories. What was read once is kept for the next algorithm."""
+
+    index: SourceIndex
+    settings: Settings
+    line_limit: bool = False
+    _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
+
+    def find(self, wanted: Import) -> tuple[Kernel, Path]:
+        """Return the kernel that an algorithm imports, and the file that defines it.
+
+        Raises:
+            CompileError: it is not found, or its metadata is wrong.
+        """
+        path = self._file_of(wanted)
+        key = (path, wanted.original)
+        if key not in self._known:
+            source = read_checked(path, self.line_limit)
+            parsed = read_kernel(source, wanted.original)
+            self._known[key] = interpret_kernel(parsed, self.settings)
+        return self._known[key], path
+
+    def _file_of(self, wanted: Import) -> Path:
+        """Return the file of the module that `wanted` comes from. Where several modules are used
+        as a whole, it is the first that defines a type of this name."""
+        span = wanted.call.name_span
+        if not wanted.certain:
+            for module in wanted.modules:
+                for path in self.index.candidates(module):
+                    if wanted.original in kernel_types(read_source(path)):
+                        return path
+        return find_kernel(self.index, wanted.call.name, wanted.modules[0], span)
+
+
+def find_kernels(
+    algorithm: ParsedAlgorithm, kernels: Kernels
+) -> tuple[dict[str, Kernel], tuple[Path, ...]]:
+    """Return every kernel and built-in that `algorithm` calls, and the files of the kernels."""
+    imports = find_imports(algorithm, builtin_names())
+    problems = list(imports.problems)
+    found = {name.lower(): kernel for name in imports.builtins if (kernel := builtin(name))}
+    files: dict[Path, None] = {}
+    for wanted in imports.kernels:
+        try:
+            found[wanted.local], path = kernels.find(wanted)
+            files[path] = None
+        except CompileError as error:
+            problems += error.problems
+    raise_if_any(problems)
+    return found, tuple(files)
+
+
+def interpret_kernel(parsed: ParsedKernel, settings: Settings) -> Kernel:
+    """Return the kernel that `parsed` describes, with the limits and words of `settings`."""
+    lfric = settings.lfric
+    limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
+    accesses = {word: Access(meaning) for word, meaning in lfric.access_mapping.items()}
+    return interpret(parsed, limits, accesses)
+
+
+def read_checked(path: Path, line_limit: bool) -> SourceText:
+    """Return the text of the file at `path`.
+
+    Raises:
+        CompileError: it cannot be read or, with `line_limit`, has lines over 132 characters.
+    """
+    source = read_source(path)
+    if line_limit:
+        raise_if_any(tuple(_too_long(source)))
+    return source
+
+
+def _too_long(source: SourceText) -> list[Diagnostic]:
+    start, problems = 0, []
+    for line in source.text.splitlines(keepends=True):
+        if len(line.rstrip("\r\n")) > _MAX_LINE:
+            excess = source.span(start + _MAX_LINE, start + len(line.rstrip("\r\n")))
+            message = f"A line is longer than {_MAX_LINE} characters."
+            problems.append(Diagnostic("P012", message, excess, hint="See the option '-l'."))
+        start += len(line)
+    return problems

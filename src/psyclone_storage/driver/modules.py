@@ -1,0 +1,64 @@
+"""In which order the files that a generated PSy layer needs must be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.modules import defined_modules, used_modules
+from psyclone_storage.frontend.search import SourceIndex
+
+
+@dataclass(slots=True)
+class Order:
+    """Files, each after those whose modules it uses, and the modules that were not found.
+
+    `missing` maps a module to the file that uses it.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    missing: dict[str, Path] = field(default_factory=dict)
+
+
+def order_of_use(roots: Iterable[Path], index: SourceIndex, provided: Collection[str]) -> Order:
+    """Return the order in which `roots` and all that they use can be compiled.
+
+    Modules in `provided` are there already; others are looked up in `index`. Of several files of
+    one name the first is taken.
+    """
+    order = Order()
+    known = set(provided)
+    for root in roots:
+        _visit(root, index, known, order)
+    return order
+
+
+def missing_modules(text: str, provided: Collection[str]) -> tuple[str, ...]:
+    """Return the modules that the text uses which are neither in `provided` nor its own."""
+    own = {*defined_modules(text), *provided}
+    return tuple(name for name in used_modules(text) if name not in own)
+
+
+def _visit(file: Path, index: SourceIndex, known: set[str], order: Order) -> None:
+    text = read_source(file).text
+    own = defined_modules(text)
+    if own and set(own) <= known:
+        return
+    known.update(own)
+    for module in used_modules(text):
+        if module in known:
+            continue
+        found = index.candidates(module)
+        if found:
+            _visit(found[0], index, known, order)
+        known.add(module)
+        if not found:
+            order.missing.setdefault(module, file)
+    order.files.append(file)
+
+
+def modules_in(files: Iterable[Path]) -> tuple[str, ...]:
+    """Return the modules that `files` define."""
+    return tuple(name for file in files for name in defined_modules(read_source(file).text))

@@ -1,0 +1,45 @@
+"""Which modules a Fortran file defines and which it uses, by a look at its lines alone."""
+
+from __future__ import annotations
+
+import re
+
+_USE = re.compile(
+    r"^[ \t]*use(?:[ \t]*,[ \t]*(?P<nature>\w+)[ \t]*::|[ \t]*::|[ \t])[ \t]*(?P<name>[a-z]\w*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SUBMODULE = re.compile(
+    r"^[ \t]*submodule[ \t]*\([ \t]*(?P<name>[a-z]\w*)", re.IGNORECASE | re.MULTILINE
+)
+_MODULE = re.compile(
+    r"^[ \t]*module[ \t]+(?!procedure\b|subroutine\b|function\b)(?P<name>[a-z]\w*)[ \t]*(?:!.*)?\r?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def used_modules(text: str) -> tuple[str, ...]:
+    """Return the modules that a file uses or extends, in lower case, each once.
+
+    Modules of the language itself are left out; those that the file defines are not.
+    """
+    used = [
+        match["name"].lower()
+        for match in _USE.finditer(text)
+        if (match["nature"] or "").lower() != "intrinsic"
+    ]
+    extended = [match["name"].lower() for match in _SUBMODULE.finditer(text)]
+    return tuple(dict.fromkeys(name for name in (*used, *extended) if name not in _INTRINSIC))
+
+
+def defined_modules(text: str) -> tuple[str, ...]:
+    """Return the modules that a file defines, in lower case."""
+    return tuple(match["name"].lower() for match in _MODULE.finditer(text))
+
+
+_INTRINSIC = {
+    "iso_fortran_env",
+    "iso_c_binding",
+    "ieee_arithmetic",
+    "ieee_exceptions",
+    "ieee_features",
+}
