@@ -58,7 +58,7 @@ def emit_algorithm(program: Program) -> str:
 def _edited(text: str, edits: Iterable[_Edit]) -> str:
     parts = []
     done = 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
         parts += [text[done : edit.start], edit.text]
         done = edit.stop
     return "".join([*parts, text[done:]])
