@@ -6,10 +6,12 @@ say or, as a script may have asked, further into the halo.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from psyclone_storage.analysis.order import may_fuse
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (
@@ -83,11 +85,28 @@ class Maker:
 
     def case(self) -> Case:
         loops: list[Loop] = []
-        while len(loops) < self.rng.randint(1, 6):
+        wanted = self.rng.randint(1, 6)
+        while len(loops) < wanted:
             loop = self._loop(len(loops))
             if loop is not None:
                 loops.append(loop)
         return Case(replace(self.base, body=tuple(loops)), self.fields)
+
+    def fused(self, case: Case) -> Case:
+        """Return the case with neighbouring loops made one wherever that is allowed."""
+        schedule = case.schedule
+        for first, second in itertools.pairwise(case.schedule.body):
+            before = next((item for item in schedule.body if item.uid == first.uid), None)
+            if before is None:
+                continue
+            if may_fuse(schedule, RULES, first.uid, second.uid, same_space=True):
+                continue
+            joined = replace(before, body=before.body + second.body)
+            body = [item for item in schedule.body if item.uid != second.uid]
+            schedule = replace(
+                schedule, body=tuple(joined if item is before else item for item in body)
+            )
+        return replace(case, schedule=schedule)
 
     def _field(self, number: int) -> Field:
         space = self.rng.choice(CONTINUOUS + DISCONTINUOUS)
@@ -96,16 +115,16 @@ class Maker:
     def _data(self) -> Iterator[Datum]:
         for field in self.fields:
             kind = DerivedType("field_type")
-            yield Datum(
-                field.name, Name(field.name), kind, kind=ArgKind.FIELD, vector=field.vector
-            )
+            yield Datum(field.name, Name(field.name), kind, kind=ArgKind.FIELD, vector=field.vector)
         kind = DerivedType("operator_type")
         yield Datum("op", Name("op"), kind, kind=ArgKind.OPERATOR)
         yield Datum("s", Name("s"), ScalarType(Intrinsic.REAL), kind=ArgKind.SCALAR)
 
     def _loop(self, number: int) -> Loop | None:
         make = self.rng.choice(
-            (self._columns,) * 5 + (self._dofs,) * 3 + (self._halo, self._intergrid, self._reduction)
+            (self._columns,) * 5
+            + (self._dofs,) * 3
+            + (self._halo, self._intergrid, self._reduction)
         )
         call = make(number)
         if call is None:
@@ -249,6 +268,8 @@ class Maker:
         return KernelCall(f"call{number}", kernel, tuple(actuals))
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, *, fused: bool = False) -> Case:
     """Return the random case that belongs to `seed`."""
-    return Maker(seed).case()
+    maker = Maker(seed)
+    case = maker.case()
+    return maker.fused(case) if fused else case

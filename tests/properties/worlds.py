@@ -39,10 +39,9 @@ def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:
 
 
 def _depth(loop: Loop, extents: Mapping[str, int]) -> int:
-    sums = [0]
-    for term in loop.extent.depth.terms:
-        sums.append(sum(extents[name] for name in term.names) + max(term.constant, 0))
-    return max(sums)
+    terms = loop.extent.depth.terms
+    sums = [sum(extents[name] for name in term.names) + max(term.constant, 0) for term in terms]
+    return max(0, *sums)
 
 
 def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> int:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.kernel import KernelArg
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
@@ -66,6 +67,9 @@ class Rules(Protocol):
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return whether annexed dofs are clean before and after every invoke."""
+
+    def shares_dofs(self, described: KernelArg) -> bool:
+        """Return whether neighbouring cells may both touch a dof of such an argument."""
 
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
         """Return the names of the data that provably have no annexed dofs."""

@@ -149,6 +149,10 @@ class LfricRules:
         """Return whether annexed dofs are clean before and after every invoke."""
         return schedule.distributed and schedule.annexed_clean
 
+    def shares_dofs(self, described: KernelArg) -> bool:
+        """Return whether neighbouring cells may both touch a dof of such an argument."""
+        return described.kind is ArgKind.FIELD and is_continuous(described.space)
+
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
         """Return the data that some call passes for a discontinuous field.
 

@@ -1,0 +1,91 @@
+"""Which accesses touch the same data: the `DataAccess` of the seed's Dependence Analysis.
+
+Owns *overlap* (do two accesses touch a common part of a datum?) and *coverage* (is all that one
+access touches touched by others, taken together?). Says nothing about reading and writing; that
+is for `analysis.dependence`. The parts of a datum are the components of a field vector: a kernel
+that is passed the whole vector touches all of them, a halo exchange just one. Anything else has a
+single part, for loops all start at its first element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.kernel import Access
+
+
+@dataclass(frozen=True, slots=True)
+class DataUse:
+    """One access of one statement: the data behind an argument, as a dependence sees it.
+
+    `components` are the parts touched, counted from 1; what is no vector has part 1 only.
+    `exchange` marks the access of a halo exchange.
+    """
+
+    statement: str
+    datum: str
+    components: frozenset[int]
+    access: Access
+    exchange: bool = False
+
+
+_ONE_PART = frozenset({1})
+
+
+def parts_of(component: int | None, vector: int) -> frozenset[int]:
+    """Return the parts that `component` means for a datum of `vector` parts; None is all."""
+    if component is not None:
+        return frozenset({component})
+    return _ONE_PART if vector == 1 else frozenset(range(1, vector + 1))
+
+
+class DataAccess:
+    """Compare one access with others, and gather how much of it the others cover."""
+
+    def __init__(self, use: DataUse) -> None:
+        self.use = use
+        self._covered: frozenset[int] = frozenset()
+        self._exchanged: frozenset[int] = frozenset()
+
+    def overlaps(self, other: DataUse) -> bool:
+        """Return whether `other` touches data that this access touches.
+
+        Two exchanges of different components of a vector do not overlap; each of them overlaps
+        with a kernel that is passed the vector.
+        """
+        return self.use.datum == other.datum and not self.use.components.isdisjoint(
+            other.components
+        )
+
+    def update_coverage(self, other: DataUse) -> None:
+        """Count what `other` touches as covered; nothing changes if it does not overlap.
+
+        Raises `InternalError` for a second halo exchange of one component: exchanges are placed
+        such that no two of them serve one access.
+        """
+        if not self.overlaps(other):
+            return
+        common = self.use.components & other.components
+        if other.exchange:
+            if common & self._exchanged:
+                raise InternalError(
+                    f"'{other.statement}' is a second halo exchange of the same component of"
+                    f" '{other.datum}' for '{self.use.statement}'."
+                )
+            self._exchanged |= common
+        self._covered |= common
+
+    @property
+    def remaining(self) -> frozenset[int]:
+        """The parts that no access so far has covered."""
+        return self.use.components - self._covered
+
+    @property
+    def covered(self) -> bool:
+        """Whether the accesses so far, taken together, cover all of this one."""
+        return not self.remaining
+
+    def reset_coverage(self) -> None:
+        """Forget all accesses so far, so that coverage can be gathered anew."""
+        self._covered = self._exchanged = frozenset()

@@ -1,0 +1,199 @@
+"""What must stay in order: dependences between the statements of a schedule, and the DAG.
+
+Statements that stand side by side are compared by the data they use; whatever is inside a loop
+counts for the loop. A halo exchange reads and writes its component, as the seed has it, and so
+does the finish of a split one; its start only reads. A mark writes down the state of a field that
+its loop has left, and so goes with the exchanges of that field; a global reduction reads and
+writes its scalar.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from psyclone_storage.analysis.access import DataAccess, DataUse, parts_of
+from psyclone_storage.analysis.touch import data_by_name
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.schedule import (
+    Datum,
+    GlobalReduction,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Phase,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.walk import kernel_calls
+
+
+class Kind(Enum):
+    """Which way two accesses to the same data depend on each other."""
+
+    FLOW = "read after write"
+    ANTI = "write after read"
+    OUTPUT = "write after write"
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """The statement `later` must stay after `earlier`, for the sake of `datum`.
+
+    `components` are the parts of the datum that both use; part 1 of what is no field vector.
+    """
+
+    earlier: str
+    later: str
+    kind: Kind
+    datum: str
+    components: frozenset[int]
+
+
+def uses_of(schedule: Schedule, statement: Statement) -> tuple[DataUse, ...]:
+    """Return what `statement` does to which data, whatever is inside it included."""
+    return tuple(_uses(statement, data_by_name(schedule)))
+
+
+def edges(schedule: Schedule) -> tuple[Dependence, ...]:
+    """Return the dependences between the statements of `schedule`, nearest ones only.
+
+    The statements are those that stand directly in the schedule. A use depends on the uses after
+    it until writes have covered all that it touches; what lies beyond follows from those.
+    """
+    data = data_by_name(schedule)
+    uses: dict[str, list[DataUse]] = defaultdict(list)
+    for item in schedule.body:
+        for use in _uses(item, data):
+            uses[use.datum].append(use)
+    order = {item.uid: place for place, item in enumerate(schedule.body)}
+    found: dict[Dependence, None] = {}
+    for of_datum in uses.values():
+        for place, use in enumerate(of_datum):
+            found.update(dict.fromkeys(_edges_from(use, of_datum[place + 1 :])))
+    return tuple(sorted(found, key=lambda edge: (order[edge.earlier], order[edge.later])))
+
+
+def forward(schedule: Schedule, uid: str) -> tuple[Dependence, ...]:
+    """Return the dependences of later statements on `uid`."""
+    return tuple(edge for edge in edges(schedule) if edge.earlier == uid)
+
+
+def backward(schedule: Schedule, uid: str) -> tuple[Dependence, ...]:
+    """Return the dependences of `uid` on earlier statements."""
+    return tuple(edge for edge in edges(schedule) if edge.later == uid)
+
+
+def dependences(schedule: Schedule, first: Statement, second: Statement) -> tuple[Dependence, ...]:
+    """Return why `second`, which comes after `first`, must stay there; nothing if it need not."""
+    data = data_by_name(schedule)
+    later = tuple(_uses(second, data))
+    found: dict[Dependence, None] = {}
+    for use in _uses(first, data):
+        access = DataAccess(use)
+        for other in later:
+            if access.overlaps(other):
+                found.update(dict.fromkeys(_between(use, other, use.components)))
+    return tuple(found)
+
+
+def _edges_from(use: DataUse, later: list[DataUse]) -> Iterator[Dependence]:
+    access = DataAccess(use)
+    for other in later:
+        common = access.remaining & other.components
+        if not common or other.statement == use.statement:
+            continue
+        yield from _between(use, other, common)
+        if other.access.writes:
+            access.update_coverage(other)
+            if access.covered:
+                return
+
+
+def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator[Dependence]:
+    common = parts & second.components
+    pairs = (
+        (Kind.FLOW, first.access.writes and second.access.reads),
+        (Kind.ANTI, first.access.reads and second.access.writes),
+        (Kind.OUTPUT, first.access.writes and second.access.writes),
+    )
+    for kind, holds in pairs:
+        if holds:
+            yield Dependence(first.statement, second.statement, kind, first.datum, common)
+
+
+# ---------------------------------------------------------------------------- uses
+
+
+def _uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
+    match item:
+        case HaloExchange(uid=uid, datum=datum, component=component, phase=phase):
+            access = Access.READ if phase is Phase.START else Access.READWRITE
+            yield DataUse(uid, datum, parts_of(component, data[datum].vector), access, True)
+        case MarkHalo(uid=uid, datum=datum, component=component):
+            parts = parts_of(component, data[datum].vector)
+            yield DataUse(uid, datum, parts, Access.READWRITE)
+        case GlobalReduction(uid=uid, datum=datum):
+            yield DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)
+        case KernelCall():
+            yield from _call_uses(item.uid, item, data)
+        case Loop():
+            for call in kernel_calls(item):
+                yield from _call_uses(item.uid, call, data)
+
+
+def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> Iterator[DataUse]:
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if actual.datum is not None:
+            parts = parts_of(actual.component, data[actual.datum].vector)
+            yield DataUse(uid, actual.datum, parts, described.access)
+
+
+# ---------------------------------------------------------------------------- the graph
+
+_STYLES = {
+    Kind.FLOW: 'color="#1b7837"',
+    Kind.ANTI: 'color="#b2182b", style=dashed',
+    Kind.OUTPUT: 'color="#5e5e5e", style=dotted',
+}
+_SHAPES: dict[type[Statement], str] = {
+    Loop: "box",
+    KernelCall: "box",
+    HaloExchange: "ellipse",
+    MarkHalo: "note",
+    GlobalReduction: "hexagon",
+}
+
+
+def dag_dot(schedule: Schedule) -> str:
+    """Return the dependences of `schedule` as text for Graphviz's `dot`.
+
+    An arrow points from a statement to one that must stay after it, and names the data: a solid
+    green one for a read after a write, a dashed red one for a write after a read, a dotted grey
+    one for a write after a write. Loops (boxes) list the calls inside them; exchanges are
+    ellipses, marks notes, global reductions hexagons. A legend says so in the picture.
+    """
+    lines = [f'digraph "{schedule.name}" {{', "  node [fontname=Helvetica];"]
+    lines += [f"  {_node(item)}" for item in schedule.body]
+    merged: dict[tuple[str, str, Kind], list[str]] = defaultdict(list)
+    for edge in edges(schedule):
+        merged[edge.earlier, edge.later, edge.kind].append(edge.datum)
+    for (earlier, later, kind), names in merged.items():
+        label = ", ".join(dict.fromkeys(names))
+        lines.append(f'  "{earlier}" -> "{later}" [label="{label}", {_STYLES[kind]}];')
+    rows = "".join(f"{kind.value}: {text}\\l" for kind, text in _LEGEND.items())
+    lines += [f'  legend [shape=plaintext, label="{rows}"];', "}"]
+    return "\n".join(lines) + "\n"
+
+
+_LEGEND = {Kind.FLOW: "solid green", Kind.ANTI: "dashed red", Kind.OUTPUT: "dotted grey"}
+
+
+def _node(item: Statement) -> str:
+    label = item.uid
+    if isinstance(item, Loop):
+        label += "".join(f"\\n{call.kernel.name}" for call in kernel_calls(item))
+    return f'"{item.uid}" [shape={_SHAPES[type(item)]}, label="{label}"];'

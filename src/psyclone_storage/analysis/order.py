@@ -1,0 +1,200 @@
+"""May statements change places, may loops become one? Each answer is a list of reasons.
+
+No reason means yes. Derived statements, such as halo exchanges that are not pinned, never stand
+in the way: ask with a schedule without them, and derive them again after the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.access import parts_of
+from psyclone_storage.analysis.dependence import Dependence, dependences
+from psyclone_storage.analysis.touch import data_by_name
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import Access, KernelArg
+from psyclone_storage.ir.region import describe_depth
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    Actual,
+    Datum,
+    Extent,
+    KernelCall,
+    Loop,
+    Over,
+    Schedule,
+)
+from psyclone_storage.ir.walk import kernel_calls
+
+Reasons = tuple[Diagnostic, ...]
+
+
+def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
+    """Return why the statement `uid` must not move to just before, or `after`, `target`.
+
+    Both must stand directly in the schedule. Nothing it passes may depend on it, or it on that.
+    """
+    places = {item.uid: place for place, item in enumerate(schedule.body)}
+    if problems := _missing(schedule, places, uid, target):
+        return problems
+    start, stop = places[uid], places[target] + after
+    moved = schedule.body[start]
+    passed = schedule.body[stop:start] if stop <= start else schedule.body[start + 1 : stop]
+    pairs = [(item, moved) if stop <= start else (moved, item) for item in passed]
+    return tuple(
+        _out_of_order(uid, item.uid, edge)
+        for item, pair in zip(passed, pairs, strict=True)
+        for edge in dependences(schedule, *pair)
+    )
+
+
+def may_swap(schedule: Schedule, first: str, second: str) -> Reasons:
+    """Return why the neighbours `first` and `second` must not change places."""
+    places = {item.uid: place for place, item in enumerate(schedule.body)}
+    if problems := _missing(schedule, places, first, second):
+        return problems
+    if abs(places[first] - places[second]) != 1:
+        return (Diagnostic("S005", f"'{first}' and '{second}' are not neighbours."),)
+    return may_move(schedule, first, second, after=places[first] < places[second])
+
+
+def may_fuse(
+    schedule: Schedule, rules: Rules, first: str, second: str, *, same_space: bool = False
+) -> Reasons:
+    """Return why the loop `second` must not become part of the loop `first` before it.
+
+    Both must be neighbours and run over the same things, equally far. Then one iteration of the
+    fused loop does the work of both, so that the second no longer sees all that the first has
+    done, and the first may see what the second has. `same_space` is the user's word that the
+    bounds of loops over dofs agree, where the metadata cannot tell.
+    """
+    places = {item.uid: place for place, item in enumerate(schedule.body)}
+    if problems := _missing(schedule, places, first, second):
+        return problems
+    one, two = schedule.body[places[first]], schedule.body[places[second]]
+    if not isinstance(one, Loop) or not isinstance(two, Loop):
+        return (Diagnostic("S006", f"'{first}' and '{second}' are not both loops."),)
+    if places[second] - places[first] != 1:
+        return (Diagnostic("S005", f"'{second}' does not follow '{first}' directly."),)
+    unlike = tuple(_unlike(one, two, same_space=same_space))
+    return unlike or tuple(_interfering(schedule, rules, one, two))
+
+
+def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:
+    return tuple(
+        Diagnostic("S003", f"'{uid}' does not stand directly in '{schedule.name}'.")
+        for uid in uids
+        if uid not in places
+    )
+
+
+def _out_of_order(uid: str, passed: str, edge: Dependence) -> Diagnostic:
+    return Diagnostic(
+        "S004",
+        f"'{uid}' cannot pass '{passed}': for '{edge.datum}' this is a {edge.kind.value}.",
+        hint=f"Keep '{edge.earlier}' before '{edge.later}'.",
+    )
+
+
+# ---------------------------------------------------------------------------- fusing
+
+
+def _unlike(one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
+    names = f"'{one.uid}' and '{two.uid}'"
+    if one.over is not two.over:
+        yield Diagnostic("S007", f"{names} run over {one.over.value} and {two.over.value}.")
+    elif one.over is Over.COLOURS:
+        yield Diagnostic("S007", f"{names} run over the colours of a colouring each of their own.")
+    elif one.extent != two.extent:
+        extents = f"{_extent_text(one.extent)} and {_extent_text(two.extent)}"
+        yield Diagnostic("S007", f"{names} do not run equally far: {extents}.")
+    elif not _bounds_agree(one, two, same_space=same_space):
+        yield Diagnostic(
+            "S008",
+            f"{names} take their bounds from arguments whose spaces or meshes may differ.",
+            hint="Say that they are on the same space, if you know that they are.",
+        )
+
+
+def _extent_text(extent: Extent) -> str:
+    depth = f" to level {describe_depth(extent.depth)}" if extent.in_halo else ""
+    return f"{extent.reach.value}{depth}"
+
+
+def _bounds_agree(one: Loop, two: Loop, *, same_space: bool) -> bool:
+    """Return whether the upper limits of both loops are provably the same.
+
+    Cells are those of one mesh unless a kernel works on two; dofs are those of a function space,
+    which a wildcard leaves open unless both bounds come from the same datum.
+    """
+    (first, mine), (second, theirs) = _bounds(one), _bounds(two)
+    if mine.datum is not None and mine.datum == theirs.datum:
+        return True
+    if one.over is not Over.DOFS:
+        return first.mesh is None and second.mesh is None
+    known = first.space == second.space and not first.space.startswith("any_")
+    return same_space or known
+
+
+def _bounds(loop: Loop) -> tuple[KernelArg, Actual]:
+    call = kernel_calls(loop)[0]
+    return call.kernel.args[loop.bounds_from], call.args[loop.bounds_from]
+
+
+def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iterator[Diagnostic]:
+    data = data_by_name(schedule)
+    dofs = one.over is Over.DOFS
+    for before in kernel_calls(one):
+        for after in kernel_calls(two):
+            for earlier, later in _common(before, after, data):
+                shared = not dofs and (
+                    rules.shares_dofs(before.kernel.args[earlier])
+                    or rules.shares_dofs(after.kernel.args[later])
+                )
+                why = _clash(before.kernel.args[earlier], after.kernel.args[later], shared)
+                if why:
+                    name = spell(after.args[later].value)
+                    yield Diagnostic(
+                        "S009",
+                        f"'{before.kernel.name}' and '{after.kernel.name}' cannot share a loop:"
+                        f" for '{name}', {why}.",
+                        after.span,
+                    )
+
+
+def _common(
+    before: KernelCall, after: KernelCall, data: dict[str, Datum]
+) -> Iterator[tuple[int, int]]:
+    """Yield the positions of arguments of both calls that touch common data."""
+    for earlier, mine in enumerate(before.args):
+        for later, theirs in enumerate(after.args):
+            if mine.datum is None or mine.datum != theirs.datum:
+                continue
+            size = data[mine.datum].vector
+            if parts_of(mine.component, size) & parts_of(theirs.component, size):
+                yield earlier, later
+
+
+def _clash(first: KernelArg, second: KernelArg, shared: bool) -> str:
+    """Return what goes wrong if both accesses happen in one iteration; empty if nothing does.
+
+    `shared` tells that several iterations may touch the same dof. Even then both may write it
+    (the last iteration to touch it has the second write last), the second may read what the first
+    wrote (every iteration writes all it touches), and both may add.
+    """
+    if not first.access.writes and not second.access.writes:
+        return ""
+    if Access.REDUCTION in (first.access, second.access):
+        return "a sum over all iterations is not known inside one"
+    if first.stencil or second.stencil:
+        return "a stencil looks at cells of other iterations"
+    pair = (first.access, second.access)
+    allowed = {
+        (Access.WRITE, Access.READ),
+        (Access.WRITE, Access.WRITE),
+        (Access.INC, Access.INC),
+    }
+    if not shared or pair in allowed:
+        return ""
+    return f"a {second.access.value} in one cell meets a {first.access.value} in its neighbour"

@@ -1,0 +1,169 @@
+"""Is a schedule in one piece? Structural checks between the stages of a compilation.
+
+What is found here is a defect of this tool, never of what the user wrote: each stage may count on
+what these checks promise. Whether halos are right is not asked here but in `analysis.check`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.schedule import (
+    Datum,
+    GlobalReduction,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Over,
+    Phase,
+    Reach,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.walk import kernel_calls, statements
+
+Data = dict[str, Datum]
+
+
+def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
+    """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
+    data = {datum.name: datum for datum in schedule.data}
+    problems = list(_repeated(schedule))
+    for item in statements(schedule):
+        problems += _check_statement(item, data)
+    for item in schedule.body:
+        if isinstance(item, Loop):
+            problems += _check_extents(item)
+    problems += _check_phases(schedule)
+    if not schedule.distributed:
+        problems += _check_serial(schedule)
+    return tuple(problems)
+
+
+def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
+    uids = Counter(item.uid for item in statements(schedule))
+    names = Counter(datum.name for datum in schedule.data)
+    for uid, uses in uids.items():
+        if uses > 1:
+            yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
+    for name, uses in names.items():
+        if uses > 1:
+            yield Diagnostic("V002", f"Two data of '{schedule.name}' are called '{name}'.")
+
+
+def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
+    match item:
+        case KernelCall():
+            yield from _check_call(item, data)
+        case Loop():
+            yield from _check_loop(item)
+        case HaloExchange(uid=uid, datum=datum, component=component, depth=depth):
+            yield from _check_component(uid, datum, component, data)
+            if not depth.terms:
+                yield Diagnostic("V006", f"'{uid}' exchanges no level of the halo.")
+        case MarkHalo(uid=uid, datum=datum, component=component):
+            yield from _check_component(uid, datum, component, data)
+            if not item.dirty and not item.clean.terms:
+                yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
+        case GlobalReduction(uid=uid, datum=datum):
+            yield from _check_datum(uid, datum, data)
+
+
+def _check_datum(uid: str, datum: str, data: Data) -> Iterator[Diagnostic]:
+    if datum not in data:
+        yield Diagnostic("V003", f"'{uid}' uses '{datum}', which the schedule does not have.")
+
+
+def _check_component(
+    uid: str, datum: str, component: int | None, data: Data
+) -> Iterator[Diagnostic]:
+    """Check a statement that acts on one component of a vector, or on a field that is none."""
+    yield from _check_datum(uid, datum, data)
+    size = data[datum].vector if datum in data else 1
+    whole = component is None and size == 1
+    if datum in data and not whole and not (component and size > 1 and component <= size):
+        named = "no component" if component is None else f"component {component}"
+        yield Diagnostic("V004", f"'{uid}' names {named} of '{datum}', which has {size}.")
+
+
+def _check_call(call: KernelCall, data: Data) -> Iterator[Diagnostic]:
+    expected, given = len(call.kernel.args), len(call.args)
+    if expected != given:
+        yield Diagnostic("V005", f"'{call.uid}' passes {given} arguments for {expected}.")
+    for actual in (*call.args, *call.quadratures):
+        if actual.datum is None:
+            continue
+        if actual.component is None:
+            yield from _check_datum(call.uid, actual.datum, data)
+        else:
+            yield from _check_component(call.uid, actual.datum, actual.component, data)
+
+
+def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
+    if not loop.body:
+        yield Diagnostic("V008", f"'{loop.uid}' has no body.")
+    if loop.extent.in_halo != bool(loop.extent.depth.terms):
+        reach = loop.extent.reach.value
+        yield Diagnostic("V009", f"'{loop.uid}' reaches '{reach}', which its depth contradicts.")
+    cells_only = loop.over is not Over.DOFS and loop.extent.reach is Reach.ANNEXED
+    dofs_only = loop.over is Over.DOFS and loop.extent.reach is Reach.HALO_ONLY
+    if cells_only or dofs_only:
+        reach = loop.extent.reach.value
+        yield Diagnostic("V009", f"'{loop.uid}' counts {loop.over.value} but reaches '{reach}'.")
+    calls = kernel_calls(loop)
+    if calls and not 0 <= loop.bounds_from < max(1, len(calls[0].args)):
+        yield Diagnostic(
+            "V010", f"'{loop.uid}' takes its bounds from an argument that '{calls[0].uid}' lacks."
+        )
+
+
+def _check_extents(outer: Loop) -> Iterator[Diagnostic]:
+    """Check that nested loops, such as those of a colouring, agree on how far they go."""
+    for item in statements(outer):
+        if isinstance(item, Loop) and item.extent != outer.extent:
+            yield Diagnostic("V011", f"'{item.uid}' does not go as far as '{outer.uid}' around it.")
+
+
+def _check_phases(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Check that every exchange that starts finishes, once, with no write in between."""
+    flying: dict[tuple[str, int | None], str] = {}
+    for item in schedule.body:
+        if isinstance(item, Loop):
+            for datum, component in _written(item):
+                for key in [key for key in flying if key[0] == datum]:
+                    if component in (None, key[1]):
+                        yield Diagnostic(
+                            "V012", f"'{item.uid}' writes what '{flying[key]}' is sending."
+                        )
+        if not isinstance(item, HaloExchange) or item.phase is Phase.WHOLE:
+            continue
+        key = (item.datum, item.component)
+        if (item.phase is Phase.START) == (key in flying):
+            yield Diagnostic("V013", f"'{item.uid}' has no counterpart where it stands.")
+        if item.phase is Phase.START:
+            flying[key] = item.uid
+        else:
+            flying.pop(key, None)
+    for uid in flying.values():
+        yield Diagnostic("V013", f"'{uid}' starts an exchange that never finishes.")
+
+
+def _written(loop: Loop) -> Iterator[tuple[str, int | None]]:
+    for call in kernel_calls(loop):
+        for described, actual in zip(call.kernel.args, call.args, strict=False):
+            changes = described.access.writes and described.access is not Access.REDUCTION
+            if actual.datum is not None and changes:
+                yield actual.datum, actual.component
+
+
+def _check_serial(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Check that a schedule for one process has nothing to do with a halo."""
+    for item in statements(schedule):
+        if isinstance(item, HaloExchange | MarkHalo | GlobalReduction):
+            yield Diagnostic("V014", f"'{item.uid}' has no place in a serial schedule.")
+        elif isinstance(item, Loop) and item.extent.reach is not Reach.ALL:
+            yield Diagnostic("V014", f"'{item.uid}' reaches '{item.extent.reach.value}'.")

@@ -1,0 +1,186 @@
+"""The halo planner against the adversary, over thousands of random schedules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from properties.psyclone_tables import demanded_exchanges, placed_exchanges
+from properties.random_schedules import RULES, Case, random_case
+from properties.worlds import worlds
+from psyclone_storage.analysis.check import World, check_halos, execute
+from psyclone_storage.analysis.touch import calls_in
+from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, Schedule
+from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.transform.halos import with_halos, without_halos
+
+BATCHES = range(10)
+PER_BATCH = 400
+
+
+def batch(number: int, size: int = PER_BATCH) -> Iterator[tuple[Case, Schedule]]:
+    for seed in range(number * size, (number + 1) * size):
+        case = random_case(seed)
+        yield case, with_halos(case.schedule, RULES)
+
+
+def some_worlds(schedule: Schedule, shared: frozenset[str], most: int = 16) -> list[World]:
+    every = list(worlds(schedule, shared))
+    return random.Random(schedule.name).sample(every, min(most, len(every)))
+
+
+def exchanges(schedule: Schedule) -> list[HaloExchange]:
+    return [item for item in schedule.body if isinstance(item, HaloExchange)]
+
+
+def without(schedule: Schedule, uid: str) -> Schedule:
+    return replace(schedule, body=tuple(item for item in schedule.body if item.uid != uid))
+
+
+@pytest.mark.parametrize("number", BATCHES)
+def test_no_entry_state_makes_a_planned_schedule_read_stale_data(number: int) -> None:
+    for case, schedule in batch(number):
+        for world in some_worlds(schedule, case.shared):
+            assert check_halos(schedule, world) == (), (schedule.name, world)
+
+
+def test_fused_loops_read_no_stale_data_either() -> None:
+    fused = 0
+    for seed in range(3000):
+        case = random_case(seed, fused=True)
+        fused += len(case.schedule.body) < len(random_case(seed).schedule.body)
+        schedule = with_halos(case.schedule, RULES)
+        for world in some_worlds(schedule, case.shared, 4):
+            assert check_halos(schedule, world) == (), (schedule.name, world)
+    assert fused > 200
+
+
+def test_most_random_schedules_would_read_stale_data_without_exchanges() -> None:
+    stale = sum(
+        any(check_halos(without_halos(schedule), world) for world in some_worlds(schedule, shared))
+        for case, schedule in batch(0)
+        for shared in (case.shared,)
+    )
+    assert stale > PER_BATCH / 2
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_each_exchange_is_needed_in_some_entry_state(number: int) -> None:
+    checked = excused = 0
+    for case, schedule in batch(number):
+        shared = frozenset(field.name for field in case.fields)
+        shared = (shared - RULES.without_annexed(case.schedule)) | case.shared
+        every = list(worlds(schedule, shared))
+        for exchange in exchanges(schedule):
+            checked += 1
+            shorter = without(schedule, exchange.uid)
+            if not any(check_halos(shorter, world) for world in every):
+                excused += 1
+                assert cautious(schedule, exchange, shared), (schedule.name, exchange.uid)
+    assert checked > PER_BATCH
+    assert excused < checked / 50
+
+
+def cautious(schedule: Schedule, exchange: HaloExchange, shared: frozenset[str]) -> bool:
+    """Return whether an exchange is kept although this schedule could do without it.
+
+    Either the field is added to under a name that may be a continuous space, although another
+    call tells that it is discontinuous, so that one level more would have been clean; or a depth
+    is compared that is only known at run time, and all other uses of the field bound it.
+    """
+    for loop, call, access in uses_of(schedule, exchange.datum):
+        if access.increments and exchange.datum not in shared:
+            return True
+        symbolic = any(term.names or term.whole for term in loop.extent.depth.terms)
+        if access.writes and loop.extent.in_halo and symbolic:
+            return True
+        assert call.uid
+    return False
+
+
+def uses_of(schedule: Schedule, datum: str) -> Iterator[tuple[Loop, KernelCall, object]]:
+    for item in schedule.body:
+        if isinstance(item, Loop):
+            for loop, call in calls_in(item):
+                for described, actual in zip(call.kernel.args, call.args, strict=True):
+                    if actual.datum == datum:
+                        yield loop, call, described.access
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_guard_would_never_skip_an_exchange_that_has_none(number: int) -> None:
+    unguarded = 0
+    for case, schedule in batch(number):
+        certain = {item.uid for item in exchanges(schedule) if not item.guarded}
+        guarded = replace(
+            schedule,
+            body=tuple(
+                replace(item, guarded=True) if isinstance(item, HaloExchange) else item
+                for item in schedule.body
+            ),
+        )
+        unguarded += len(certain)
+        for world in some_worlds(schedule, case.shared, 6):
+            assert certain <= set(execute(guarded, world).exchanged), (schedule.name, world)
+    assert unguarded > PER_BATCH / 4
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_guard_skips_an_exchange_in_some_entry_state(number: int) -> None:
+    for case, schedule in batch(number, 150):
+        guarded = {item.uid for item in exchanges(schedule) if item.guarded}
+        skipped: set[str] = set()
+        for world in worlds(schedule, case.shared):
+            skipped |= guarded - set(execute(schedule, world).exchanged)
+        for uid in guarded - skipped:
+            exchange = next(item for item in exchanges(schedule) if item.uid == uid)
+            assert exchange.depth.known is None or has_symbols(schedule, exchange.datum), (
+                schedule.name,
+                uid,
+            )
+
+
+def has_symbols(schedule: Schedule, datum: str) -> bool:
+    """Return whether a depth known only at run time takes part in the uses of `datum`."""
+    return any(
+        any(term.names or term.whole for term in loop.extent.depth.terms)
+        for loop, _, _ in uses_of(schedule, datum)
+    )
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_planning_twice_changes_nothing_and_breaks_nothing(number: int) -> None:
+    for case, schedule in batch(number):
+        assert with_halos(schedule, RULES) == schedule
+        assert without_halos(schedule) == case.schedule
+        assert check_schedule(schedule) == ()
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_no_value_is_exchanged_more_often_than_the_tables_of_psyclone_demand(number: int) -> None:
+    fewer = 0
+    for case, schedule in batch(number):
+        ours = placed_exchanges(schedule)
+        theirs = demanded_exchanges(case.schedule)
+        for value, count in ours.items():
+            allowed = theirs.get(value, 0)
+            assert count <= allowed, (schedule.name, value)
+        fewer += sum(theirs.values()) - sum(ours.values())
+    assert fewer > 0
+
+
+def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:
+    found = 0
+    for case, schedule in batch(0):
+        for exchange in exchanges(schedule):
+            if exchange.depth.known in (None, 1) or not exchange.reasons:
+                continue
+            shallow = replace(exchange, depth=Depth.of(1))
+            body = tuple(shallow if item is exchange else item for item in schedule.body)
+            broken = replace(schedule, body=body)
+            found += any(check_halos(broken, world) for world in worlds(broken, case.shared))
+    assert found > 50
