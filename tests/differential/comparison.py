@@ -24,7 +24,7 @@ from differential.normal_form import (
     Update,
 )
 
-Work = KernelCall | Loop | Reduction | Start
+Work = KernelCall | Loop | Reduction
 
 
 @dataclass(slots=True)
@@ -39,9 +39,7 @@ class Step:
     flags: set[Flag] = field(default_factory=set)
 
 
-def differences(
-    theirs: Mapping[str, Routine], ours: Mapping[str, Routine]
-) -> tuple[str, ...]:
+def differences(theirs: Mapping[str, Routine], ours: Mapping[str, Routine]) -> tuple[str, ...]:
     """Return one line for each difference, such as `invoke_0: only theirs: exchange u to 1 ...`."""
     found = [f"{name}: only theirs: routine" for name in theirs if name not in ours]
     found += [f"{name}: only ours: routine" for name in ours if name not in theirs]
@@ -53,7 +51,7 @@ def differences(
 
 
 def steps(events: Iterable[Event]) -> list[Step]:
-    """Return the routine's work, each piece with its exchanges and flags."""
+    """Return the work in `events`, each piece with its exchanges and flags."""
     found = [Step(None)]
     waiting: Counter[Exchange] = Counter()
     for event in events:
@@ -63,8 +61,7 @@ def steps(events: Iterable[Event]) -> list[Step]:
             case Flag():
                 found[-1].flags.add(event)
             case Start():
-                # Where a total is set before its loop is free: it belongs to no exchange.
-                found.append(Step(event))
+                pass  # a total may be set anywhere before its loop: compared on its own
             case _:
                 found.append(Step(event, waiting))
                 waiting = Counter()
@@ -75,7 +72,7 @@ def steps(events: Iterable[Event]) -> list[Step]:
 def _routine_differences(theirs: Routine, ours: Routine) -> Iterator[str]:
     yield from _argument_differences(theirs.arguments, ours.arguments)
     yield from _start_differences(theirs, ours)
-    pairs = zip_longest(_without_starts(theirs), _without_starts(ours))
+    pairs = zip_longest(steps(theirs.events), steps(ours.events))
     for number, (their_step, our_step) in enumerate(pairs):
         if their_step is None or our_step is None:
             side = "ours" if their_step is None else "theirs"
@@ -84,20 +81,22 @@ def _routine_differences(theirs: Routine, ours: Routine) -> Iterator[str]:
         where = f"step {number} ({_label(our_step.work)})"
         for line in _work_differences(their_step.work, our_step.work):
             yield f"{where}: {line}"
-        for side, more in (("theirs", their_step.exchanges - our_step.exchanges),
-                           ("ours", our_step.exchanges - their_step.exchanges)):
+        for side, more in (
+            ("theirs", their_step.exchanges - our_step.exchanges),
+            ("ours", our_step.exchanges - their_step.exchanges),
+        ):
             for exchange in more.elements():
                 yield f"{where}: only {side}: {_exchange_label(exchange)}"
-        for side, flags in (("theirs", their_step.flags - our_step.flags),
-                            ("ours", our_step.flags - their_step.flags)):
+        for side, flags in (
+            ("theirs", their_step.flags - our_step.flags),
+            ("ours", our_step.flags - their_step.flags),
+        ):
             for flag in sorted(flags, key=repr):
                 yield f"{where}: only {side}: {_flag_label(flag)}"
 
 
-def _argument_differences(
-    theirs: Mapping[str, str], ours: Mapping[str, str]
-) -> Iterator[str]:
-    for name in theirs.keys() | ours.keys():
+def _argument_differences(theirs: Mapping[str, str], ours: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(theirs.keys() | ours.keys()):
         if theirs.get(name) != ours.get(name):
             yield f"argument {name}: theirs is {theirs.get(name)}, ours is {ours.get(name)}"
 
@@ -112,16 +111,14 @@ def _starts(routine: Routine) -> list[str]:
     return [f"{e.variable}={e.value}" for e in routine.events if isinstance(e, Start)]
 
 
-def _without_starts(routine: Routine) -> list[Step]:
-    return [step for step in steps(routine.events) if not isinstance(step.work, Start)]
-
-
 def _work_differences(theirs: Work | None, ours: Work | None) -> Iterator[str]:
     match theirs, ours:
         case Loop(), Loop():
             if (theirs.start, theirs.stop) != (ours.start, ours.stop):
-                yield (f"bounds: theirs {theirs.start} to {theirs.stop}, "
-                       f"ours {ours.start} to {ours.stop}")
+                yield (
+                    f"bounds: theirs {theirs.start} to {theirs.stop}, "
+                    f"ours {ours.start} to {ours.stop}"
+                )
             for their_item, our_item in zip_longest(theirs.body, ours.body):
                 yield from _item_differences(their_item, our_item)
         case KernelCall(), KernelCall():

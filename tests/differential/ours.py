@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from command import run_command
-
 from differential.peer import Answer, Mode
 
 

@@ -1,8 +1,9 @@
 """PSyclone from PyPI, run in this process and remembered on disk.
 
-Owns the only contact with the peer: `PeerLayers` gives the PSy layer that PSyclone writes for an
-algorithm of the corpus, or the refusal that it ends with. The answers for its
-four settings are kept in a file per algorithm, whose name holds a hash of all that they depend on. It compares nothing.
+Owns the only contact with the peer: `PeerLayers` gives the texts that PSyclone writes for an
+algorithm of the corpus, or the refusal that it ends with. The answers for its four settings are
+kept in a file per algorithm, whose name holds a hash of all that they depend on. It compares
+nothing.
 """
 
 from __future__ import annotations

@@ -88,6 +88,7 @@ class _RoutineReader:
         self._accumulated = _accumulated_names(subroutine.body)
         self._by_direction: dict[str, dict[str, str]] = {}
         self._partial_sums: dict[str, str] = {}
+        self._nesting = 0
 
     def routine(self) -> Routine:
         """Return the normal form of the routine."""
@@ -185,19 +186,22 @@ class _RoutineReader:
                     raise ValueError(f"a loop holds '{statement}'")
 
     def _set_up_in_loop(self, loop: Do) -> None:
-        self._values[loop.index] = "#"
+        self._nesting += 1
+        self._values[loop.index] = f"{_INDEX}{self._nesting}"
         for event in self._events(loop.body):
             raise ValueError(f"a set-up loop holds '{event}'")
         del self._values[loop.index]
+        self._nesting -= 1
 
     def _branches(self, construct: If) -> Iterator[Event]:
         guarded = list(self._guarded_exchange(construct))
         yield from guarded
         for arm in () if guarded else construct.arms:
             direction = _direction(arm)
-            for statement in arm.body:
-                if not isinstance(statement, Assign):
-                    raise ValueError(f"'{arm.condition}' guards '{statement}'")
+            assignments = [item for item in arm.body if isinstance(item, Assign)]
+            if len(assignments) < len(arm.body):
+                raise ValueError(f"'{arm.condition}' guards more than assignments")
+            for statement in assignments:
                 choice = self._by_direction.setdefault(statement.target, {})
                 choice[direction] = self._text(statement.value)
                 spelled = ",".join(f"{key}:{choice[key]}" for key in sorted(choice))
@@ -268,9 +272,9 @@ def _renamed(event: Event, partial: str, total: str) -> Event:
     return event
 
 
-def _renamed_update(
-    item: KernelCall | Update, partial: str, total: str
-) -> KernelCall | Update:
+def _renamed_update(item: KernelCall | Update, partial: str, total: str) -> KernelCall | Update:
     if isinstance(item, Update) and item.target == partial:
-        return Update(total, re.sub(rf"(?<![\w%]){re.escape(partial)}(?![\w(%])", total, item.value))
+        return Update(
+            total, re.sub(rf"(?<![\w%]){re.escape(partial)}(?![\w(%])", total, item.value)
+        )
     return item

@@ -78,13 +78,13 @@ def canonical_expression(text: str) -> str:
 class _Commuted(ast.NodeTransformer):
     """Put the operands of `+`, `*`, `max` and `min` in alphabetical order, pair by pair."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802 - the name is ast's
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.op, ast.Add | ast.Mult):
             node.left, node.right = sorted((node.left, node.right), key=ast.unparse)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802 - the name is ast's
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in ("max", "min"):
             node.args.sort(key=ast.unparse)
@@ -118,5 +118,7 @@ def _is_suffix(text: str, position: int) -> bool:
 
 
 def _unspaced(text: str) -> str:
-    return "".join(part if part[:1] in "'\"" else re.sub(r"\s+", "", part)
-                   for part in re.split(r"('[^']*'|\"[^\"]*\")", text))
+    return "".join(
+        part if part[:1] in "'\"" else re.sub(r"\s+", "", part)
+        for part in re.split(r"('[^']*'|\"[^\"]*\")", text)
+    )

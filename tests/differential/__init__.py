@@ -1,0 +1,1 @@
+"""Comparison of our PSy layers with those of PSyclone over our own corpus."""
