@@ -1,0 +1,159 @@
+"""The Fortran interfaces of the LFRic infrastructure: what they accept, refuse and compute.
+
+The programs are files beside this one: those in `well_typed` compile without a warning, those in
+`ill_typed` fail with the message that their first line names, those in `run` are run and check
+themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "lfric_infrastructure"
+INFRASTRUCTURE = HERE.parents[1] / "external" / "lfric_infrastructure"
+SOURCES = sorted(INFRASTRUCTURE.glob("**/*.f90"))
+ARCHIVE = "liblfric_infrastructure.a"
+SHARED = "small_plane"
+FLAGS = ("-std=f2008", "-Wall", "-Wno-unused-dummy-argument", "-Werror")
+
+# Modules whose text must differ in names and kinds only, with what turns the first into the second.
+TWINS = (
+    ("field/field_real64_mod.f90", "field/field_real32_mod.f90", {"64": "32"}),
+    ("operator/operator_real64_mod.f90", "operator/operator_real32_mod.f90", {"64": "32"}),
+    ("scalar/scalar_real64_mod.f90", "scalar/scalar_real32_mod.f90", {"64": "32"}),
+    (
+        "field/field_real64_mod.f90",
+        "field/integer_field_mod.f90",
+        {
+            "field_real64_": "integer_field_",
+            "real(real64)": "integer(i_def)",
+            "0.0_real64": "0_i_def",
+            "es24.16e3": "i0",
+            "64-bit reals": "integers",
+            "  use, intrinsic :: iso_fortran_env, only: real64\n": "",
+        },
+    ),
+)
+
+
+PRECISIONS = ("mixed", "uniform")
+Build = Callable[[str], Path]
+
+
+def programs(kind: str) -> list[Path]:
+    """Return the programs of one kind, as test parameters."""
+    return sorted((PROGRAMS / kind).glob("*.f90"))
+
+
+def compile_file(f90: tuple[str, ...], source: Path, modules: Path, scratch: Path) -> str:
+    """Compile `source` against `modules` and return what the compiler says: nothing if all is well.
+
+    Warnings are errors; the messages are in English whatever the locale.
+    """
+    command = [*f90, *FLAGS, f"-I{modules}", f"-J{scratch}", "-c", str(source)]
+    command += ["-o", str(scratch / f"{source.stem}.o")]
+    language = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, env=language, capture_output=True, text=True, check=False)
+    assert bool(done.returncode) == bool(done.stderr), done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="session")
+def library(f90: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Return what builds the library of a set of precisions, once, and gives its folder."""
+
+    @cache
+    def build(precision: str) -> Path:
+        folder = tmp_path_factory.mktemp(f"lfric_{precision}")
+        for name in (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split():
+            source = INFRASTRUCTURE / name.replace("precision/mixed/", f"precision/{precision}/")
+            assert not compile_file(f90, source, folder, folder)
+        archive = ["ar", "cr", str(folder / ARCHIVE), *map(str, sorted(folder.glob("*.o")))]
+        subprocess.run(archive, check=True)
+        return folder
+
+    return build
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("source", programs("well_typed"), ids=lambda source: source.stem)
+def test_a_well_typed_program_compiles_without_a_warning(
+    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path, precision: str
+) -> None:
+    assert not compile_file(f90, source, library(precision), tmp_path)
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("source", programs("ill_typed"), ids=lambda source: source.stem)
+def test_an_ill_typed_program_is_refused_for_its_mistake(
+    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path
+) -> None:
+    first_line = source.read_text(encoding="utf-8").splitlines()[0]
+    expected = first_line.removeprefix("! expect: ")
+    assert expected != first_line
+    assert expected in compile_file(f90, source, library("mixed"), tmp_path)
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    "source",
+    [path for path in programs("run") if path.stem != SHARED],
+    ids=lambda source: source.stem,
+)
+def test_a_program_computes_what_it_checks(
+    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path, precision: str
+) -> None:
+    built = library(precision)
+    assert not compile_file(f90, source.with_stem(SHARED), built, tmp_path)
+    assert not compile_file(f90, source, built, tmp_path)
+    objects = [str(tmp_path / f"{stem}.o") for stem in (source.stem, SHARED)]
+    program = str(tmp_path / "program")
+    subprocess.run([*f90, *objects, str(built / ARCHIVE), "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_every_source_file_is_in_the_list() -> None:
+    listed = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
+    assert len(listed) == len(set(listed))
+    present = {path.relative_to(INFRASTRUCTURE).as_posix() for path in SOURCES}
+    assert set(listed) == {name for name in present if not name.startswith("precision/uniform/")}
+
+
+def test_every_module_is_listed_after_those_that_it_uses() -> None:
+    known: set[str] = set()
+    for name in (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split():
+        text = (INFRASTRUCTURE / name).read_text(encoding="utf-8").lower()
+        used = set(re.findall(r"^ *use +(\w+)", text, re.MULTILINE))
+        assert used <= known, name
+        known |= set(re.findall(r"^module +(\w+)$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_source_file_keeps_the_rules_of_the_house(source: Path) -> None:
+    lines = source.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("!> Owns ")
+    assert len(lines) <= 600
+    assert max(map(len, lines)) <= 100
+    modules = sum(bool(re.match(r"module \w+$", line)) for line in lines)
+    assert lines.count("  implicit none") == lines.count("  private") == modules == 1
+
+
+@pytest.mark.parametrize(("first", "second", "renaming"), TWINS)
+def test_modules_of_different_kinds_keep_one_text(
+    first: str, second: str, renaming: dict[str, str]
+) -> None:
+    text = (INFRASTRUCTURE / first).read_text(encoding="utf-8")
+    for old, new in renaming.items():
+        text = text.replace(old, new)
+    assert text == (INFRASTRUCTURE / second).read_text(encoding="utf-8")
