@@ -38,7 +38,7 @@ class Future(Generic[T]):
         self._value: T | None = None
         self._error: BaseException | None = None
         self._done = False
-        self._event = threading.Event()
+        self._event: threading.Event | None = None
         self._callbacks: list[Callable[[Future[T]], None]] = []
         self._before_wait = before_wait
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class Future(Generic[T]):
         callback(self)
 
     def set_result(self, value: T) -> None:
-        """Keep the promise. Callbacks run in this thread, before those who wait go on."""
+        """Keep the promise. Callbacks run in this thread."""
         self._value = value
         self._finish()
 
@@ -104,16 +104,24 @@ class Future(Generic[T]):
         with self._lock:
             self._done = True
             callbacks, self._callbacks = self._callbacks, []
+            event = self._event
         try:
             for callback in callbacks:
                 callback(self)
         finally:
-            self._event.set()
+            if event is not None:
+                event.set()
 
     def _block(self, timeout: float | None) -> None:
         after_wait = self._before_wait() if self._before_wait is not None else None
         try:
-            if not self._event.wait(timeout):
+            with self._lock:
+                if self._done:
+                    return
+                if self._event is None:
+                    self._event = threading.Event()
+                event = self._event
+            if not event.wait(timeout):
                 raise TimeoutError(f"The future was not done after {timeout} s.")
         finally:
             if after_wait is not None:

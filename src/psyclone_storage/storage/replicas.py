@@ -183,15 +183,17 @@ class Replicas:
         replica = token.replica
         entry = self._enter(token)
         if entry is not None:
+            done: list[int] = []
             try:
                 needed = self._needed(token)
                 for chunk in self._fillable(needed):
                     replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
-                    self._validate(replica.bit, chunk)
+                    done.append(chunk)
                 for chunk in self.validity.stale(replica.bit, needed):
                     self._fetch(replica, chunk)
+                    done.append(chunk)
             finally:
-                self._leave(entry)
+                self._leave(entry, done)
                 entry[1].set_result(None)
         if token.mode.writes:
             self._mark_written(token)
@@ -212,7 +214,7 @@ class Replicas:
         try:
             self.check_usable(token)
             self._start(token, -1 if token.mode.writes else token.replica.bit).then(finish)
-        except StorageError as error:
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             self.table.release(token)
             future.set_exception(error)
 
@@ -221,7 +223,7 @@ class Replicas:
         try:
             self.check_usable(token)
             moved = self._start(token, token.replica.bit)
-        except StorageError as error:
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             self.table.release(token)
             future.set_exception(error)
             return
@@ -418,13 +420,12 @@ class Replicas:
 
     def _fetch(self, replica: Incarnation, chunk: int) -> None:
         source = self._source(replica, chunk)
-        ends = (replica.memory, source.memory)
         span = self._span(chunk)
-        begin = time.perf_counter()
         if span[1]:
+            begin = time.perf_counter()
+            ends = (replica.memory, source.memory)
             router().copy(ends, self._target(replica), source.allocation_there(), span)
             self._record(source.space, replica.space, chunk, begin)
-        self._validate(replica.bit, chunk)
 
     def _record(self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float) -> None:
         seconds = time.perf_counter() - begin
@@ -468,13 +469,17 @@ class Replicas:
                 future.exception()
 
     def _announce(self, bit: int) -> _Transfer:
-        entry = (bit, Future[None]())
+        future: Future[None] = Future()
+        entry = (bit, future)
         self._pending.append(entry)
         self.attention = True
         return entry
 
-    def _leave(self, entry: _Transfer) -> None:
+    def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
+        """Take back what was announced; the chunks in `done` are valid from now on."""
         with self.table.lock:
+            if done:
+                self.validity.add(entry[0], done)
             self._pending.remove(entry)
             self._note_attention()
 

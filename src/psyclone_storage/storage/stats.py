@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from psyclone_storage.storage.spaces import MemorySpace
 
@@ -20,8 +20,7 @@ class Direction(Enum):
     HOST_TO_HOST = "host to host"
 
 
-@dataclass(frozen=True, slots=True)
-class TransferEvent:
+class TransferEvent(NamedTuple):
     """Describe one transfer: what went from where to where, in how many seconds."""
 
     label: str
@@ -69,13 +68,17 @@ class TransferStats:
 
     def record(self, event: TransferEvent) -> None:
         """Add one transfer and call the callbacks, in the thread that made it."""
+        direction = event.direction
         with self._lock:
-            tally = self._tallies.setdefault(event.direction, Tally())
+            tally = self._tallies.get(direction)
+            if tally is None:
+                tally = self._tallies[direction] = Tally()
             tally.count += 1
             tally.nbytes += event.nbytes
             tally.seconds += event.seconds
-        for callback in tuple(self._callbacks):
-            callback(event)
+        if self._callbacks:
+            for callback in tuple(self._callbacks):
+                callback(event)
 
     def of(self, direction: Direction) -> Tally:
         """Return a copy of the sums of one direction."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 
 from psyclone_storage.storage.device import (
     VARIABLE,
@@ -71,6 +72,7 @@ def host_memory() -> HostMemory:
     return memory
 
 
+@cache
 def router() -> Router:
     """Return the router that stages in host memory."""
     return Router(host_memory())

@@ -332,6 +332,15 @@ def test_the_truth_may_be_spread_over_spaces() -> None:
     assert moved(buffer)[Direction.DEVICE_TO_HOST] == (2, 64)
 
 
+@pytest.mark.spec("ACC-24")
+def test_a_write_of_everything_gathers_the_truth() -> None:
+    buffer = chunked()
+    buffer.acquire(GPU, READ_WRITE, Policy.AUTO, part((0, 4))).release()
+    buffer.acquire(GPU, READ_WRITE).release()
+    values(buffer)
+    assert buffer.point_of_truth() == (device_space(0),) * 3
+
+
 @pytest.mark.parametrize(
     ("region", "copied"), [((0, 12), 0), ((4, 8), 0), ((4, 9), 1), ((5, 8), 1), ((2, 10), 2)]
 )

@@ -22,6 +22,8 @@ from psyclone_storage.storage.errors import (
 )
 from psyclone_storage.storage.futures import Future, wait_all
 from psyclone_storage.storage.locks import AccessMode, Policy
+from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.spaces import device_space
 from psyclone_storage.storage.token import Request
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
@@ -273,6 +275,23 @@ def test_an_open_waits_for_the_release_of_the_other(buffer: Buffer) -> None:
     token = second.result(PATIENCE)
     assert token.kernel_array.tolist() == [6.0] * 8
     token.release()
+
+
+def test_memory_that_runs_out_fails_the_future_and_frees_the_lock(
+    buffer: Buffer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(memory_of(device_space(0)), "allocate", exhausted)
+    for ask in (lambda: buffer.open(GPU, READ_WRITE), lambda: buffer.prefetch(GPU)):
+        with pytest.raises(MemoryError, match="no room"):
+            ask().result(PATIENCE)
+    with pytest.raises(MemoryError):
+        buffer.acquire(GPU)
+    assert not buffer.table.holders
+    assert buffer.is_valid(HOST)
+    buffer.acquire(HOST, READ_WRITE, RAISE).release()
 
 
 def test_an_access_in_flight_is_waited_for(buffer: Buffer) -> None:
