@@ -59,7 +59,7 @@ contains
     do k = 0, nlayers - 1
       ik = (cell - 1) * nlayers + k + 1
       row = banded_map_w3(1, k+1)
-      column_op(1, row, cell) = local(ik, 1, 1)
+      column_op(1, row, cell) = real(local(ik, 1, 1), r_solver)
     end do
 
   end subroutine assemble_column_code

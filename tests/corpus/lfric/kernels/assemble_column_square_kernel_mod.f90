@@ -63,12 +63,12 @@ contains
     integer(kind=i_def), intent(in) :: map_d1(ndf_d1)
     integer(kind=i_def), intent(in) :: banded_map_d1(ndf_d1, nlayers)
 
-    integer(kind=i_def) :: k, ik
+    integer(kind=i_def) :: k, row, ik
 
     do k = 0, nlayers - 1
       ik = (cell - 1) * nlayers + k + 1
-      column_op(1, banded_map_d1(1, k+1), cell) = sign * rho(map_d1(1)+k) &
-          * local(ik, 1, 1)
+      row = banded_map_d1(1, k+1)
+      column_op(1, row, cell) = real(sign * rho(map_d1(1)+k) * local(ik, 1, 1), r_solver)
     end do
 
   end subroutine assemble_column_square_code
