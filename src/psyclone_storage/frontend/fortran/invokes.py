@@ -25,6 +25,7 @@ _BLANKS = re.compile(r"\s*")
 _KEYWORD = re.compile(r"(?P<name>[a-z]\w*)\s*=(?!=)\s*", re.IGNORECASE)
 _CALL = re.compile(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _STRING = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_DIRECTIVE = re.compile(r"^[ \t]*(#[^\r\n]*)", re.MULTILINE)
 _NAME = re.compile(r"[a-z]\w*", re.IGNORECASE)
 _CALL_FORM = "Write a kernel or a built-in with its arguments: 'kernel_type(field)'."
 
@@ -100,7 +101,7 @@ def _brackets(statement: Statement, start: int) -> tuple[int, int]:
         raise _problem(
             "P010",
             "A preprocessor line stands inside this invoke.",
-            statement.span(start, len(text)),
+            _directive(statement),
             hint="Preprocess the file first, or put one whole invoke into each branch.",
         )
     opening = text.find("(", start)
@@ -129,6 +130,13 @@ def _brackets(statement: Statement, start: int) -> tuple[int, int]:
             label="one bracket too many before this?",
         )
     return opening, close
+
+
+def _directive(statement: Statement) -> Span:
+    """Return the place of the first preprocessor line between the lines of a statement."""
+    whole = statement.whole()
+    found = _DIRECTIVE.search(whole.source.text, whole.start, whole.stop)
+    return whole.source.span(*found.span(1)) if found else whole
 
 
 def _unclosed(text: str, opening: int) -> int:

@@ -18,6 +18,7 @@ from psyclone_storage.frontend.fortran.brackets import closing, first_outside, l
 from psyclone_storage.frontend.fortran.procedures import (
     Binding,
     Generic,
+    check_exists,
     find_implementation,
     read_bindings,
     read_specifics,
@@ -69,13 +70,20 @@ class _Type:
     bindings: tuple[Statement, ...]
 
 
-def read_kernel(source: SourceText, type_name: str) -> ParsedKernel:
+def read_kernel(
+    source: SourceText,
+    type_name: str,
+    *,
+    wanted_by: Span | None = None,
+    needs_code: bool = True,
+) -> ParsedKernel:
     """Return the raw metadata of the kernel type `type_name`.
 
-    Raises `CompileError` with all that is wrong with its form (spec 1.11, items 50 to 53). Both
-    `(/ ... /)` and `[ ... ]` are array constructors.
+    Raises `CompileError` with all that is wrong with its form (spec 1.11, items 50 to 53); a type
+    that is missing is reported at `wanted_by`, where it is given. Both `(/ ... /)` and `[ ... ]`
+    are array constructors. The subroutine need not exist unless `needs_code`.
     """
-    module, found = _find(source, type_name)
+    module, found = _find(source, type_name, wanted_by)
     problems: list[Diagnostic] = []
     components: list[MetadataComponent] = []
     for statement in found.components:
@@ -87,6 +95,8 @@ def read_kernel(source: SourceText, type_name: str) -> ParsedKernel:
     bindings: list[Binding] = [each for part in found.bindings for each in read_bindings(part)]
     try:
         implementation = find_implementation(found.span, tuple(bindings), module.generics)
+        if needs_code:
+            check_exists(implementation, found.span)
     except CompileError as error:
         raise CompileError(*problems, *error.problems) from None
     raise_if_any(problems)
@@ -114,7 +124,7 @@ def kernel_types(source: SourceText) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------- the module
 
 
-def _find(source: SourceText, type_name: str) -> tuple[_Module, _Type]:
+def _find(source: SourceText, type_name: str, wanted_by: Span | None) -> tuple[_Module, _Type]:
     """Return the type and the module that defines it; raise `CompileError` if none does."""
     wanted = type_name.lower()
     known: list[str] = []
@@ -127,6 +137,7 @@ def _find(source: SourceText, type_name: str) -> tuple[_Module, _Type]:
         Diagnostic(
             "P040",
             f"The type '{type_name}' is not in '{source.name}'.",
+            wanted_by,
             file=source.name,
             hint=did_you_mean(type_name, known)
             or (f"The file has {listed(known, 'and')}." if known else "It defines no type."),
@@ -305,8 +316,9 @@ def _check_form(component: MetadataComponent) -> list[Diagnostic]:
         return [Diagnostic("P043", message, component.span, hint=hint)]
     match shape:
         case (Literal(text, Intrinsic.INTEGER),) if text != str(len(component.items)):
-            given = "1 entry" if len(component.items) == 1 else f"{len(component.items)} entries"
-            message = f"'{name}' is declared with {text} but given {given}."
+            message = (
+                f"'{name}' is declared with {text} entries but is given {len(component.items)}."
+            )
             hint = f"Declare it as '{name}({len(component.items)})'."
             return [Diagnostic("P041", message, component.span, hint=hint)]
     return []

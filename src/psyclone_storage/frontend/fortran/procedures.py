@@ -47,10 +47,11 @@ Candidate = TypeVar("Candidate", Binding, Generic)
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """What a kernel's call names, and the subroutines behind it."""
+    """What a kernel's call names, the subroutines behind it, and where the module says so."""
 
     procedure: str
     specifics: tuple[str, ...]
+    span: Span
 
 
 def read_bindings(statement: Statement) -> tuple[Binding, ...]:
@@ -87,31 +88,34 @@ def find_implementation(
 
     That is the binding `code`, or the only binding, or without one the only generic interface of
     the module (`generics`, by name in lower case). Raises `CompileError` if there is none, or more
-    than one to choose from, or if it is not in the module.
+    than one to choose from.
     """
     target, span = _chosen(kernel, bindings, generics)
     generic = generics.get(target.lower())
-    specifics = generic.specifics if generic else (target,)
-    if generic and not specifics:
+    if generic and not generic.specifics:
         raise CompileError(
             Diagnostic("P045", f"The interface '{target}' has no procedures.", generic.span)
         )
+    return Implementation(target, generic.specifics if generic else (target,), span)
+
+
+def check_exists(implementation: Implementation, kernel: Span) -> None:
+    """Raise `CompileError` for each subroutine of `implementation` that the file does not have."""
     known = subroutine_names(kernel.source)
-    missing = [name for name in specifics if name.lower() not in known]
+    missing = [name for name in implementation.specifics if name.lower() not in known]
     if missing:
         raise CompileError(
             *(
                 Diagnostic(
                     "P047",
                     f"The subroutine '{name}' is not in '{kernel.source.name}'.",
-                    span,
+                    implementation.span,
                     label=f"implements '{kernel.text}'",
                     hint=did_you_mean(name, known),
                 )
                 for name in missing
             )
         )
-    return Implementation(target, specifics)
 
 
 def subroutine_names(source: SourceText) -> frozenset[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.metadata import read_kernel
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.parsed import MetadataItem, ParsedKernel
 
@@ -92,6 +92,12 @@ def test_two_kernels_of_a_file() -> None:
     assert second.name == "l_type"
     assert [component.name for component in second.components] == ["operates_on"]
     assert second.span.text == "l_type"
+
+
+def test_names_of_the_kernel_types() -> None:
+    other = "type :: state_type\nend type\n"
+    text = kernel_text(interface=other) + kernel_text().replace("k_", "L_")
+    assert kernel_types(SourceText("k_mod.f90", text)) == ("k_type", "l_type")
 
 
 # ---------------------------------------------------------------------------- implementation
@@ -187,6 +193,18 @@ def test_subroutine_in_a_comment_does_not_count() -> None:
     body = "! subroutine k_code\nsubroutine other\nend subroutine k_code\n"
     (problem,) = problems(kernel_text(body=body))
     assert problem.code == "P047"
+
+
+def test_subroutine_need_not_exist_for_a_stub() -> None:
+    kernel = read_kernel(SourceText("k_mod.f90", kernel_text(body="")), "k_type", needs_code=False)
+    assert kernel.implementations == ("k_code",)
+
+
+def test_missing_type_is_reported_where_it_is_wanted() -> None:
+    place = SourceText("alg.x90", "call invoke(m_type(f))").span(12, 18)
+    with pytest.raises(CompileError) as caught:
+        read_kernel(SourceText("k_mod.f90", kernel_text()), "m_type", wanted_by=place)
+    assert caught.value.problems[0].span is place
 
 
 def test_all_problems_are_reported() -> None:
