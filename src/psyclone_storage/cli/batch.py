@@ -113,6 +113,9 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
         return _deliver(file, build, compiler, options)
     except CompileError as error:
         return Done(error.problems)
+    except Exception as error:
+        error.add_note(f"while compiling '{file}'")
+        raise
 
 
 def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> Done:

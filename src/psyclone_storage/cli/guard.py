@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
@@ -40,10 +42,19 @@ def guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except InternalError as error:
-        print(f"internal error: {error}\n{_REPORT_US}", file=sys.stderr)
-        return 2
+        return _defect(error, str(error))
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        return _defect(error, f"{type(error).__name__} at {place}: {error}")
     _print(problems, style)
     return int(any(problem.severity is Severity.ERROR for problem in problems))
+
+
+def _defect(error: BaseException, what: str) -> int:
+    where = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    print(f"internal error: {what}{where}\n{_REPORT_US}", file=sys.stderr)
+    return 2
 
 
 def _print(problems: tuple[Diagnostic, ...], style: Style) -> None:

@@ -54,10 +54,11 @@ class _Trial:
             return
         psy = self._keep(f"{file.stem}_psy.f90", build.psy_text)
         for source in (*order.files, psy):
-            if problem := self._compile(source):
+            problem = self._compile(source)
+            if problem is not None and (source is psy or problem.severity is Severity.ERROR):
                 yield problem
-                if problem.severity is Severity.ERROR:
-                    return
+            if problem is not None and problem.severity is Severity.ERROR:
+                return
         known = {*provided, *modules_in(order.files), build.program.name}
         missing = missing_modules(build.algorithm_text, known)
         if missing:

@@ -13,16 +13,13 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
-from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
-    Extent,
     Invoke,
     KernelCall,
     Loop,
     Over,
     Program,
-    Reach,
     Schedule,
 )
 

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Expr, Index, Literal, canonical, spell
+from psyclone_storage.ir.expr import Expr, Index, canonical, spell, whole_number
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DataType
@@ -109,7 +109,8 @@ def _may_alias(first: Datum, second: Datum) -> bool:
         datum.actual.items if isinstance(datum.actual, Index) else () for datum in (first, second)
     ]
     return not any(
-        isinstance(one, Literal) and isinstance(other, Literal) and one.text != other.text
+        None not in (numbers := (whole_number(one), whole_number(other)))
+        and numbers[0] != numbers[1]
         for one, other in zip(*indices, strict=False)
     )
 

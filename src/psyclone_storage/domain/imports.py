@@ -96,9 +96,7 @@ def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke) -> Iterator[Diagno
             return
 
 
-def _unknown(
-    call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]
-) -> Diagnostic:
+def _unknown(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Diagnostic:
     imported = [item.local for _, item in _named(invoke)]
     guess = did_you_mean(call.name, [*builtins, *imported])
     return Diagnostic(

@@ -20,6 +20,9 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel
 
 _MAX_LINE = 132
 
+# What a settings file calls an access; `sum` is the word of 2019 for a reduction.
+_ACCESSES = {access.value: access for access in Access} | {"sum": Access.REDUCTION}
+
 
 @dataclass(slots=True)
 class Kernels:
@@ -78,7 +81,7 @@ def interpret_kernel(parsed: ParsedKernel, settings: Settings) -> Kernel:
     """Return the kernel that `parsed` describes, with the limits and words of `settings`."""
     lfric = settings.lfric
     limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
-    accesses = {word: Access(meaning) for word, meaning in lfric.access_mapping.items()}
+    accesses = {word: _ACCESSES[meaning] for word, meaning in lfric.access_mapping.items()}
     return interpret(parsed, limits, accesses)
 
 

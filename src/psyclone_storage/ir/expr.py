@@ -195,6 +195,13 @@ def is_constant(expr: Expr) -> bool:
     return all(isinstance(part, Literal | Unary | Binary) for part in walk(expr))
 
 
+def whole_number(expr: Expr) -> int | None:
+    """Return the value of an integer constant without a sign, whatever its kind, else None."""
+    if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.INTEGER:
+        return int(expr.text.partition("_")[0])
+    return None
+
+
 def same(first: Expr, second: Expr) -> bool:
     """Return whether two expressions are the same text, but for case and blanks."""
     return canonical(first) == canonical(second)

@@ -13,7 +13,7 @@ from psyclone_storage.analysis.dependence import dag_dot
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.region import describe_depth
-from psyclone_storage.ir.view import view_schedule
+from psyclone_storage.ir.view import schedule_text
 
 Wanted = TypeVar("Wanted", bound="Node")
 
@@ -29,9 +29,7 @@ class Node:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Node)
-            and other._schedule is self._schedule
-            and other.uid == self.uid
+            isinstance(other, Node) and other._schedule is self._schedule and other.uid == self.uid
         )
 
     def __hash__(self) -> int:
@@ -103,7 +101,7 @@ class Schedule(Node):
 
     def view(self) -> str:
         """Return the schedule as readable text."""
-        return view_schedule(self._schedule)
+        return schedule_text(self._schedule)
 
     def dag(self) -> str:
         """Return the dependences between the statements, in the language of Graphviz."""

@@ -18,7 +18,16 @@ from psyclone_storage.domain.lfric.slots import (
     component_of_vector,
     is_variable,
 )
-from psyclone_storage.ir.expr import Expr, Literal, Unary, canonical, is_constant, spell, walk
+from psyclone_storage.ir.expr import (
+    Expr,
+    Literal,
+    Unary,
+    canonical,
+    is_constant,
+    spell,
+    walk,
+    whole_number,
+)
 from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.parsed import Declaration, ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -128,9 +137,7 @@ def _rank_text(known: Declared) -> str:
 
 def _size(known: Declared) -> int | None:
     shape = known.source.shape
-    if len(shape) != 1 or not isinstance(shape[0], Literal) or not shape[0].text.isdigit():
-        return None
-    return int(shape[0].text)
+    return whole_number(shape[0]) if len(shape) == 1 else None
 
 
 def _wrong_rank(
@@ -291,7 +298,7 @@ def _check_levels(slot: Slot, given: ParsedArgument, around: Surroundings) -> It
         yield from _check_integer(given, around, what)
     elif literal.intrinsic is not Intrinsic.INTEGER:
         yield Diagnostic("S108", f"{what} is an integer, not '{given.span.text}'.", given.span)
-    elif literal is not given.expr or int(literal.text) < 1:
+    elif (whole_number(given.expr) or 0) < 1:
         yield Diagnostic("S108", f"{what} is at least 1, not '{given.span.text}'.", given.span)
 
 

@@ -23,9 +23,7 @@ class Declared:
     source: Declaration
 
 
-def declared(
-    expr: Expr, scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm
-) -> Declared | None:
+def declared(expr: Expr, scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> Declared | None:
     """Return what is declared about `expr` as seen from the innermost of `scopes`, or None."""
     match expr:
         case Name(name):
@@ -52,9 +50,7 @@ def _variable(name: str, scopes: tuple[Scope, ...]) -> Declaration | None:
     return None
 
 
-def _component(
-    owner: Declared | None, name: str, algorithm: ParsedAlgorithm
-) -> Declared | None:
+def _component(owner: Declared | None, name: str, algorithm: ParsedAlgorithm) -> Declared | None:
     """Return component `name` of `owner`'s type.
 
     Where the type of the owner is not known, a component name that only one type of the file has

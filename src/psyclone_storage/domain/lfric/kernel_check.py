@@ -59,9 +59,7 @@ def check_kernel(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ..
     return tuple(problems)
 
 
-def _wrong_count(
-    kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...]
-) -> Diagnostic:
+def _wrong_count(kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...]) -> Diagnostic:
     return Diagnostic(
         "M201",
         f"'{routine.name}' has {counted(len(routine.dummies), 'argument')}, but the metadata of "
@@ -95,9 +93,7 @@ def describe_dummy(dummy: Dummy) -> str:
 # ------------------------------------------------------------------ one argument
 
 
-def _differences(
-    pair: _Pair, kernel: Kernel, meaning: dict[str, str]
-) -> Iterator[Diagnostic]:
+def _differences(pair: _Pair, kernel: Kernel, meaning: dict[str, str]) -> Iterator[Diagnostic]:
     checks = (_type_problem, _rank_problem, _intent_problem)
     texts = [text for check in checks if (text := check(pair))]
     if not texts and (text := _shape_problem(pair, meaning)):

@@ -7,7 +7,7 @@ from enum import Enum
 
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.lfric.declared import Declared, declared
-from psyclone_storage.ir.expr import Expr, Index, Literal, Member, Name, canonical
+from psyclone_storage.ir.expr import Expr, Index, Member, Name, canonical, whole_number
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, StencilShape
 from psyclone_storage.ir.parsed import ParsedAlgorithm, Scope
 
@@ -69,10 +69,10 @@ def component_of_vector(
     field vector that this invoke also uses as a whole."""
     if arg.kind is not ArgKind.FIELD or not isinstance(expr, Index) or len(expr.items) != 1:
         return None
-    number = expr.items[0]
-    if canonical(expr.base) not in around.vectors or not isinstance(number, Literal):
+    number = whole_number(expr.items[0])
+    if canonical(expr.base) not in around.vectors or number is None:
         return None
-    return expr.base, int(number.text)
+    return expr.base, number
 
 
 def is_variable(expr: Expr) -> bool:
