@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -42,12 +41,11 @@ class SourceIndex:
         return tuple(unique.values())
 
 
-@lru_cache(maxsize=8)
 def index_directories(directories: tuple[Path, ...]) -> SourceIndex:
     """Return the index of all Fortran files in and below `directories`.
 
-    Raises `CompileError` for every one of them that is no directory. The answer is remembered for
-    the life of the process.
+    Every directory is read once. Raises `CompileError` for each of `directories` that is none. The
+    caller keeps the answer for as many algorithms as it has.
     """
     missing = [directory for directory in directories if not directory.is_dir()]
     if missing:

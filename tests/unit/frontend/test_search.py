@@ -15,7 +15,7 @@ PLACE: Span = SourceText("alg.x90", "k_type").whole()
 
 
 def index(*directories: Path) -> SourceIndex:
-    return index_directories.__wrapped__(directories)
+    return index_directories(directories)
 
 
 def write(path: Path) -> Path:
@@ -89,11 +89,12 @@ def test_missing_directories_are_all_reported(tmp_path: Path) -> None:
     assert first.hint == "Did you mean 'kernels'?"
 
 
-def test_each_tree_is_walked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_directory_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "a" / "k_mod.f90")
     visited: list[str] = []
     scandir = os.scandir
     monkeypatch.setattr(os, "scandir", lambda path: visited.append(path) or scandir(path))
-    first = index_directories((tmp_path,))
-    assert index_directories((tmp_path,)) is first
-    assert len(visited) == 2
+    found = index(tmp_path)
+    find_kernel(found, "k_type", "k_mod", PLACE)
+    find_kernel(found, "k_type", "k_mod", PLACE)
+    assert visited == [str(tmp_path), str(tmp_path / "a")]
