@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from psyclone_storage.backend.fortran.printer import emit_unit
@@ -140,9 +141,21 @@ def lowered(
     return emit_unit(lower_program(program(data, *body, distributed=distributed), options))
 
 
+def cell_program(data: tuple[Datum, ...], called: KernelCall, **more: object) -> str:
+    """Return the Fortran of one loop over owned cells, which has no bounds worth a look."""
+    return lowered(data, loop(called), **more)  # type: ignore[arg-type]
+
+
+def called(text: str) -> str:
+    """Return the one kernel call of generated Fortran, without the name of the kernel."""
+    calls = [line for line in lines_of(text) if line.startswith("call work_code(")]
+    assert len(calls) == 1
+    return calls[0].removeprefix("call work_code(").removesuffix(")")
+
+
 def lines_of(text: str) -> list[str]:
     """Return the statements of generated Fortran, continued lines joined, without comments."""
-    joined = text.replace("&\n", " ")
+    joined = re.sub(r"&\n *", "", text)
     stripped = (" ".join(line.split()) for line in joined.split("\n"))
     return [line for line in stripped if line and not line.startswith("! ")]
 
