@@ -2,9 +2,9 @@
 
 Statements that stand side by side are compared by the data they use; whatever is inside a loop
 counts for the loop. A halo exchange reads and writes its component, as the seed has it, and so
-does the finish of a split one; its start only reads. A mark writes down the state of a field that
-its loop has left, and so goes with the exchanges of that field; a global reduction reads and
-writes its scalar.
+does the finish of a split one; its start only reads. A mark reads: it must come after the write
+that it tells of and before whatever changes the halo again. A global reduction reads and writes
+its scalar.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
             yield DataUse(uid, datum, parts_of(component, data[datum].vector), access, True)
         case MarkHalo(uid=uid, datum=datum, component=component):
             parts = parts_of(component, data[datum].vector)
-            yield DataUse(uid, datum, parts, Access.READWRITE)
+            yield DataUse(uid, datum, parts, Access.READ)
         case GlobalReduction(uid=uid, datum=datum):
             yield DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)
         case KernelCall():
@@ -173,17 +173,20 @@ def dag_dot(schedule: Schedule) -> str:
 
     An arrow points from a statement to one that must stay after it, and names the data: a solid
     green one for a read after a write, a dashed red one for a write after a read, a dotted grey
-    one for a write after a write. Loops (boxes) list the calls inside them; exchanges are
-    ellipses, marks notes, global reductions hexagons. A legend says so in the picture.
+    one for a write after a write. Of several kinds between two statements the first counts.
+    Loops (boxes) list the calls inside them; exchanges are ellipses, marks notes, global
+    reductions hexagons. A legend says so in the picture.
     """
     lines = [f'digraph "{schedule.name}" {{', "  node [fontname=Helvetica];"]
     lines += [f"  {_node(item)}" for item in schedule.body]
-    merged: dict[tuple[str, str, Kind], list[str]] = defaultdict(list)
+    between: dict[tuple[str, str], list[Dependence]] = defaultdict(list)
     for edge in edges(schedule):
-        merged[edge.earlier, edge.later, edge.kind].append(edge.datum)
-    for (earlier, later, kind), names in merged.items():
-        label = ", ".join(dict.fromkeys(names))
-        lines.append(f'  "{earlier}" -> "{later}" [label="{label}", {_STYLES[kind]}];')
+        between[edge.earlier, edge.later].append(edge)
+    for (earlier, later), found in between.items():
+        label = ", ".join(dict.fromkeys(edge.datum for edge in found))
+        kinds = {edge.kind for edge in found}
+        style = next(style for kind, style in _STYLES.items() if kind in kinds)
+        lines.append(f'  "{earlier}" -> "{later}" [label="{label}", {style}];')
     rows = "".join(f"{kind.value}: {text}\\l" for kind, text in _LEGEND.items())
     lines += [f'  legend [shape=plaintext, label="{rows}"];', "}"]
     return "\n".join(lines) + "\n"

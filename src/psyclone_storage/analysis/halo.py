@@ -87,11 +87,11 @@ def _larger(first: Depth, second: Depth) -> Depth:
 class Spare(Enum):
     """Why a read beyond owned dofs needs no exchange."""
 
-    ALWAYS = "annexed dofs are clean before and after every invoke"
-    LEFT = "what was written last left enough of it clean"
-    EXCHANGED = "an exchange before an earlier loop reaches far enough"
-    NO_ANNEXED = "the field has no annexed dofs"
-    CARRIED = "stale copies only stay stale, and are made right before anything reads them"
+    ALWAYS = "annexed dofs are kept clean"
+    LEFT = "left clean by the last write"
+    EXCHANGED = "exchanged before"
+    NO_ANNEXED = "no annexed dofs"
+    CARRIED = "stale copies stay stale and unread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Spared:
     """An exchange that was proved unnecessary: the call `reader` in `loop` needs it not.
 
     `read` says how it reads, `because` why that is safe; `writer` and `written` tell of the
-    last write before, as in `Reason`.
+    last write before, as in `Reason`, and `exchange` names the last exchange since, if any.
     """
 
     loop: str
@@ -109,6 +109,7 @@ class Spared:
     because: Spare
     writer: str
     written: str
+    exchange: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +351,8 @@ class _Walk:
             because = Spare.NO_ANNEXED
         else:
             because = Spare.ALWAYS if state.writer == OUTSIDE else Spare.LEFT
-        self.spared.append(
-            Spared(place, touch.key, touch.reader, need.why, because, state.writer, state.written)
-        )
+        last = (state.writer, state.written, state.exchange)
+        self.spared.append(Spared(place, touch.key, touch.reader, need.why, because, *last))
 
     def _mark(self, place: str, key: Key, states: tuple[Halo, Halo], clean: Depth) -> None:
         """Plan what the flags must be told after `place`, unless they say so already."""

@@ -1,0 +1,135 @@
+"""Why an exchange is there, why another is not: the plan of the halos in plain sentences.
+
+Owns the text of `--explain`. Each exchange names the reads that need it, the write that made the
+data stale, and where both stand in the algorithm; each guard says what is not known before run
+time; each read that needed no exchange says why.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.halo import END, OUTSIDE, HaloPlan, Placed, Spare, Spared, plan_halos
+from psyclone_storage.analysis.touch import Key, key_text
+from psyclone_storage.base.source import Span
+from psyclone_storage.base.text import counted
+from psyclone_storage.ir.region import describe_depth
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Reason, Schedule
+from psyclone_storage.ir.walk import kernel_calls
+
+
+def explain_halos(schedule: Schedule, rules: Rules) -> str:
+    """Return why each exchange of `schedule` is needed and why others are not, as text.
+
+    `schedule` may hold derived exchanges or not: they are planned anew. Pinned ones are named.
+    """
+    if not schedule.distributed:
+        return f"{schedule.name}: one process has every value, so nothing is exchanged.\n"
+    plan = plan_halos(schedule, rules)
+    pinned = sum(isinstance(item, HaloExchange) and item.pinned for item in schedule.body)
+    planned, spared = len(plan.exchanges), len(plan.spared)
+    title = f"{schedule.name}: {counted(planned, 'halo exchange')}, {spared} proved unnecessary"
+    title += f", {pinned} placed by a script" if pinned else ""
+    calls = {call.uid: call for call in kernel_calls(schedule)}
+    return "\n".join([title, *_explained(plan, calls)]) + "\n"
+
+
+def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
+    grouped: dict[tuple[object, ...], list[Placed]] = defaultdict(list)
+    for placed in plan.exchanges:
+        exchange = placed.exchange
+        alike = (placed.before, exchange.datum, exchange.depth, exchange.guarded, exchange.reasons)
+        grouped[alike].append(placed)
+    for group in grouped.values():
+        yield ""
+        yield from _exchange_lines(group, calls)
+    if plan.spared:
+        yield ""
+        yield "Proved unnecessary:"
+    texts: dict[tuple[str, ...], list[Key]] = defaultdict(list)
+    for spared in plan.spared:
+        texts[_spared_text(spared, calls)].append(spared.key)
+    for (where, who, why), keys in texts.items():
+        yield f"  {_keys_text(keys)}, before {where}: {who}"
+        yield f"    {why}"
+
+
+def _keys_text(keys: list[Key]) -> str:
+    """Return the components as they are exchanged: `u`, or `u[1], u[2]`."""
+    return ", ".join(map(key_text, keys))
+
+
+def _exchange_lines(group: list[Placed], calls: dict[str, KernelCall]) -> Iterator[str]:
+    """Yield the lines on exchanges that differ in the component only."""
+    exchange, before = group[0].exchange, group[0].before
+    keys = [Key(placed.exchange.datum, placed.exchange.component) for placed in group]
+    where = "at the end" if before == END else f"before {before}"
+    yield f"{_keys_text(keys)}, {where}: exchanged to level {describe_depth(exchange.depth)}"
+    for reason in exchange.reasons:
+        yield f"  needed:  {_reader_text(reason.reader, reason.read, keys[0], calls)}"
+    yield f"  stale:   {_writer_text(exchange.reasons[0], keys[0], calls)}"
+    yield (
+        f"  guarded: {_guard_text(exchange)}" if exchange.guarded else "  always:  no guard needed"
+    )
+
+
+def _guard_text(exchange: HaloExchange) -> str:
+    if exchange.reasons[0].writer == OUTSIDE:
+        return "how the halo was left before this invoke, only the run-time flags know"
+    return "whether that is enough depends on extents that only run time knows"
+
+
+def _reader_text(reader: str, read: str, key: Key, calls: dict[str, KernelCall]) -> str:
+    if reader == END:
+        return f"it is read {read}"
+    return f"{_call_text(reader, key, calls)} reads it {read}"
+
+
+def _writer_text(reason: Reason, key: Key, calls: dict[str, KernelCall]) -> str:
+    if reason.writer == OUTSIDE:
+        return "it was written before this invoke, which may have left its halo stale"
+    return f"{_call_text(reason.writer, key, calls)} leaves {reason.written}"
+
+
+def _call_text(uid: str, key: Key, calls: dict[str, KernelCall]) -> str:
+    """Return a call by its kernel, and the place of its argument: `k_type (alg.x90:12)`."""
+    call = calls[uid]
+    place = _place_text(_span_of(call, key))
+    return f"'{call.kernel.name}'{f' ({place})' if place else ''}"
+
+
+def _span_of(call: KernelCall, key: Key) -> Span | None:
+    for actual in call.args:
+        if actual.datum == key.datum and actual.component in (None, key.component):
+            return actual.span or call.span
+    return call.span
+
+
+def _place_text(span: Span | None) -> str:
+    return "" if span is None else f"{span.source.name}:{span.line}"
+
+
+_BECAUSE = {
+    Spare.ALWAYS: "annexed dofs are clean before and after every invoke",
+    Spare.NO_ANNEXED: "its function space has no annexed dofs",
+    Spare.CARRIED: "stale copies only stay stale, and are made right before anything reads them",
+}
+
+
+def _spared_text(spared: Spared, calls: dict[str, KernelCall]) -> tuple[str, str, str]:
+    """Return where a read is that needs no exchange, which call it is, and why."""
+    who = _call_text(spared.reader, spared.key, calls)
+    why = f"reads it {spared.read}, but {_because_text(spared, calls)}"
+    return spared.loop, who, why
+
+
+def _because_text(spared: Spared, calls: dict[str, KernelCall]) -> str:
+    match spared.because:
+        case Spare.EXCHANGED:
+            return "an exchange before an earlier loop reaches far enough"
+        case Spare.LEFT:
+            writer = _call_text(spared.writer, spared.key, calls)
+            return f"{writer} leaves {spared.written}"
+    return _BECAUSE[spared.because]

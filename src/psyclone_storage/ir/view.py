@@ -1,0 +1,280 @@
+"""A schedule as people and programs read it: text for `--schedule`, JSON for `--schedule-json`.
+
+Both say the same and are stable: statements in order, calls inside their loops, names first. The
+JSON form is documented in `docs/reference/schedule-json.md`; `SCHEMA` counts its changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import KernelArg
+from psyclone_storage.ir.region import Depth, describe_depth
+from psyclone_storage.ir.schedule import (
+    Actual,
+    Datum,
+    DatumRole,
+    Extent,
+    GlobalReduction,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Over,
+    Phase,
+    Reach,
+    Schedule,
+    Statement,
+)
+
+SCHEMA = 1
+"""The version of the JSON form; it grows when a key goes away or changes its meaning."""
+
+Json = dict[str, object]
+Paint = Callable[[str], str]
+
+_BOLD, _PLAIN = "\033[1m", "\033[0m"
+
+
+def _unpainted(text: str) -> str:
+    return text
+
+
+def _bold(text: str) -> str:
+    return f"{_BOLD}{text}{_PLAIN}"
+
+
+# ---------------------------------------------------------------------------- text
+
+
+def schedule_text(schedule: Schedule, *, colour: bool = False) -> str:
+    """Return `schedule` as text, one line a datum or statement, names in bold if `colour`.
+
+    A line begins with the name of the datum or statement; calls are indented below their loops.
+    """
+    paint = _bold if colour else _unpainted
+    lines = [f"{paint(schedule.name)}: {_mode_text(schedule)}", "  data"]
+    lines += _columns([(2, datum.name, _datum_text(datum)) for datum in schedule.data], paint)
+    lines.append("  schedule")
+    lines += _columns(list(_rows(schedule.body, 2)), paint)
+    return "\n".join(lines) + "\n"
+
+
+def _mode_text(schedule: Schedule) -> str:
+    if not schedule.distributed:
+        return "one process"
+    annexed = "always" if schedule.annexed_clean else "not always"
+    return f"distributed memory, annexed dofs {annexed} clean"
+
+
+def _columns(rows: list[tuple[int, str, str]], paint: Paint) -> list[str]:
+    """Return the rows (indent, name, text) as lines, with all texts in one column."""
+    width = max((2 * indent + len(name) for indent, name, _ in rows), default=0)
+    lines = []
+    for indent, name, text in rows:
+        pad = " " * (width - 2 * indent - len(name))
+        lines.append(f"{'  ' * indent}{paint(name)}{pad}  {text}".rstrip())
+    return lines
+
+
+def _datum_text(datum: Datum) -> str:
+    if datum.role is not DatumRole.ARGUMENT or datum.kind is None:
+        return datum.role.value
+    vector = f" vector of {datum.vector}" if datum.vector > 1 else ""
+    return f"{datum.kind.value}{vector}, {datum.access.value}"
+
+
+def _rows(body: tuple[Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:
+    for item in body:
+        yield indent, item.uid, statement_text(item)
+        if isinstance(item, Loop):
+            yield from _rows(item.body, indent + 1)
+
+
+def statement_text(item: Statement) -> str:
+    """Return what `item` does, in one line, without what is inside a loop."""
+    match item:
+        case Loop(over=over, extent=extent):
+            return "call once" if over is Over.DOMAIN else f"{over.value}, {extent_text(extent)}"
+        case KernelCall():
+            args = "; ".join(map(_arg_text, item.kernel.args, item.args))
+            return f"{item.kernel.name}({args})"
+        case HaloExchange():
+            return _exchange_text(item)
+        case MarkHalo():
+            return _mark_text(item)
+        case GlobalReduction(datum=datum, op=op):
+            return f"{op.value} of {datum} over all ranks"
+
+
+def extent_text(extent: Extent) -> str:
+    """Return how far a loop goes: `owned`, `owned and halo to level 2`."""
+    if extent.reach is Reach.ANNEXED:
+        return "owned and annexed"
+    if not extent.in_halo:
+        return str(extent.reach.value)
+    start = "owned and halo" if extent.reach is Reach.HALO else "halo only,"
+    return f"{start} to level {describe_depth(extent.depth)}"
+
+
+def component_text(datum: str, component: int | None) -> str:
+    """Return a field, or one component of a field vector, by name: `u`, `u[2]`."""
+    return datum if component is None else f"{datum}[{component}]"
+
+
+def _exchange_text(item: HaloExchange) -> str:
+    verb = {Phase.WHOLE: "exchange", Phase.START: "start", Phase.FINISH: "finish"}[item.phase]
+    what = component_text(item.datum, item.component)
+    text = f"{verb} {what} to level {describe_depth(item.depth)}"
+    text += " for its annexed dofs" if item.annexed_only else ""
+    text += " if it is dirty" if item.guarded else ""
+    return f"{text} (pinned)" if item.pinned else text
+
+
+def _mark_text(item: MarkHalo) -> str:
+    what = component_text(item.datum, item.component)
+    parts = ["dirty"] if item.dirty else []
+    parts += [f"clean to level {describe_depth(item.clean)}"] if item.clean.terms else []
+    return f"{what} is {', then '.join(parts)}"
+
+
+def _arg_text(described: KernelArg, actual: Actual) -> str:
+    text = spell(actual.value)
+    if actual.datum is not None:
+        text = component_text(actual.datum, actual.component)
+    text += f": {described.access.value}"
+    spaces = " from ".join(described.spaces)
+    text += f" {spaces}" if spaces else ""
+    text += f" on {described.mesh.value} mesh" if described.mesh else ""
+    if described.stencil:
+        extent = f" {spell(actual.extent)}" if actual.extent else ""
+        text += f" stencil {described.stencil.value}{extent}"
+    return text
+
+
+# ---------------------------------------------------------------------------- JSON
+
+
+def schedule_json(schedule: Schedule) -> Json:
+    """Return `schedule` as what `json.dumps` takes: dictionaries, lists, texts, numbers, None."""
+    return {
+        "schema": SCHEMA,
+        "name": schedule.name,
+        "distributed": schedule.distributed,
+        "annexed_clean": schedule.annexed_clean,
+        "data": [_datum_json(datum) for datum in schedule.data],
+        "statements": [_statement_json(item) for item in schedule.body],
+    }
+
+
+def _datum_json(datum: Datum) -> Json:
+    return {
+        "name": datum.name,
+        "actual": spell(datum.actual),
+        "role": datum.role.value,
+        "kind": datum.kind.value if datum.kind else None,
+        "components": datum.vector,
+        "rank": datum.rank,
+        "access": datum.access.value,
+        "place": _place_json(datum.span),
+    }
+
+
+def _statement_json(item: Statement) -> Json:
+    match item:
+        case Loop():
+            return {
+                "statement": "loop",
+                "uid": item.uid,
+                "over": item.over.value,
+                "reach": item.extent.reach.value,
+                "depth": _depth_json(item.extent.depth),
+                "body": [_statement_json(inner) for inner in item.body],
+            }
+        case KernelCall():
+            return _call_json(item)
+        case HaloExchange():
+            return _exchange_json(item)
+        case MarkHalo():
+            return {
+                "statement": "mark halo",
+                "uid": item.uid,
+                "datum": item.datum,
+                "component": item.component,
+                "dirty": item.dirty,
+                "clean": _depth_json(item.clean),
+            }
+        case GlobalReduction():
+            return {
+                "statement": "global reduction",
+                "uid": item.uid,
+                "datum": item.datum,
+                "operation": item.op.value,
+            }
+
+
+def _call_json(call: KernelCall) -> Json:
+    return {
+        "statement": "kernel call",
+        "uid": call.uid,
+        "kernel": call.kernel.name,
+        "module": call.kernel.module or None,
+        "iteration": call.kernel.iteration.value,
+        "halo_depth": spell(call.halo_depth) if call.halo_depth else None,
+        "place": _place_json(call.span),
+        "args": [
+            {
+                "datum": actual.datum,
+                "value": spell(actual.value),
+                "component": actual.component,
+                "kind": described.kind.value,
+                "access": described.access.value,
+                "spaces": list(described.spaces),
+                "mesh": described.mesh.value if described.mesh else None,
+                "stencil": described.stencil.value if described.stencil else None,
+                "extent": spell(actual.extent) if actual.extent else None,
+            }
+            for described, actual in zip(call.kernel.args, call.args, strict=True)
+        ],
+    }
+
+
+def _exchange_json(item: HaloExchange) -> Json:
+    return {
+        "statement": "halo exchange",
+        "uid": item.uid,
+        "datum": item.datum,
+        "component": item.component,
+        "depth": _depth_json(item.depth),
+        "guarded": item.guarded,
+        "annexed_only": item.annexed_only,
+        "phase": item.phase.value,
+        "pinned": item.pinned,
+        "reasons": [
+            {
+                "reader": reason.reader,
+                "read": reason.read,
+                "writer": reason.writer or None,
+                "written": reason.written,
+            }
+            for reason in item.reasons
+        ],
+    }
+
+
+def _depth_json(depth: Depth) -> Json:
+    return {
+        "text": describe_depth(depth),
+        "terms": [
+            {"whole": term.whole, "names": list(term.names), "constant": term.constant}
+            for term in depth.terms
+        ],
+    }
+
+
+def _place_json(span: Span | None) -> Json | None:
+    if span is None:
+        return None
+    return {"file": span.source.name, "line": span.line, "column": span.column}
