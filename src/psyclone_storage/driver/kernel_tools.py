@@ -46,7 +46,7 @@ def check_kernel_file(path: Path, settings: Settings) -> tuple[Diagnostic, ...]:
 def _kernel_in(path: Path, type_name: str | None) -> ParsedKernel:
     source = read_source(path)
     if type_name is not None:
-        return read_kernel(source, type_name)
+        return read_kernel(source, type_name, needs_code=False)
     names = kernel_types(source)
     if len(names) != 1:
         found = ", ".join(names) or "none"
@@ -58,4 +58,4 @@ def _kernel_in(path: Path, type_name: str | None) -> ParsedKernel:
                 hint="Name the one that is meant with '--type NAME'." if names else "",
             )
         )
-    return read_kernel(source, names[0])
+    return read_kernel(source, names[0], needs_code=False)

@@ -43,7 +43,7 @@ class Kernels:
         key = (path, wanted.original)
         if key not in self._known:
             source = read_checked(path, self.line_limit)
-            parsed = read_kernel(source, wanted.original)
+            parsed = read_kernel(source, wanted.original, wanted_by=wanted.call.name_span)
             self._known[key] = interpret_kernel(parsed, self.settings)
         return self._known[key], path
 
