@@ -9,7 +9,8 @@ module element_mod
   use constants_mod, only: i_def, l_def, r_def
   use fs_continuity_mod, only: W0, W1, W2, W2H, W2V, W2broken, W2Hbroken, W2Htrace, W2Vtrace, &
                                W3, Wtheta, Wchi
-  use reference_element_mod, only: reference_element_type
+  use reference_element_mod, only: EDGE_OFFSET, FACE_OFFSET, reference_element_type, V, &
+                                   VERTEX_OFFSET
 
   implicit none
   private
@@ -30,6 +31,8 @@ module element_mod
     integer(i_def) :: dim_space_diff = 3
     !> Whether dofs belong to their cell alone.
     logical(l_def) :: broken = .false.
+    !> Labels of what the dofs belong to.
+    integer(i_def), allocatable :: entities(:)
     real(r_def), allocatable :: nodes(:, :)
     real(r_def), allocatable :: directions(:, :)
   contains
@@ -54,7 +57,7 @@ contains
     type(element_type) :: element
 
     real(r_def), allocatable :: points(:, :), directions(:, :)
-    integer(i_def) :: first, last
+    integer(i_def) :: df, first, last
 
     if (order > 1 .or. (order == 1 .and. fs /= Wchi)) &
       error stop 'function_space_type: only the lowest order has a body'
@@ -76,6 +79,8 @@ contains
     element%broken = any(fs == [W2broken, W2Hbroken, W3, Wchi])
     allocate (element%nodes, source=points(:, first:last))
     call set_dimensions()
+    allocate (element%entities(element%ndf))
+    element%entities = [(label_of(fs, first + df - 1), df=1, element%ndf)]
 
   contains
 
@@ -110,6 +115,25 @@ contains
     end subroutine set_dimensions
 
   end function new_element
+
+  !> Return the label of what the dof at a point belongs to, by the place of the point among those
+  !> of its kind; the dofs of Wchi belong to the volume at any order.
+  pure function label_of(fs, place) result(label)
+    integer(i_def), intent(in) :: fs
+    integer(i_def), intent(in) :: place
+    integer(i_def) :: label
+
+    select case (fs)
+    case (W0)
+      label = VERTEX_OFFSET + place
+    case (W1)
+      label = EDGE_OFFSET + place
+    case (W3, Wchi)
+      label = V
+    case default
+      label = FACE_OFFSET + place
+    end select
+  end function label_of
 
   !> Return what a dof sits on, seen from above: on_vertex, on_edge or on_cell.
   pure function sits_on(self, df)

@@ -70,6 +70,7 @@ module function_space_mod
     procedure, public :: get_levels
     procedure, public :: get_nodes
     procedure, public :: get_boundary_dofs
+    procedure, public :: get_entity_dofs
     procedure, public :: get_global_dof_id
 
     procedure, public :: which
@@ -297,6 +298,14 @@ contains
 
     boundary_dofs => self%boundary_dofs
   end function get_boundary_dofs
+
+  !> Return the label of what each dof of a cell belongs to.
+  function get_entity_dofs(self) result(entity_dofs)
+    class(function_space_type), target, intent(in) :: self
+    integer(i_def), pointer :: entity_dofs(:)
+
+    entity_dofs => self%element%entities
+  end function get_entity_dofs
 
   !> Return the id over all ranks, from 0, of every dof.
   subroutine get_global_dof_id(self, global_dof_id)

@@ -22,6 +22,13 @@ module reference_element_mod
   integer(i_def), parameter, public :: SWB = 1, SEB = 2, NEB = 3, NWB = 4
   integer(i_def), parameter, public :: SWT = 5, SET = 6, NET = 7, NWT = 8
 
+  ! Labels of what a dof belongs to: the volume, or an offset plus the place of a face, an edge or a
+  ! vertex
+  integer(i_def), parameter, public :: V = 1
+  integer(i_def), parameter, public :: FACE_OFFSET = 1000
+  integer(i_def), parameter, public :: EDGE_OFFSET = 2000
+  integer(i_def), parameter, public :: VERTEX_OFFSET = 3000
+
   !> A cell shape: coordinates and directions of its vertices, edges and faces, (3, entity).
   type, abstract, public :: reference_element_type
     private
@@ -45,6 +52,9 @@ module reference_element_mod
     procedure, public :: get_number_horizontal_faces
     procedure, public :: get_number_vertical_faces
     procedure, public :: get_number_verts_per_edge
+    procedure, public :: get_vertex_entity
+    procedure, public :: get_edge_entity
+    procedure, public :: get_face_entity
     procedure, public :: get_vertex
     procedure, public :: get_vertex_coordinates
     procedure, public :: get_edge_centre_coordinates
@@ -183,6 +193,33 @@ contains
 
     get_number_verts_per_edge = 2
   end function get_number_verts_per_edge
+
+  !> Return the label of what sits on a vertex.
+  pure function get_vertex_entity(this, vertex_index)
+    class(reference_element_type), intent(in) :: this
+    integer(i_def), intent(in) :: vertex_index
+    integer(i_def) :: get_vertex_entity
+
+    get_vertex_entity = VERTEX_OFFSET + vertex_index
+  end function get_vertex_entity
+
+  !> Return the label of what sits on an edge.
+  pure function get_edge_entity(this, edge_index)
+    class(reference_element_type), intent(in) :: this
+    integer(i_def), intent(in) :: edge_index
+    integer(i_def) :: get_edge_entity
+
+    get_edge_entity = EDGE_OFFSET + edge_index
+  end function get_edge_entity
+
+  !> Return the label of what sits on a face.
+  pure function get_face_entity(this, face_index)
+    class(reference_element_type), intent(in) :: this
+    integer(i_def), intent(in) :: face_index
+    integer(i_def) :: get_face_entity
+
+    get_face_entity = FACE_OFFSET + face_index
+  end function get_face_entity
 
   !> Return the coordinates of one vertex.
   pure function get_vertex(this, vertex_index)

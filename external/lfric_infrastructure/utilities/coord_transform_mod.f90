@@ -1,0 +1,188 @@
+!> Owns the change between Cartesian and spherical coordinates, of points and of vectors.
+!>
+!> Angles are in radians; longitude is in (-pi, pi], latitude in [-pi/2, pi/2]. The coordinates of a
+!> cubed sphere are not here.
+module coord_transform_mod
+
+  use constants_mod, only: PI, r_def, r_double, r_single
+
+  implicit none
+  private
+
+  public :: ll2xyz, llr2xyz, xyz2ll, xyz2llr
+  public :: cartesian_distance, spherical_distance, central_angle
+  public :: sphere2cart_vector, cart2sphere_vector, cart2sphere_scalar
+  public :: rodrigues_rotation, rebase_longitude_range
+
+  !> Set the longitude and latitude of a point.
+  interface xyz2ll
+    module procedure xyz2ll_single, xyz2ll_double
+  end interface xyz2ll
+
+  !> Set the longitude, latitude and radius of a point.
+  interface xyz2llr
+    module procedure xyz2llr_single, xyz2llr_double
+  end interface xyz2llr
+
+contains
+
+  !> Set the Cartesian coordinates of a point on the unit sphere.
+  subroutine ll2xyz(longitude, latitude, x, y, z)
+    real(r_def), intent(in) :: longitude, latitude
+    real(r_def), intent(out) :: x, y, z
+
+    call llr2xyz(longitude, latitude, 1.0_r_def, x, y, z)
+  end subroutine ll2xyz
+
+  !> Set the Cartesian coordinates of a point.
+  subroutine llr2xyz(longitude, latitude, radius, x, y, z)
+    real(r_def), intent(in) :: longitude, latitude, radius
+    real(r_def), intent(out) :: x, y, z
+
+    x = radius * cos(latitude) * cos(longitude)
+    y = radius * cos(latitude) * sin(longitude)
+    z = radius * sin(latitude)
+  end subroutine llr2xyz
+
+  !> Set the longitude and latitude of a point, in double precision.
+  subroutine xyz2ll_double(x, y, z, longitude, latitude)
+    real(r_double), intent(in) :: x, y, z
+    real(r_double), intent(out) :: longitude, latitude
+
+    longitude = 0.0_r_double
+    if (hypot(x, y) > 0.0_r_double) longitude = atan2(y, x)
+    latitude = atan2(z, hypot(x, y))
+  end subroutine xyz2ll_double
+
+  !> Set the longitude, latitude and radius of a point, in double precision.
+  subroutine xyz2llr_double(x, y, z, longitude, latitude, radius)
+    real(r_double), intent(in) :: x, y, z
+    real(r_double), intent(out) :: longitude, latitude, radius
+
+    call xyz2ll(x, y, z, longitude, latitude)
+    radius = norm2([x, y, z])
+  end subroutine xyz2llr_double
+
+  !> Set the longitude and latitude of a point, in single precision.
+  subroutine xyz2ll_single(x, y, z, longitude, latitude)
+    real(r_single), intent(in) :: x, y, z
+    real(r_single), intent(out) :: longitude, latitude
+
+    longitude = 0.0_r_single
+    if (hypot(x, y) > 0.0_r_single) longitude = atan2(y, x)
+    latitude = atan2(z, hypot(x, y))
+  end subroutine xyz2ll_single
+
+  !> Set the longitude, latitude and radius of a point, in single precision.
+  subroutine xyz2llr_single(x, y, z, longitude, latitude, radius)
+    real(r_single), intent(in) :: x, y, z
+    real(r_single), intent(out) :: longitude, latitude, radius
+
+    call xyz2ll(x, y, z, longitude, latitude)
+    radius = norm2([x, y, z])
+  end subroutine xyz2llr_single
+
+  !> Return the distance of two points in a straight line.
+  pure function cartesian_distance(x, y) result(s)
+    real(r_def), intent(in) :: x(3), y(3)
+    real(r_def) :: s
+
+    s = norm2(x - y)
+  end function cartesian_distance
+
+  !> Return the distance along the sphere of two points on it, given in Cartesian coordinates.
+  function spherical_distance(x1, x2) result(s)
+    real(r_def), intent(in) :: x1(3), x2(3)
+    real(r_def) :: s
+
+    real(r_def) :: half_chord
+
+    half_chord = 0.5_r_def * norm2(x1 / norm2(x1) - x2 / norm2(x2))
+    s = 2.0_r_def * norm2(x1) * asin(min(half_chord, 1.0_r_def))
+  end function spherical_distance
+
+  !> Set the angle between two points of a sphere, as seen from its centre.
+  subroutine central_angle(long1, lat1, long2, lat2, angle)
+    real(r_def), intent(in) :: long1, lat1, long2, lat2
+    real(r_def), intent(out) :: angle
+
+    real(r_def) :: one(3), two(3)
+
+    call ll2xyz(long1, lat1, one(1), one(2), one(3))
+    call ll2xyz(long2, lat2, two(1), two(2), two(3))
+    angle = spherical_distance(one, two)
+  end subroutine central_angle
+
+  !> Return the unit vectors to the east, to the north and upward at a point, as columns.
+  pure function directions_at(longitude, latitude) result(directions)
+    real(r_def), intent(in) :: longitude, latitude
+    real(r_def) :: directions(3, 3)
+
+    directions(:, 1) = [-sin(longitude), cos(longitude), 0.0_r_def]
+    directions(:, 2) = [-sin(latitude) * cos(longitude), -sin(latitude) * sin(longitude), &
+                        cos(latitude)]
+    directions(:, 3) = [cos(latitude) * cos(longitude), cos(latitude) * sin(longitude), &
+                        sin(latitude)]
+  end function directions_at
+
+  !> Return in Cartesian components a vector given by its components to the east, to the north and
+  !> upward at a point, (longitude, latitude, radius).
+  function sphere2cart_vector(dlambda, llr) result(dx)
+    real(r_def), intent(in) :: dlambda(3)
+    real(r_def), intent(in) :: llr(3)
+    real(r_def) :: dx(3)
+
+    dx = matmul(directions_at(llr(1), llr(2)), dlambda)
+  end function sphere2cart_vector
+
+  !> Return the components to the east, to the north and upward of a Cartesian vector at a
+  !> Cartesian point.
+  pure function cart2sphere_vector(x_vec, cartesian_vec) result(spherical_vec)
+    real(r_def), intent(in) :: x_vec(3)
+    real(r_def), intent(in) :: cartesian_vec(3)
+    real(r_def) :: spherical_vec(3)
+
+    spherical_vec = matmul(cartesian_vec, directions_at( &
+      atan2(x_vec(2), x_vec(1)), atan2(x_vec(3), hypot(x_vec(1), x_vec(2)))))
+  end function cart2sphere_vector
+
+  !> Replace the Cartesian components of a vector at a Cartesian point by those to the east, to
+  !> the north and upward.
+  subroutine cart2sphere_scalar(vector_x, vector_y, vector_z, spherical_u, spherical_v, spherical_w)
+    real(r_def), intent(in) :: vector_x, vector_y, vector_z
+    real(r_def), intent(inout) :: spherical_u, spherical_v, spherical_w
+
+    real(r_def) :: components(3)
+
+    components = cart2sphere_vector([vector_x, vector_y, vector_z], &
+                                    [spherical_u, spherical_v, spherical_w])
+    spherical_u = components(1)
+    spherical_v = components(2)
+    spherical_w = components(3)
+  end subroutine cart2sphere_scalar
+
+  !> Return a vector turned by an angle about an axis.
+  pure function rodrigues_rotation(x_vec, rot_vec, alpha) result(y_vec)
+    real(r_def), intent(in) :: x_vec(3)
+    real(r_def), intent(in) :: rot_vec(3)
+    real(r_def), intent(in) :: alpha
+    real(r_def) :: y_vec(3)
+
+    real(r_def) :: axis(3), across(3)
+
+    axis = rot_vec / norm2(rot_vec)
+    across = cshift(axis, 1) * cshift(x_vec, 2) - cshift(axis, 2) * cshift(x_vec, 1)
+    y_vec = x_vec * cos(alpha) + across * sin(alpha) + &
+            axis * dot_product(axis, x_vec) * (1.0_r_def - cos(alpha))
+  end function rodrigues_rotation
+
+  !> Return a longitude moved by whole turns into the turn that starts at `lon_min`.
+  function rebase_longitude_range(longitude, lon_min) result(rebased_longitude)
+    real(r_def), intent(in) :: longitude
+    real(r_def), intent(in) :: lon_min
+    real(r_def) :: rebased_longitude
+
+    rebased_longitude = lon_min + modulo(longitude - lon_min, 2.0_r_def * PI)
+  end function rebase_longitude_range
+
+end module coord_transform_mod
