@@ -18,7 +18,7 @@ from psyclone_storage.domain.build import BuildOptions, build_program
 from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
-from psyclone_storage.frontend.fortran.routine import read_routine
+from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.schedule import Program, Schedule
@@ -132,12 +132,12 @@ def check_output(build: Build) -> None:
     """
     try:
         algorithm = read_algorithm(SourceText("generated algorithm", build.algorithm_text))
-        psy = SourceText("generated PSy layer", build.psy_text)
-        found = [read_routine(psy, invoke.name).dummies for invoke in build.program.invokes]
+        routines = subroutine_heads(SourceText("generated PSy layer", build.psy_text))
     except CompileError as error:
         raise InternalError(f"Generated code cannot be read: {error}") from error
-    wanted = [
-        tuple(datum.name for datum in invoke.schedule.data) for invoke in build.program.invokes
-    ]
-    if algorithm.invokes or found != wanted:
+    wanted = {
+        invoke.name: tuple(datum.name for datum in invoke.schedule.data)
+        for invoke in build.program.invokes
+    }
+    if algorithm.invokes or routines != wanted:
         raise InternalError("Generated code differs from what was to be generated.")

@@ -13,6 +13,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.specification import read_procedure
+from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine, ScopeKind
 
@@ -51,6 +53,17 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
         tuple(use for around in _outwards(scope) for use in around.uses),
         span,
     )
+
+
+def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
+    """Return the dummy arguments of each subroutine that `source` opens, by its name in lower case.
+
+    Reads the opening statements alone.
+    """
+    heads = (read_procedure(statement) for statement in scan(source))
+    return {
+        head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"
+    }
 
 
 def _read_up_to_body(reader: UnitReader, wanted: str) -> OpenScope | None:
