@@ -1,10 +1,11 @@
 !> Owns the change between Cartesian and spherical coordinates, of points and of vectors.
 !>
 !> Angles are in radians; longitude is in (-pi, pi], latitude in [-pi/2, pi/2]. The coordinates of a
-!> cubed sphere are not here.
+!> cubed sphere, (alpha, beta, radius) on a panel, are interfaces only.
 module coord_transform_mod
 
-  use constants_mod, only: PI, r_def, r_double, r_single
+  use constants_mod, only: i_def, PI, r_def, r_double, r_single
+  use no_body_mod, only: no_body
 
   implicit none
   private
@@ -12,6 +13,7 @@ module coord_transform_mod
   public :: ll2xyz, llr2xyz, xyz2ll, xyz2llr
   public :: cartesian_distance, spherical_distance, central_angle
   public :: sphere2cart_vector, cart2sphere_vector, cart2sphere_scalar
+  public :: alphabetar2xyz, alphabetar2llr, xyz2alphabetar
   public :: rodrigues_rotation, rebase_longitude_range
 
   !> Set the longitude and latitude of a point.
@@ -23,6 +25,11 @@ module coord_transform_mod
   interface xyz2llr
     module procedure xyz2llr_single, xyz2llr_double
   end interface xyz2llr
+
+  !> Set the Cartesian coordinates of a point on a panel.
+  interface alphabetar2xyz
+    module procedure alphabetar2xyz_single, alphabetar2xyz_double
+  end interface alphabetar2xyz
 
 contains
 
@@ -81,6 +88,54 @@ contains
     call xyz2ll(x, y, z, longitude, latitude)
     radius = norm2([x, y, z])
   end subroutine xyz2llr_single
+
+  !> Set the Cartesian coordinates of a point on a panel, in double precision.
+  subroutine alphabetar2xyz_double(alpha, beta, radius, panel_id, global_x, global_y, global_z)
+    real(r_double), intent(in) :: alpha, beta, radius
+    integer(i_def), intent(in) :: panel_id
+    real(r_double), intent(out) :: global_x, global_y, global_z
+
+    global_x = 0.0_r_double
+    global_y = 0.0_r_double
+    global_z = 0.0_r_double
+    call no_body('alphabetar2xyz')
+  end subroutine alphabetar2xyz_double
+
+  !> Set the Cartesian coordinates of a point on a panel, in single precision.
+  subroutine alphabetar2xyz_single(alpha, beta, radius, panel_id, global_x, global_y, global_z)
+    real(r_single), intent(in) :: alpha, beta, radius
+    integer(i_def), intent(in) :: panel_id
+    real(r_single), intent(out) :: global_x, global_y, global_z
+
+    global_x = 0.0_r_single
+    global_y = 0.0_r_single
+    global_z = 0.0_r_single
+    call no_body('alphabetar2xyz')
+  end subroutine alphabetar2xyz_single
+
+  !> Set the longitude and latitude of a point on a panel.
+  subroutine alphabetar2llr(alpha, beta, radius, panel_id, long, lat)
+    real(r_def), intent(in) :: alpha, beta
+    real(r_def), intent(inout) :: radius
+    integer(i_def), intent(in) :: panel_id
+    real(r_def), intent(out) :: long, lat
+
+    long = 0.0_r_def
+    lat = 0.0_r_def
+    call no_body('alphabetar2llr')
+  end subroutine alphabetar2llr
+
+  !> Set the place on a panel of a point given in Cartesian coordinates.
+  subroutine xyz2alphabetar(global_x, global_y, global_z, panel_id, alpha, beta, radius)
+    real(r_def), intent(in) :: global_x, global_y, global_z
+    integer(i_def), intent(in) :: panel_id
+    real(r_def), intent(out) :: alpha, beta, radius
+
+    alpha = 0.0_r_def
+    beta = 0.0_r_def
+    radius = 0.0_r_def
+    call no_body('xyz2alphabetar')
+  end subroutine xyz2alphabetar
 
   !> Return the distance of two points in a straight line.
   pure function cartesian_distance(x, y) result(s)
