@@ -1,0 +1,329 @@
+"""Where exchanges and marks go, decision by decision."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from psyclone_storage.analysis.halo import Spare, plan_halos
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
+from psyclone_storage.ir.schedule import (
+    Extent,
+    GlobalReduction,
+    HaloExchange,
+    Loop,
+    Phase,
+    Reach,
+    Schedule,
+)
+from psyclone_storage.transform.halos import with_halos, without_halos
+from unit.analysis.small import (
+    RULES,
+    cells,
+    dofs,
+    exchanges,
+    field,
+    halo,
+    marks,
+    operator,
+    scalar,
+    schedule,
+    uids,
+)
+
+STENCIL = cells("a write w3", "u read w3 stencil 1")
+DEEP = cells("a write w3", "u read w3 stencil 2")
+
+
+def planned(
+    *calls: object, annexed: bool = False, vectors: dict[str, int] | None = None
+) -> Schedule:
+    return with_halos(schedule(*calls, annexed=annexed, vectors=vectors), RULES)  # type: ignore[arg-type]
+
+
+def summary(result: Schedule) -> dict[str, str]:
+    """Return of each exchange its depth, with a `?` if it is guarded."""
+    return {
+        uid: describe_depth(item.depth) + ("?" if item.guarded else "")
+        for uid, item in exchanges(result).items()
+    }
+
+
+# ---------------------------------------------------------------------------- placement
+
+
+def test_what_was_written_outside_is_exchanged_under_a_guard() -> None:
+    assert summary(planned(STENCIL)) == {"halo(u)@loop1": "1?"}
+
+
+def test_what_was_written_inside_is_exchanged_without_a_guard() -> None:
+    result = planned(dofs("u write w3"), STENCIL)
+    assert uids(result) == [
+        "loop1", "mark(u)@loop1", "halo(u)@loop2", "loop2", "mark(a)@loop2",
+    ]  # fmt: skip
+    assert summary(result) == {"halo(u)@loop2": "1"}
+
+
+def test_one_exchange_before_the_first_reader_goes_as_deep_as_any_needs() -> None:
+    assert summary(planned(STENCIL, DEEP, STENCIL)) == {"halo(u)@loop1": "2?"}
+
+
+def test_a_write_ends_the_life_of_an_exchange() -> None:
+    result = planned(STENCIL, dofs("u readwrite w3"), DEEP)
+    assert summary(result) == {"halo(u)@loop1": "1?", "halo(u)@loop3": "2"}
+
+
+def test_depths_of_run_time_extents_are_joined_symbolically() -> None:
+    wide = cells("a write w3", "u read w3 stencil extent")
+    assert summary(planned(dofs("u write w3"), wide, DEEP)) == {"halo(u)@loop2": "max(2, extent)"}
+
+
+def test_several_arguments_of_one_loop_share_no_exchange_but_each_has_its_own() -> None:
+    result = planned(cells("a write w3", "u read w3 stencil 1", "v read w3 stencil 2"))
+    assert summary(result) == {"halo(u)@loop1": "1?", "halo(v)@loop1": "2?"}
+
+
+def test_components_of_a_vector_are_exchanged_one_by_one_and_only_where_dirty() -> None:
+    result = planned(STENCIL, dofs(field("u write w3", component=2)), STENCIL, vectors={"u": 3})
+    assert summary(result) == {
+        "halo(u[1])@loop1": "1?",
+        "halo(u[2])@loop1": "1?",
+        "halo(u[3])@loop1": "1?",
+        "halo(u[2])@loop3": "1",
+    }
+
+
+def test_operators_and_scalars_are_never_exchanged() -> None:
+    call = cells("a inc w2", operator("op", "read"))
+    assert summary(planned(call)) == {}
+
+
+def test_a_serial_schedule_has_no_exchanges_no_marks_and_no_global_sums() -> None:
+    serial = schedule(STENCIL, dofs(scalar("s"), "u read w3"), distributed=False)
+    assert uids(with_halos(serial, RULES)) == ["loop1", "loop2"]
+
+
+# ---------------------------------------------------------------------------- annexed dofs
+
+
+def test_readers_of_annexed_dofs_exchange_unless_annexed_dofs_are_kept_clean() -> None:
+    reader = cells("a write w3", "u read w0")
+    result = planned(reader)
+    assert summary(result) == {"halo(u)@loop1": "1?"}
+    assert exchanges(result)["halo(u)@loop1"].annexed_only
+    assert summary(planned(reader, annexed=True)) == {}
+
+
+def test_a_builtin_leaves_annexed_dofs_dirty_unless_it_computes_them() -> None:
+    pair = (dofs("u write any_space_1"), cells("a write w3", "u read w0"))
+    assert summary(planned(*pair)) == {"halo(u)@loop2": "1"}
+    assert summary(planned(*pair, annexed=True)) == {}
+
+
+@pytest.mark.spec("B6")
+def test_a_kernel_that_only_writes_needs_annexed_dofs_of_what_it_reads() -> None:
+    result = planned(dofs("u write any_space_1"), cells("a write w0", "u read w0"))
+    assert summary(result) == {"halo(u)@loop2": "1"}
+
+
+@pytest.mark.spec("W7")
+def test_a_kernel_that_only_writes_leaves_annexed_dofs_clean() -> None:
+    result = planned(cells("u write w0", "b read w3"), cells("a write w3", "u read w0"))
+    assert summary(result) == {}
+
+
+def test_random_numbers_make_annexed_dofs_dirty_and_the_next_reader_cleans_them() -> None:
+    result = planned(
+        dofs("u write any_space_1", owned=True), cells("a write w3", "u read w0"), annexed=True
+    )
+    assert summary(result) == {"halo(u)@loop2": "1"}
+
+
+def test_random_numbers_that_nobody_reads_are_exchanged_at_the_end() -> None:
+    result = planned(dofs("u write any_space_1", owned=True), annexed=True)
+    assert uids(result) == ["loop1", "mark(u)@loop1", "halo(u)@end"]
+    assert summary(result) == {"halo(u)@end": "1"}
+    assert summary(planned(dofs("u write any_space_1", owned=True))) == {}
+
+
+def test_random_numbers_on_a_discontinuous_space_need_no_exchange() -> None:
+    result = planned(
+        dofs("u write any_space_1", owned=True), cells("a write w3", "u read w3"), annexed=True
+    )
+    assert summary(result) == {}
+
+
+def test_builtins_over_annexed_dofs_read_them() -> None:
+    result = planned(
+        dofs("u write any_space_1", owned=True),
+        dofs("a write any_space_1", "u read any_space_1"),
+        annexed=True,
+    )
+    assert summary(result) == {"halo(u)@loop2": "1"}
+
+
+# ---------------------------------------------------------------------------- increments
+
+
+def test_an_increment_whose_field_is_exchanged_next_needs_no_exchange_before() -> None:
+    result = planned(dofs("u write any_space_1"), cells("u inc w0"), cells("b inc w0", "u read w0"))
+    assert summary(result) == {"halo(u)@loop3": "1"}
+
+
+def test_an_increment_at_the_end_needs_no_exchange() -> None:
+    plan = plan_halos(schedule(dofs("u write any_space_1"), cells("u inc w0")), RULES)
+    assert plan.exchanges == ()
+    assert [(item.key.datum, item.because) for item in plan.spared] == [("u", Spare.CARRIED)]
+
+
+def test_an_increment_before_a_reader_of_annexed_dofs_needs_them_clean() -> None:
+    result = planned(cells("u inc w0"), cells("a write w3", "u read w0"))
+    assert summary(result) == {"halo(u)@loop1": "1?"}
+
+
+def test_increments_in_a_row_wait_for_the_exchange_that_comes_in_any_case() -> None:
+    adds = [cells("u inc w0")] * 5
+    assert summary(planned(*adds, cells("b inc w0", "u read w0"))) == {"halo(u)@loop6": "1"}
+
+
+def test_readinc_reads_the_outermost_level_as_well() -> None:
+    assert summary(planned(cells("u readinc w0"))) == {"halo(u)@loop1": "1?"}
+
+
+def test_an_increment_deep_in_the_halo_exchanges_one_level_less_if_someone_reads_it() -> None:
+    deep = (cells("u inc w0"), halo(3))
+    reader = (cells("b inc w0", "u read w0"), halo(2))
+    assert summary(planned(deep, reader)) == {"halo(u)@loop1": "2?"}
+
+
+def test_an_increment_to_a_run_time_depth_never_asks_for_depth_zero() -> None:
+    deep = (cells("u inc w0"), halo("reach"))
+    reader = (cells("b inc w0", "u read w0"), halo(1))
+    assert summary(planned(deep, reader))["halo(u)@loop1"] == "max(1, reach - 1)?"
+
+
+# ---------------------------------------------------------------------------- what is left
+
+
+def test_redundant_computation_replaces_an_exchange() -> None:
+    result = planned((dofs("u write w3"), halo(1)), STENCIL)
+    assert summary(result) == {}
+    assert marks(result)["mark(u)@loop1"].clean == Depth.of(1)
+
+
+def test_depths_that_cannot_be_compared_are_left_to_the_flags() -> None:
+    result = planned((dofs("u write w3"), halo("reach")), DEEP)
+    assert summary(result) == {"halo(u)@loop2": "2?"}
+
+
+def test_a_loop_over_the_whole_halo_leaves_nothing_to_exchange() -> None:
+    everywhere = Extent(Reach.HALO, WHOLE)
+    result = planned((dofs("u write w3"), everywhere), DEEP)
+    assert summary(result) == {}
+    mark = marks(result)["mark(u)@loop1"]
+    assert (mark.dirty, mark.clean) == (False, WHOLE)
+
+
+def test_halo_kernels_keep_what_is_clean_beyond_them() -> None:
+    mask = cells("u write w3", iteration=Iteration.HALO_CELL_COLUMN, depth="1")
+    result = planned((dofs("u write w3"), halo(2)), mask, DEEP)
+    assert summary(result) == {}
+    assert list(marks(result)) == ["mark(u)@loop1", "mark(a)@loop3"]
+
+
+def test_halo_kernels_count_as_right_where_they_wrote() -> None:
+    mask = cells("u write w3", iteration=Iteration.HALO_CELL_COLUMN, depth="2")
+    result = planned(dofs("u write w3"), mask, DEEP)
+    assert summary(result) == {}
+    mark = marks(result)["mark(u)@loop2"]
+    assert (mark.dirty, mark.clean) == (False, Depth.of(2))
+
+
+# ---------------------------------------------------------------------------- marks
+
+
+@pytest.mark.spec("W6")
+def test_a_field_that_is_dirty_is_not_made_dirty_again() -> None:
+    result = planned(dofs("u write w3"), dofs("u readwrite w3"), dofs("u readwrite w3"))
+    assert list(marks(result)) == ["mark(u)@loop1"]
+
+
+def test_a_field_that_is_dirty_is_only_made_clean() -> None:
+    result = planned(dofs("u write w3"), (dofs("u write w3"), halo(1)))
+    mark = marks(result)["mark(u)@loop2"]
+    assert (mark.dirty, mark.clean) == (False, Depth.of(1))
+
+
+def test_a_field_that_was_exchanged_is_made_dirty() -> None:
+    result = planned(STENCIL, dofs("u write w3"))
+    mark = marks(result)["mark(u)@loop2"]
+    assert (mark.dirty, mark.clean) == (True, NOTHING)
+
+
+def test_global_reductions_follow_their_loops() -> None:
+    result = planned(dofs(scalar("s"), "u read w3"), dofs(scalar("t"), "u read w3"))
+    assert uids(result) == ["loop1", "reduce(s)@loop1", "loop2", "reduce(t)@loop2"]
+    assert isinstance(result.body[1], GlobalReduction)
+
+
+# ---------------------------------------------------------------------------- pinned
+
+
+def pinned(uid: str, phase: Phase, depth: int = 1, *, guarded: bool = True) -> HaloExchange:
+    return HaloExchange(uid, "u", None, Depth.of(depth), guarded, phase=phase, pinned=True)
+
+
+def test_a_pinned_exchange_is_a_fact() -> None:
+    bare = schedule(cells("b write w3"), STENCIL)
+    moved = replace(bare, body=(pinned("halo(u)@loop2", Phase.WHOLE), *bare.body))
+    result = with_halos(moved, RULES)
+    assert list(exchanges(result)) == ["halo(u)@loop2"]
+    assert without_halos(result) == moved
+
+
+def test_a_pinned_exchange_that_is_too_shallow_is_followed_by_a_deeper_one() -> None:
+    bare = schedule(DEEP)
+    moved = replace(bare, body=(pinned("halo(u)@loop1", Phase.WHOLE), *bare.body))
+    result = with_halos(moved, RULES)
+    assert summary(result) == {"halo(u)@loop1": "1?", "halo(u)@loop1#2": "2?"}
+
+
+def test_a_split_exchange_counts_where_it_finishes() -> None:
+    bare = schedule(cells("b write w3"), STENCIL)
+    first, second = bare.body
+    start, finish = pinned("start", Phase.START), pinned("finish", Phase.FINISH)
+    result = with_halos(replace(bare, body=(start, first, finish, second)), RULES)
+    assert list(exchanges(result)) == ["start", "finish"]
+
+
+def test_a_write_under_a_running_exchange_is_a_defect() -> None:
+    bare = schedule(dofs("u write w3"))
+    start, finish = pinned("start", Phase.START), pinned("finish", Phase.FINISH)
+    with pytest.raises(InternalError, match="'u' is written while its exchange runs"):
+        plan_halos(replace(bare, body=(start, *bare.body, finish)), RULES)
+
+
+# ---------------------------------------------------------------------------- as a whole
+
+
+def test_reasons_name_the_reads_and_the_write() -> None:
+    result = planned(dofs("u write w3"), STENCIL, DEEP)
+    reasons = exchanges(result)["halo(u)@loop2"].reasons
+    assert [reason.reader for reason in reasons] == ["call2", "call3"]
+    assert {reason.writer for reason in reasons} == {"call1"}
+    assert reasons[1].read == "with a stencil that reaches halo level 2"
+
+
+def test_a_thousand_loops_are_planned_in_a_moment() -> None:
+    kinds = (cells("u inc w0", "v read w2"), dofs("v write w2", "u read w0"), STENCIL, DEEP)
+    long = schedule(*(kinds[number % 4] for number in range(1000)))
+    same = schedule(*[cells("u inc w0")] * 1000)
+    for bare in (long, same):
+        start = time.process_time()
+        plan_halos(bare, RULES)
+        assert time.process_time() - start < 0.25
+    assert all(isinstance(item, Loop) for item in same.body)
