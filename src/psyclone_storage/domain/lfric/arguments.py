@@ -140,7 +140,7 @@ def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
     for position, arg in enumerate(kernel.args):
         match arg.kind:
             case ArgKind.FIELD:
-                yield from _of_field(position, arg, kernel.generation)
+                yield from _of_field(position, arg, kernel)
             case ArgKind.OPERATOR:
                 yield from _of_operator(position, arg, kernel.generation)
             case ArgKind.COLUMNWISE_OPERATOR:
@@ -149,7 +149,7 @@ def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
                 yield from _of_scalar(position, arg)
 
 
-def _of_field(position: int, arg: KernelArg, generation: Generation) -> Iterator[Dummy]:
+def _of_field(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
     for component in _components(arg):
         yield Dummy(
             Role.FIELD,
@@ -163,28 +163,34 @@ def _of_field(position: int, arg: KernelArg, generation: Generation) -> Iterator
             access=arg.access,
         )
     if arg.stencil is not None:
-        yield from _of_stencil(position, arg, arg.stencil, generation)
+        yield from _of_stencil(position, arg, kernel)
 
 
-def _of_stencil(
-    position: int, arg: KernelArg, stencil: StencilShape, generation: Generation
-) -> Iterator[Dummy]:
+def _of_stencil(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
     """Yield what describes the neighbours that a field is read at (spec 2.2).
 
     The size of a stencil in one array is a scalar in both generations: today it is that of the
-    current cell, in 2019 it was that of every cell.
+    current cell, in 2019 it was that of every cell. A kernel over the domain is passed the sizes
+    and maps of all cells, of which it may use the owned ones.
     """
     name = f"field_{position + 1}"
     ndf = f"ndf_{arg.space}"
     size = f"{name}_stencil_size"
-    branched = stencil is StencilShape.CROSS2D and generation is Generation.CURRENT
-    yield _integer(Role.STENCIL_SIZE, size, ("4",) if branched else (), position, arg.space)
-    if stencil is StencilShape.XORY1D:
-        yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position, arg.space)
     longest = f"{name}_max_branch_length"
+    branches: tuple[str, ...] = ()
+    shape: tuple[str, ...] = (ndf, size)
+    branched = arg.stencil is StencilShape.CROSS2D
+    if branched:
+        branches = ("4",)
+        shape = (ndf, longest, "4")
+    if kernel.iteration is Iteration.DOMAIN:
+        branches += ("ncell_2d_no_halos",)
+        shape = (":",) * (len(shape) + 1)
+    yield _integer(Role.STENCIL_SIZE, size, branches, position, arg.space)
+    if arg.stencil is StencilShape.XORY1D:
+        yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position, arg.space)
     if branched:
         yield _integer(Role.STENCIL_MAX_BRANCH, longest, (), position, arg.space)
-    shape = (ndf, longest, "4") if branched else (ndf, size)
     yield _integer(Role.STENCIL_MAP, f"{name}_stencil_map", shape, position, arg.space)
 
 

@@ -111,6 +111,16 @@ def test_the_branches_of_a_cross2d_stencil_have_a_rank_of_their_own() -> None:
     assert (ranks["field_2_stencil_size"], ranks["field_2_stencil_map"]) == (1, 3)
 
 
+def test_a_domain_kernel_takes_the_stencils_of_all_cells() -> None:
+    given = kernel(
+        field(WRITE, "w3"), stencil(StencilShape.CROSS2D, "w3"), iteration=Iteration.DOMAIN
+    )
+    shapes = {dummy.name: dummy.shape for dummy in build_dummies(given)}
+    assert shapes["field_2_stencil_size"] == ("4", "ncell_2d_no_halos")
+    assert shapes["field_2_max_branch_length"] == ()
+    assert shapes["field_2_stencil_map"] == (":",) * 4
+
+
 def test_an_operator_brings_the_cell_and_its_own_number_of_cells() -> None:
     given = kernel(operator(WRITE, "w3", "w2"), operator(READ, "w2", "w2"))
     assert names(given) == [
