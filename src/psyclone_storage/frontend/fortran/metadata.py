@@ -207,7 +207,7 @@ def _read_components(statement: Statement) -> list[MetadataComponent]:
     """Return the components of a statement that have an initial value."""
     text = statement.text
     colons = first_outside(text, "::")
-    if colons < 0:
+    if colons <= 0:
         return []
     (start, stop), *attributes = list_items(text, 0, colons)
     written = _TYPE_NAME.match(text, start, stop)

@@ -46,6 +46,8 @@ _INTRINSICS = {
     "COMPLEX": Intrinsic.COMPLEX,
 }
 _DOUBLE = "kind(0.0d0)"
+# Text that is no Fortran makes fparser stumble over itself now and then.
+_FAILURES = (FparserException, LookupError, AttributeError, TypeError, ValueError, RecursionError)
 
 
 class UnreadableError(ValueError):
@@ -149,7 +151,7 @@ def _parsed(rule: Any, text: str) -> Any:
     _prepare()
     try:
         node = rule(text)
-    except FparserException as failure:
+    except _FAILURES as failure:
         raise UnreadableError(text) from failure
     if node is None:
         raise UnreadableError(text)

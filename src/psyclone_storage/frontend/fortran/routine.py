@@ -61,9 +61,7 @@ def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
     Reads the opening statements alone.
     """
     heads = (read_procedure(statement) for statement in scan(source))
-    return {
-        head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"
-    }
+    return {head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"}
 
 
 def _read_up_to_body(reader: UnitReader, wanted: str) -> OpenScope | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
@@ -423,3 +426,20 @@ def test_scopes_have_their_place() -> None:
         "module m\ncontains\nsubroutine s\nx = 1\nend subroutine s ! c\nend\n"
     ).scopes[1]
     assert scope.span.text == "subroutine s\nx = 1\nend subroutine s"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    place=st.integers(0, len(EVERYWHERE)),
+    removed=st.integers(0, 12),
+    inserted=st.text("()[],;&'\"!%=:*+\n#.a1 ", max_size=3),
+)
+def test_broken_text_is_the_users_problem(place: int, removed: int, inserted: str) -> None:
+    """Whatever is wrong with a file, nothing but a diagnostic comes out of reading it."""
+    text = EVERYWHERE[:place] + inserted + EVERYWHERE[place + removed :]
+    try:
+        algorithm = read(text)
+    except CompileError as error:
+        assert all(problem.code in CODES for problem in error.problems)
+    else:
+        assert all(found.span.text.lower().startswith("c") for found in algorithm.invokes)

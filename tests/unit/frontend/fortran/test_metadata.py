@@ -81,7 +81,7 @@ def test_scalar_component(component: str, name: str, value: str) -> None:
 
 
 def test_component_without_value_is_no_metadata() -> None:
-    kernel = read(kernel_text(f"{ONE_ARG}\nreal :: x\ntype(t), pointer :: p => null()"))
+    kernel = read(kernel_text(f"{ONE_ARG}\n:: stray\nreal :: x\ntype(t), pointer :: p => null()"))
     assert [component.name for component in kernel.components] == ["meta_args"]
 
 

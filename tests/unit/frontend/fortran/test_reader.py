@@ -75,7 +75,9 @@ def test_structure_survives_spelling(text: str) -> None:
     assert spell(read_expression(text)) == text
 
 
-@pytest.mark.parametrize("text", ["a +", "", "a b", "1x", "f(", "a(b))", "=", "'open", "%a"])
+@pytest.mark.parametrize(
+    "text", ["a +", "", "a b", "1x", "f(", "a(b))", "=", "'open", "%a", "f(,)", "("]
+)
 def test_what_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError):
         read_expression(text)
