@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Expr, spell
+from psyclone_storage.ir.expr import Expr, Name, spell, walk
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -65,7 +65,7 @@ def _routine(routine: Routine) -> Iterator[str]:
         yield from commented(routine.comment, _STEP)
     dummies = ", ".join(dummy.name for dummy in routine.dummies)
     yield from wrapped(f"subroutine {routine.name}({dummies})", _STEP)
-    for dummy in routine.dummies:
+    for dummy in sorted(routine.dummies, key=_needs_others):
         yield from wrapped(_declaration(dummy, _entity(dummy)), 2 * _STEP)
     if routine.variables:
         yield ""
@@ -75,6 +75,11 @@ def _routine(routine: Routine) -> Iterator[str]:
     yield ""
     yield from _lines(routine.body, 2 * _STEP)
     yield f"  end subroutine {routine.name}"
+
+
+def _needs_others(declare: Declare) -> bool:
+    """Return whether an extent is given by another variable, which must be declared before."""
+    return any(isinstance(part, Name) for extent in declare.shape for part in walk(extent))
 
 
 def _grouped(variables: tuple[Declare, ...]) -> Iterable[list[Declare]]:
