@@ -38,6 +38,7 @@ SOURCE = SourceText("alg.f90", "program alg\n")
 SPAN = Span(SOURCE, 0, 1)
 REAL = ScalarType(Intrinsic.REAL, "r_def")
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
+PLAIN = LoweringOptions()
 OWNED = Extent(Reach.OWNED)
 
 
@@ -135,7 +136,7 @@ def lowered(
     data: tuple[Datum, ...],
     *body: Statement,
     distributed: bool = True,
-    options: LoweringOptions = LoweringOptions(),
+    options: LoweringOptions = PLAIN,
 ) -> str:
     """Return the Fortran of a program of one invoke."""
     return emit_unit(lower_program(program(data, *body, distributed=distributed), options))

@@ -58,10 +58,13 @@ class LoweringOptions:
     comment: str = ""
 
 
-def lower_program(program: Program, options: LoweringOptions = LoweringOptions()) -> Unit:
+_PLAIN = LoweringOptions()
+
+
+def lower_program(program: Program, options: LoweringOptions = _PLAIN) -> Unit:
     """Return the module of a program's routines.
 
-    Raises `CompileError` G001 or G002 if the infrastructure lacks what the algorithm declares.
+    Raises `CompileError` G001 if the infrastructure cannot reduce values of a kind.
     """
     routines = {invoke.name for invoke in program.invokes}
     data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}

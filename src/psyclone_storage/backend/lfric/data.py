@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.lfric.context import Context, bound, number, view, whole
 from psyclone_storage.backend.workspace import Section
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Index, Member, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
@@ -38,25 +38,11 @@ COLUMNWISE_ROLES = frozenset(_COLUMNWISE_NUMBERS)
 
 
 def object_type(datum: Datum) -> abi.ObjectType:
-    """Return what is known of the type of a field or an operator.
-
-    Raises `CompileError` G001 if the infrastructure has no proxy for the declared type.
-    """
-    if datum.kind is None or datum.kind not in _TABLES:
-        raise InternalError(f"'{datum.name}' is neither a field nor an operator.")
-    table = _TABLES[datum.kind]
-    if isinstance(datum.type, DerivedType) and datum.type.name in table:
-        return table[datum.type.name]
-    declared = datum.type.name if isinstance(datum.type, DerivedType) else "no derived type"
-    raise CompileError(
-        Diagnostic(
-            "G001",
-            f"The {datum.kind.value} '{datum.name}' is declared as '{declared}', which gives no "
-            "access to its data.",
-            datum.span,
-            hint=f"Declare it as one of {', '.join(sorted(table))}.",
-        )
-    )
+    """Return what is known of the type of a field or an operator, which the domain has checked."""
+    table = _TABLES.get(datum.kind) if datum.kind else None
+    if table is None or not isinstance(datum.type, DerivedType) or datum.type.name not in table:
+        raise InternalError(f"'{datum.name}' is neither a field nor an operator of a known type.")
+    return table[datum.type.name]
 
 
 def value_type(datum: Datum) -> ScalarType:

@@ -106,14 +106,14 @@ def reduction_start(context: Context, datum: Datum, operation: ReductionOp) -> A
 def reduction_lines(context: Context, reduction: GlobalReduction) -> tuple[Line, ...]:
     """Return the combination of the partial values of all ranks.
 
-    Raises `CompileError` G002 if the infrastructure cannot reduce values of that kind.
+    Raises `CompileError` G001 if the infrastructure cannot reduce values of that kind.
     """
     datum = context.schedule.datum(reduction.datum)
     kind = value_type(datum).kind or ""
     if kind not in abi.REDUCTION_TYPES:
         raise CompileError(
             Diagnostic(
-                "G002",
+                "G001",
                 f"The infrastructure has no reduction over ranks for '{datum.name}', a value "
                 f"of kind '{kind}'.",
                 datum.span,

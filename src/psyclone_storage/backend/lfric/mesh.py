@@ -11,11 +11,11 @@ from psyclone_storage.backend.lfric.context import Context, bound, colons, numbe
 from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Expr, Member, Name
+from psyclone_storage.ir.expr import Keyword, Member, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import MeshRole
 from psyclone_storage.ir.schedule import KernelCall
-from psyclone_storage.ir.unit import Call, Declare
+from psyclone_storage.ir.unit import Allocate, Call, Declare
 
 _FACE_COUNTS = {
     Role.NFACES_HORIZONTAL: ("nfaces_re_h", abi.Element.NFACES_HORIZONTAL),
@@ -51,8 +51,9 @@ def halo_depth(context: Context, space: Space) -> Name:
 
 def ncolours(context: Context, space: Space) -> Name:
     """Return the number of colours that the cells have."""
-    value = bound(mesh_of(context, space), abi.Mesh.NCOLOURS)
-    return _coloured(context, space, "ncolours", Declare("ncolours", abi.INTEGER), value)
+    mesh = mesh_of(context, space)
+    value = bound(mesh, abi.Mesh.NCOLOURS)
+    return number(context, Section.COLOURS, ("ncolours", mesh), "ncolours", value)
 
 
 def colour_map(context: Context, space: Space) -> Name:
@@ -65,20 +66,15 @@ def colour_map(context: Context, space: Space) -> Name:
 
 def last_cells_of_colours(context: Context, space: Space, in_halo: bool) -> Name:
     """Return where each colour ends: (colour), or (colour, depth) for the cells of a halo."""
+    work, mesh = context.work, mesh_of(context, space)
     procedure = abi.Mesh.LAST_HALO_OF_COLOURS if in_halo else abi.Mesh.LAST_EDGE_OF_COLOURS
-    known = Declare(
-        f"last_{'halo' if in_halo else 'edge'}_cells",
-        abi.INTEGER,
-        ("allocatable",),
-        colons(2 if in_halo else 1),
-    )
-    value = bound(mesh_of(context, space), procedure)
-    return _coloured(context, space, procedure, known, value)
-
-
-def _coloured(context: Context, space: Space, what: str, known: Declare, value: Expr) -> Name:
-    key = (what, mesh_of(context, space))
-    return context.work.assigned(Section.COLOURS, key, known, value)
+    wish, rank = ("last_halo_cells", 2) if in_halo else ("last_edge_cells", 1)
+    known = Declare(wish, abi.INTEGER, ("allocatable",), colons(rank))
+    array = work.variable(Section.COLOURS, (procedure, mesh), known)
+    if work.first(("filled", procedure, mesh)):
+        work.add(Section.COLOURS, Allocate((array, Keyword("source", bound(mesh, procedure)))))
+        work.releases(array)
+    return array
 
 
 # ---------------------------------------------------------------------------- two meshes

@@ -14,7 +14,7 @@ from psyclone_storage.backend.lfric.logs import log_call
 from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Name, canonical
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name, canonical
 from psyclone_storage.ir.kernel import StencilShape
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Branch, Declare, If, PointerAssign
@@ -103,7 +103,8 @@ def _map(context: Context, stencil: Stencil) -> Name:
     pointer = Declare(known.name, known.type, ("pointer",))
     variable = work.variable(Section.STENCILS, key, pointer)
     if work.first(("chosen", key)):
-        work.add(Section.STENCILS, _choice(context, stencil, variable))
+        nothing = PointerAssign(variable, Index(Name("null"), ()))
+        work.add(Section.STENCILS, nothing, _choice(context, stencil, variable))
     return variable
 
 

@@ -1,0 +1,110 @@
+"""The contract between the table of names and the Fortran that generated code links with."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.backend import abi_lfric as abi
+
+INFRASTRUCTURE = Path(__file__).parents[3] / "external" / "lfric_infrastructure"
+
+OWNERS: dict[type[StrEnum], tuple[str, ...]] = {
+    abi.Field: ("field_real64_mod", "field_parent_mod"),
+    abi.Operator: ("operator_real64_mod", "operator_real_body", "operator_parent_mod"),
+    abi.Columnwise: ("columnwise_operator_mod", "operator_parent_mod"),
+    abi.Space: ("function_space_mod",),
+    abi.Mesh: ("mesh_mod", "mesh_cells_mod"),
+    abi.MeshMap: ("mesh_map_mod",),
+    abi.StencilMap: ("stencil_dofmap_mod",),
+    abi.Element: ("reference_element_mod",),
+    abi.Quadrature: ("quadrature_xyoz_mod",),
+    abi.Scalar: ("scalar_real64_mod",),
+    abi.Log: ("log_mod",),
+}
+"""The modules in which the names of an enumeration must be found."""
+
+
+@cache
+def source_of(stem: str) -> str:
+    """Return the Fortran of a module or of an included file, in lower case, without comments."""
+    paths = [
+        path for path in INFRASTRUCTURE.glob("**/*") if path.stem.lower() == stem.lower()
+    ]
+    assert paths, f"no file of the infrastructure is called {stem}"
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    return re.sub(r"!.*", "", text).lower()
+
+
+def provides(stems: tuple[str, ...], name: str) -> bool:
+    word = re.compile(rf"\b{re.escape(name.lower())}\b")
+    return any(word.search(source_of(stem)) for stem in stems)
+
+
+@pytest.mark.parametrize(
+    ("members", "name"),
+    [(members, member.value) for members in OWNERS for member in members],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_every_member_exists(members: type[StrEnum], name: str) -> None:
+    assert provides(OWNERS[members], name)
+
+
+OBJECTS = [
+    item
+    for table in (
+        abi.FIELD_TYPES, abi.OPERATOR_TYPES, abi.COLUMNWISE_TYPES, abi.QUADRATURE_TYPES,
+    )
+    for item in table.values()
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("item", OBJECTS, ids=lambda item: item.name)
+def test_every_object_has_a_type_and_a_proxy(item: abi.ObjectType) -> None:
+    assert provides((item.module,), item.name)
+    assert provides((item.module,), item.proxy)
+
+
+TYPES = [
+    abi.MESH, abi.MESH_MAP, abi.STENCIL_MAP, abi.STENCIL_2D_MAP, abi.REFERENCE_ELEMENT,
+    *abi.REDUCTION_TYPES.values(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("item", TYPES, ids=lambda item: item.name)
+def test_every_other_type_exists(item: abi.DerivedType) -> None:
+    assert item.module is not None
+    assert provides((item.module,), item.name)
+
+
+CONSTANTS = [
+    *((abi.Module.STENCIL, name) for name in abi.STENCILS.values()),
+    (abi.Module.STENCIL_2D, abi.STENCIL_2D_CROSS),
+    *((abi.Module.DIRECTION, name) for name in abi.DIRECTIONS),
+    *((abi.Module.FUNCTION_SPACE, name) for name in abi.EVALUATIONS.values()),
+    *((abi.Module.CONTINUITY, name) for name in abi.NAMED_SPACES.values()),
+    *((abi.Module.REFERENCE_ELEMENT, name) for name in abi.NORMALS.values()),
+    (abi.Module.FUNCTION_SPACE, abi.ORIENTATION),
+    *((abi.Module.CONSTANTS, kind) for kind in ("i_def", "r_def", "l_def", "r_solver")),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), CONSTANTS)
+def test_every_constant_exists(module: str, name: str) -> None:
+    assert provides((module,), name)
+
+
+def test_a_name_that_does_not_exist_is_noticed() -> None:
+    assert not provides(("mesh_mod",), "get_last_halo")
+
+
+def test_spaces_that_wildcards_allow_are_spaces() -> None:
+    assert {*abi.ANY_W2, *abi.DISCONTINUOUS} <= set(abi.NAMED_SPACES.values())
+
+
+def test_what_is_imported_is_reserved() -> None:
+    assert {"mesh_type", "basis", "w3", "field_proxy_type", "stencil_1dx"} <= abi.RESERVED
