@@ -1,7 +1,8 @@
 """What two normal forms of one PSy layer differ in.
 
 Owns the comparison: the work (loops, kernel calls, reductions) must be the same in the same order;
-exchanges and halo flags are compared as sets between one piece of work and the next. It knows
+exchanges are compared as sets between one piece of work and the next, halo flags by what they say
+after each piece. It knows
 nothing of which differences are expected.
 """
 
@@ -31,7 +32,7 @@ Work = KernelCall | Loop | Reduction
 class Step:
     """One piece of work with the exchanges before it and the flag changes after it.
 
-    A routine's first step has no work: it holds what comes before all work.
+    A routine's first and last steps have no work: they hold what comes before and after all work.
     """
 
     work: Work | None
@@ -65,14 +66,16 @@ def steps(events: Iterable[Event]) -> list[Step]:
             case _:
                 found.append(Step(event, waiting))
                 waiting = Counter()
-    found[-1].exchanges += waiting
-    return found
+    return [*found, Step(None, waiting)]
 
 
 def _routine_differences(theirs: Routine, ours: Routine) -> Iterator[str]:
     yield from _argument_differences(theirs.arguments, ours.arguments)
     yield from _start_differences(theirs, ours)
-    pairs = zip_longest(steps(theirs.events), steps(ours.events))
+    their_flags, our_flags = _Flags(), _Flags()
+    *their_steps, their_end = steps(theirs.events)
+    *our_steps, our_end = steps(ours.events)
+    pairs = [*zip_longest(their_steps, our_steps), (their_end, our_end)]
     for number, (their_step, our_step) in enumerate(pairs):
         if their_step is None or our_step is None:
             side = "ours" if their_step is None else "theirs"
@@ -87,12 +90,37 @@ def _routine_differences(theirs: Routine, ours: Routine) -> Iterator[str]:
         ):
             for exchange in more.elements():
                 yield f"{where}: only {side}: {_exchange_label(exchange)}"
-        for side, flags in (
-            ("theirs", their_step.flags - our_step.flags),
-            ("ours", our_step.flags - their_step.flags),
-        ):
-            for flag in sorted(flags, key=repr):
-                yield f"{where}: only {side}: {_flag_label(flag)}"
+        yield from _flag_differences(
+            their_flags.after(their_step), our_flags.after(our_step), where
+        )
+
+
+class _Flags:
+    """What a routine's fields say of their halos, step by step.
+
+    Each of a step's exchanges and flag changes moves the state of a field: unknown at first, then
+    dirty, or clean to a depth. A second `set_dirty` on a dirty field moves nothing.
+    """
+
+    def __init__(self) -> None:
+        self._states: dict[str, str] = {}
+
+    def after(self, step: Step) -> tuple[dict[str, str], set[str]]:
+        """Take a step; return the states after it, and the fields whose flags it changed."""
+        for exchange in step.exchanges:
+            self._states[exchange.field] = f"clean to {exchange.depth}"
+        for flag in sorted(step.flags, key=lambda flag: flag.depth):
+            self._states[flag.field] = f"clean to {flag.depth}" if flag.depth else "dirty"
+        return dict(self._states), {flag.field for flag in step.flags}
+
+
+def _flag_differences(
+    theirs: tuple[dict[str, str], set[str]], ours: tuple[dict[str, str], set[str]], where: str
+) -> Iterator[str]:
+    for field_name in sorted(theirs[1] | ours[1]):
+        left, right = (states.get(field_name, "unknown") for states in (theirs[0], ours[0]))
+        if left != right:
+            yield f"{where}: {field_name} is {left} in theirs, {right} in ours"
 
 
 def _argument_differences(theirs: Mapping[str, str], ours: Mapping[str, str]) -> Iterator[str]:
@@ -143,7 +171,7 @@ def _item_differences(
 def _label(work: Work | None) -> str:
     match work:
         case None:
-            return "before all work"
+            return "no work"
         case Loop(_, _, (KernelCall(kernel), *_)) | KernelCall(kernel):
             return kernel
         case Loop(_, _, (Update(target), *_)):
@@ -156,7 +184,3 @@ def _label(work: Work | None) -> str:
 def _exchange_label(exchange: Exchange) -> str:
     guard = "if dirty" if exchange.guarded else "always"
     return f"exchange {exchange.field} to {exchange.depth} {guard}"
-
-
-def _flag_label(flag: Flag) -> str:
-    return f"{flag.field} clean to {flag.depth}" if flag.depth else f"{flag.field} dirty"

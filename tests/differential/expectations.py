@@ -23,12 +23,12 @@ class Expectation:
     Attributes:
         algorithms: patterns of algorithm names.
         modes: patterns of mode names, such as `dm-*` or `*-annexed`.
-        seen: a regular expression for the refusal or the line of difference.
+        seen: regular expressions for the refusal or the line of difference.
     """
 
     algorithms: tuple[str, ...]
     modes: tuple[str, ...]
-    seen: str
+    seen: tuple[str, ...]
     reason: str
 
     def covers(self, algorithm: str, mode: Mode) -> bool:
@@ -37,7 +37,7 @@ class Expectation:
 
     def matches(self, text: str) -> bool:
         """Tell whether `text` is what the entry says is seen."""
-        return re.search(self.seen, text, re.DOTALL) is not None
+        return any(re.search(pattern, text, re.DOTALL) for pattern in self.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ def covering(
 
 
 def _entry(item: dict[str, Any]) -> Expectation:
-    return Expectation(
-        tuple(item["algorithms"]), tuple(item.get("modes", ["*"])), item["seen"], item["reason"]
-    )
+    modes, seen = item.get("modes", ["*"]), item["seen"]
+    patterns = (seen,) if isinstance(seen, str) else tuple(seen)
+    return Expectation(tuple(item["algorithms"]), tuple(modes), patterns, item["reason"])
 
 
 def _any_matches(patterns: tuple[str, ...], name: str) -> bool:

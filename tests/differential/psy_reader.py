@@ -9,7 +9,8 @@ What it cannot place is an error, so that nothing is compared by not being seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from differential.normal_form import (
     Event,
@@ -40,26 +41,36 @@ from differential.values import canonical_expression, resolve, with_one_mesh
 _INDEX = "@"
 _REDUCED = re.compile(r"(\w+)%get_(sum|min|max)\(\)")
 _DECLARATION = re.compile(r"((?:type|class|real|integer|logical) ?\(.*?\)) ?(?:,.*?)?:: ?(.*)")
+_WHOLE_SECTION = re.compile(r"\((?::,)*:\)$")
+_DIRECTION = re.compile(r"([xy])_direction")
+_RENAME = re.compile(r"(\w+) ?=> ?(\w+)")
 _HOUSEKEEPING = re.compile(r"(allocate|deallocate|nullify) ?\(")
 
 
-def read_layer(layer: str, algorithm: str) -> dict[str, Routine]:
+def read_layer(
+    layer: str, algorithm: str, spaces: Mapping[str, str] | None = None
+) -> dict[str, Routine]:
     """Return the routines of a PSy layer by name.
 
     Args:
         layer: the text of the PSy layer.
         algorithm: the generated algorithm, whose calls say what the dummies stand for.
+        spaces: `rho%vspace` -> `space(w3)` for the fields whose space has a name; a routine that
+            maps between meshes has two spaces of each name and ignores them.
 
     Raises:
         ValueError: a statement that the reader cannot place, or a routine that is never called.
     """
     calls = dict(_invoke_calls(algorithm))
+    uses = (line for line in logical_lines(layer) if line.startswith("use "))
+    renamed = {local: name for line in uses for local, name in _RENAME.findall(line)}
     routines = {}
     for subroutine in read_subroutines(layer):
         if subroutine.name not in calls:
             raise ValueError(f"the algorithm does not call '{subroutine.name}'")
         one_mesh = "get_mesh_map" not in layer
-        reader = _RoutineReader(subroutine, calls[subroutine.name], one_mesh)
+        known = _Known(one_mesh, spaces if one_mesh and spaces else {}, renamed)
+        reader = _RoutineReader(subroutine, calls[subroutine.name], known)
         routines[subroutine.name] = reader.routine()
     return routines
 
@@ -73,18 +84,36 @@ def _invoke_calls(algorithm: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield bare[1], ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What may be taken for the same: all fields' meshes, the fields of a space, used names."""
+
+    one_mesh: bool
+    spaces: Mapping[str, str]
+    renamed: Mapping[str, str]
+
+    def canonical(self, text: str) -> str:
+        """Return resolved `text` with what is the same spelled in one way."""
+        if self.one_mesh:
+            text = with_one_mesh(text)
+        for asked, space in self.spaces.items():
+            text = re.sub(rf"(?<![\w%)]){re.escape(asked)}\b", space, text)
+        return _WHOLE_SECTION.sub("", text)
+
+
 class _RoutineReader:
     """Walk through one routine; the table of values grows on the way."""
 
-    def __init__(self, subroutine: Subroutine, actuals: tuple[str, ...], one_mesh: bool) -> None:
+    def __init__(self, subroutine: Subroutine, actuals: tuple[str, ...], known: _Known) -> None:
         if len(actuals) != len(subroutine.dummies):
             raise ValueError(f"'{subroutine.name}' has other dummies than its call has actuals")
         self._subroutine = subroutine
-        self._one_mesh = one_mesh
+        self._known = known
         self._values = {
             dummy: resolve(actual, {})
             for dummy, actual in zip(subroutine.dummies, actuals, strict=True)
         }
+        self._values.update(known.renamed)
         self._accumulated = _accumulated_names(subroutine.body)
         self._by_direction: dict[str, dict[str, str]] = {}
         self._partial_sums: dict[str, str] = {}
@@ -196,8 +225,8 @@ class _RoutineReader:
     def _branches(self, construct: If) -> Iterator[Event]:
         guarded = list(self._guarded_exchange(construct))
         yield from guarded
-        for arm in () if guarded else construct.arms:
-            direction = _direction(arm)
+        for arm in () if guarded else _chosen_arms(construct):
+            direction = self._direction(arm)
             assignments = [item for item in arm.body if isinstance(item, Assign)]
             if len(assignments) < len(arm.body):
                 raise ValueError(f"'{arm.condition}' guards more than assignments")
@@ -206,6 +235,14 @@ class _RoutineReader:
                 choice[direction] = self._text(statement.value)
                 spelled = ",".join(f"{key}:{choice[key]}" for key in sorted(choice))
                 self._values[statement.target] = f"by_direction({spelled})"
+
+    def _direction(self, arm: Branch) -> str:
+        """Return the direction that an arm is for; `else` after `x` is `y`."""
+        found = re.fullmatch(r"(\.not\.\()?(.*?)==(.*?)\)?", arm.condition.replace(" ", ""))
+        named = found and _DIRECTION.fullmatch(self._text(found[3]))
+        if not found or not named:
+            raise ValueError(f"unknown condition '{arm.condition}'")
+        return {"x": "y", "y": "x"}[named[1]] if found[1] else named[1]
 
     def _guarded_exchange(self, construct: If) -> Iterator[Event]:
         asked = re.fullmatch(r"(.*)%is_dirty\((.*)\)", construct.arms[0].condition)
@@ -219,15 +256,16 @@ class _RoutineReader:
     # -- text -----------------------------------------------------------------------------------
 
     def _text(self, text: str) -> str:
-        resolved = resolve(text, self._values)
-        return with_one_mesh(resolved) if self._one_mesh else resolved
+        return self._known.canonical(resolve(text, self._values))
 
     def _texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(canonical_expression(self._text(text)) for text in texts)
 
     def _depth(self, arguments: tuple[str, ...]) -> str:
+        # The kind of the default integer is no difference: `2_i_def` levels are `2` levels.
         (depth,) = arguments
-        return canonical_expression(self._text(re.sub(r"^depth ?= ?", "", depth)))
+        depth = re.sub(r"^depth ?= ?|_i_def\b", "", depth)
+        return canonical_expression(self._text(depth))
 
 
 def _accumulated_names(body: Iterable[Statement]) -> frozenset[str]:
@@ -253,13 +291,18 @@ def _is_schedule(loop: Do, accumulated: frozenset[str]) -> bool:
     )
 
 
-def _direction(arm: Branch) -> str:
-    """Return the direction that an arm is for; `else` after `x` is `y`."""
-    found = re.search(r"\b([xy])_direction\b", arm.condition)
-    if not found:
-        raise ValueError(f"unknown condition '{arm.condition}'")
-    negated = ".not." in arm.condition
-    return {"x": "y", "y": "x"}[found[1]] if negated else found[1]
+def _chosen_arms(construct: If) -> list[Branch]:
+    """Return the arms that choose something; one that only reports an error does not."""
+    return [arm for arm in construct.arms if not all(_reports(item) for item in arm.body)]
+
+
+def _reports(statement: Statement) -> bool:
+    match statement:
+        case Call(name):
+            return name == "log_event"
+        case Other(text):
+            return text.startswith("error stop")
+    return False
 
 
 def _renamed(event: Event, partial: str, total: str) -> Event:

@@ -211,8 +211,8 @@ GOOD = (
         (GOOD[1:], "only theirs: exchange u to 1 if dirty"),
         ((Exchange("u", "1", guarded=False), *GOOD[1:]), "only ours: exchange u to 1 always"),
         ((Exchange("u", "2", guarded=True), *GOOD[1:]), "only ours: exchange u to 2 if dirty"),
-        ((*GOOD[:2],), "only theirs: u dirty"),
-        ((*GOOD, Flag("u", "1")), "only ours: u clean to 1"),
+        ((*GOOD[:2],), "u is dirty in theirs, clean to 1 in ours"),
+        ((*GOOD, Flag("u", "1")), "u is dirty in theirs, clean to 1 in ours"),
         ((*GOOD[:2], Flag("u"), GOOD[1]), "only ours: k"),
         (
             (GOOD[0], Loop("1", "more", GOOD[1].body), GOOD[2]),
