@@ -60,10 +60,13 @@ class Halo:
 
     def lacks(self, need: HaloNeed) -> Fresh:
         """Return whether something of `need` is stale: YES and NO are certain."""
-        depth = self.clean.covers(need.depth) if need.depth.terms else Fresh.YES
-        if depth is Fresh.NO and self.beyond is not Fresh.NO:
-            depth = Fresh.MAYBE
-        return ~(depth & self.annexed) if need.annexed else ~depth
+        if need.annexed and self.annexed is Fresh.NO:
+            return Fresh.YES
+        covers = self.clean.covers(need.depth)
+        if covers is not Fresh.YES:
+            certain = covers is Fresh.NO and self.beyond is Fresh.NO
+            return Fresh.YES if certain else Fresh.MAYBE
+        return ~self.annexed if need.annexed else Fresh.NO
 
     def exchanged(self, depth: Depth, uid: str) -> Halo:
         """Return the state after the exchange `uid`, whether or not a guard skipped it."""

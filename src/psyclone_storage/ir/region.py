@@ -122,6 +122,8 @@ class Depth:
 
         YES and NO hold for every value of the extents, MAYBE depends on them.
         """
+        if self.terms == other.terms or not other.terms:
+            return Fresh.YES
         if all(any(mine.covers(theirs) for mine in self.terms) for theirs in other.terms):
             return Fresh.YES
         mine = self.terms or (_NO_LEVELS,)

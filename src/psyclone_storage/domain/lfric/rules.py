@@ -17,6 +17,7 @@ Arithmetic on depths does the rest. Nothing here looks at more than one call at 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -159,11 +160,14 @@ class LfricRules:
         Built-ins take fields on any space; only the other calls tell what a field really is. One
         that is also passed for a continuous field has contradictory metadata and is left out.
         """
-        known: dict[Continuity, set[str]] = {continuity: set() for continuity in Continuity}
+        passed: dict[str, set[str]] = defaultdict(set)
         for call in kernel_calls(schedule):
             for described, actual in zip(call.kernel.args, call.args, strict=True):
                 if described.kind is ArgKind.FIELD and actual.datum is not None:
-                    known[continuity_of(described.space)].add(actual.datum)
+                    passed[described.space].add(actual.datum)
+        known: dict[Continuity, set[str]] = defaultdict(set)
+        for space, data in passed.items():
+            known[continuity_of(space)] |= data
         return frozenset(known[Continuity.DISCONTINUOUS] - known[Continuity.CONTINUOUS])
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
