@@ -19,7 +19,7 @@ from psyclone_storage.backend.lfric.bounds import last_of_colour, loop_bounds
 from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
 from psyclone_storage.backend.lfric.context import Context, whole
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
-from psyclone_storage.backend.lfric.formulas import formula_line
+from psyclone_storage.backend.lfric.formulas import formula_line, written_argument
 from psyclone_storage.backend.lfric.halos import (
     exchange_lines,
     mark_lines,
@@ -143,8 +143,8 @@ def _reduction_starts(context: Context, loop: Loop) -> Iterator[Assign]:
     for call in kernel_calls(loop):
         formula = call.kernel.formula
         if formula is not None and formula.reduction is not None:
-            written = next(at for at, arg in enumerate(call.kernel.args) if arg.access.writes)
-            yield reduction_start(context, context.datum(call, written), formula.reduction)
+            written = context.datum(call, written_argument(call))
+            yield reduction_start(context, written, formula.reduction)
 
 
 def _loop(context: Context, loop: Loop) -> tuple[Line, ...]:

@@ -53,9 +53,9 @@ def bound(base: Expr, procedure: str, *args: Expr) -> Expr:
     return Index(Member(base, procedure), args)
 
 
-def whole(number: int) -> Literal:
+def whole(value: int) -> Literal:
     """Return an integer constant."""
-    return Literal(str(number), Intrinsic.INTEGER)
+    return Literal(str(value), Intrinsic.INTEGER)
 
 
 def colons(rank: int) -> tuple[Range, ...]:

@@ -30,13 +30,19 @@ from psyclone_storage.ir.unit import Assign, Call, Line
 _RANDOM = Index(Name("random_number"), ())
 
 
+def written_argument(call: KernelCall) -> int:
+    """Return the position of the one argument that a built-in writes."""
+    (written,) = (at for at, arg in enumerate(call.kernel.args) if arg.access.writes)
+    return written
+
+
 def formula_line(context: Context, call: KernelCall, formula: Formula, index: Expr) -> Line:
     """Return what the built-in `call` does at the dof `index`, in one statement."""
     operands = {
         letter: _operand(context, call, position, index)
         for position, letter in enumerate(formula.letters)
     }
-    written = _written(call)
+    written = written_argument(call)
     target = operands[formula.letters[written]]
     if formula.value == _RANDOM:
         return Call(Name("random_number"), (target,))
@@ -45,10 +51,6 @@ def formula_line(context: Context, call: KernelCall, formula: Formula, index: Ex
     if formula.reduction is not None:
         return Assign(target, _combined(formula.reduction, target, value))
     return Assign(target, _converted(context, call, formula, value))
-
-
-def _written(call: KernelCall) -> int:
-    return next(at for at, arg in enumerate(call.kernel.args) if arg.access.writes)
 
 
 def _operand(context: Context, call: KernelCall, position: int, index: Expr) -> Expr:
@@ -114,7 +116,7 @@ def _combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
 
 def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr) -> Expr:
     """Return `value` in the kind of the written argument, if an operand may have another."""
-    written = _written(call)
+    written = written_argument(call)
     target = _type_of(context, call, call.args[written].datum, call.args[written].value)
     if target is None or target.kind is None or _is_conversion(value):
         return value
