@@ -27,8 +27,7 @@ def declared(expr: Expr, scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) 
     """Return what is declared about `expr` as seen from the innermost of `scopes`, or None."""
     match expr:
         case Name(name):
-            found = _variable(name, scopes)
-            return Declared(found.type, found.rank, found) if found else None
+            return _variable(name, scopes, algorithm)
         case Index(base, items):
             whole = declared(base, scopes, algorithm)
             if whole is None or whole.rank != len(items):
@@ -41,12 +40,19 @@ def declared(expr: Expr, scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) 
     return None
 
 
-def _variable(name: str, scopes: tuple[Scope, ...]) -> Declaration | None:
+def _variable(name: str, scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> Declared | None:
+    """Return what the innermost scope that knows `name` says about it.
+
+    A name of an `associate` construct stands for an expression, which is looked up outside of it.
+    """
     wanted = name.lower()
-    for scope in scopes:
-        for declaration in scope.declarations:
-            if declaration.name.lower() == wanted:
-                return declaration
+    for depth, scope in enumerate(scopes):
+        for association in scope.associations:
+            if association.name.lower() == wanted:
+                return declared(association.expr, scopes[depth + 1 :], algorithm)
+        found = _among(scope.declarations, wanted)
+        if found is not None:
+            return found
     return None
 
 
