@@ -72,3 +72,9 @@ class HostUseError(StorageError, TypeError):
     """Say that host code touched the memory of a device without copying it first."""
 
     code = "R210"
+
+
+class GTNoSuchBufferError(StorageError, TypeError, BufferError):
+    """Say that a storage has no buffer on the side that was asked for (GDP-108, GDP-110)."""
+
+    code = "R211"

@@ -1,0 +1,607 @@
+"""Own `Storage`, an n-dimensional field with labels over coherent memory (GDP-3).
+
+A storage is a window: an array that describes shape and strides, labels, and a `Backing` that all
+the windows on the same data share. It does no arithmetic (GDP-2). What keeps it coherent: each use
+asks the buffer for the side that it needs, and each way out of the runtime (`to_numpy`,
+`__array_interface__` ...) counts as a write on that side, because nobody can tell what happens to
+an array that has left; `data_ro` and `access` are the ways to look without that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.storage.backing import Backing, Windows
+from psyclone_storage.storage.buffer import Buffer
+from psyclone_storage.storage.errors import GTNoSuchBufferError
+from psyclone_storage.storage.indexing import (
+    device_key,
+    device_values,
+    host_key,
+    host_values,
+    is_basic,
+    is_element,
+    is_everything,
+    on_gpu,
+)
+from psyclone_storage.storage.interop import dlpack, gt
+from psyclone_storage.storage.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
+from psyclone_storage.storage.layout import default_dims, layout_of
+from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.opened import StorageAccess
+from psyclone_storage.storage.parameters import Managed, Parameters, checked_device
+from psyclone_storage.storage.spaces import MemorySpace
+from psyclone_storage.storage.sync_state import SyncState
+from psyclone_storage.storage.token import AccessToken
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+Sides: TypeAlias = tuple[MemorySpace | None, MemorySpace | None]
+
+READ = AccessMode.READ
+WRITE = AccessMode.READ_WRITE
+OVERWRITE = AccessMode.WRITE_ONLY
+
+
+class Storage(ABC):
+    """Be a field that lives on the host, on a device, or on both.
+
+    The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
+    subclasses differ in which sides there are and who keeps them in step.
+    """
+
+    __slots__ = ("_array", "_labels", "_backing", "_windows", "__weakref__")
+
+    _array: Array
+    _labels: Labels | Cut
+    _backing: Backing | None
+    _windows: Windows | None
+
+    SyncState: ClassVar[type[SyncState]] = SyncState
+    managed: ClassVar[Managed | None] = None
+    __array_ufunc__ = None
+
+    # -- making ----------------------------------------------------------------------------------
+
+    @classmethod
+    def over(cls, array: Array, labels: Labels | Cut, backing: Backing | None) -> Self:
+        """Return the storage that `array` describes; for the other files of the runtime.
+
+        With a buffer, `array` only describes and is never read; without one it is the data.
+        """
+        self = cls.__new__(cls)
+        self._array = array
+        self._labels = labels
+        self._backing = backing
+        self._windows = None
+        return self
+
+    def parameters(self) -> Parameters:
+        """Return what a new storage needs to be like this one."""
+        return Parameters(
+            self.shape,
+            self.dtype,
+            layout_of(self.strides),
+            self.labels,
+            "gpu" if self.device is not None else None,
+            self.managed,
+        )
+
+    @classmethod
+    @abstractmethod
+    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+        """Return a new storage, with all elements `init` unless that is None."""
+
+    @classmethod
+    @abstractmethod
+    def sides(cls) -> Sides:
+        """Return the spaces of the host buffer and of the device buffer, None where there is none.
+
+        Raises `DeviceUnavailableError` only when memory is asked for there.
+        """
+
+    @abstractmethod
+    def current_space(self) -> MemorySpace:
+        """Return where the current data are, the host if there are several places."""
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the extents, halo included."""
+        return self._array.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the element type."""
+        dtype: np.dtype[Any] = self._array.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self._array.size
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all elements, without padding (GDP-94)."""
+        return self._array.nbytes
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Return the strides in bytes (GDP-97)."""
+        return self._array.strides
+
+    @property
+    def device(self) -> str | None:
+        """Return the identifier of the device that has a buffer, None where none has (GDP-87)."""
+        backing = self._backing
+        return None if backing is None or backing.device is None else "gpu"
+
+    @property
+    def labels(self) -> Labels:
+        """Return halo, names of dimensions and aligned point."""
+        labels = self._labels
+        if isinstance(labels, Cut):
+            labels = self._labels = resolved(labels)
+        return labels
+
+    @property
+    def label(self) -> str:
+        """Return the name that appears in messages and statistics."""
+        return self.labels.label
+
+    @property
+    def dims(self) -> tuple[str, ...] | None:
+        """Return the names of the dimensions, None if nobody named them."""
+        return self.labels.dims
+
+    @property
+    def aligned_index(self) -> tuple[int, ...]:
+        """Return the index of the point whose address is aligned."""
+        return self.labels.aligned_point
+
+    @property
+    def halo(self) -> Halo:
+        """Return for each dimension the widths of the halo at its start and end (GDP-91)."""
+        return self.labels.halo
+
+    @halo.setter
+    def halo(self, halo: HaloLike) -> None:
+        """Set the halo, written as for the creation functions (GDP-92); nothing moves (GDP-93)."""
+        self._labels = self.labels.with_halo(checked_halo(halo, self.shape))
+        if self._windows is not None:
+            self._windows.interface = None
+
+    @property
+    def buffer(self) -> Buffer:
+        """Return the coherent buffer that this storage and all other faces look at."""
+        return self._backed().buffer_over(self._array)
+
+    @property
+    def domain_view(self) -> Self:
+        """Return the view without the halo (GDP-89)."""
+        return self[  # type: ignore[no-any-return]
+            tuple(
+                slice(low, extent - high)
+                for (low, high), extent in zip(self.halo, self.shape, strict=True)
+            )
+            or Ellipsis
+        ]
+
+    @property
+    def __gt_origin__(self) -> tuple[int, ...]:
+        """Return the first point behind the halo, as today's GT4Py asks for it."""
+        return tuple(low for low, _ in self.halo)
+
+    @property
+    def __gt_dims__(self) -> tuple[str, ...]:
+        """Return the names of the dimensions, as today's GT4Py asks for them."""
+        return self.dims or default_dims(self.ndim)
+
+    @property
+    def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:
+        """Describe the buffers of both sides, and how to keep them in step (GDP-83, GDP-84)."""
+        windows = self._windows
+        if windows is not None and windows.interface is not None:
+            return windows.interface
+        return self._described()
+
+    # -- elements and views ----------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the first extent."""
+        return len(self._array)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a number, a view for integers and slices, else an array of the values."""
+        backing = self._backing
+        if backing is not None and backing.buffer is not None:
+            return self._picked(key)
+        array = self._array
+        try:
+            picked = array[key]
+        except (IndexError, TypeError, ValueError):
+            picked = self._retried(key)
+        if type(picked) is not np.ndarray:
+            return picked
+        owner = picked.base
+        if owner is not array and (owner is None or owner is not array.base):
+            return picked
+        return self.over(picked, Cut(self._labels, key, array.shape), backing or self._backed())
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            self._array[host_key(key)] = self._values_of(value, None)
+            return
+        space = backing.device if self.writes_on_device(value) else backing.host
+        assert space is not None
+        on_device = space is backing.device
+        values = self._values_of(value, space)
+        chosen = device_key(key) if on_device else host_key(key)
+        whole = is_everything(key) and self._covers_buffer()
+        if whole:
+            self._check_fit(values)
+        token = backing.buffer.acquire(space, OVERWRITE if whole else WRITE)
+        try:
+            self.window(space)[chosen] = values
+        finally:
+            token.release()
+
+    def writes_on_device(self, value: Any) -> bool:
+        """Say whether `self[...] = value` works on the device."""
+        return on_gpu(value)
+
+    def transpose(self, *axes: Any) -> Self:
+        """Return a view with permuted dimensions, reversed if no axes are given (GDP-111)."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        chosen = tuple(order) if order else tuple(reversed(range(self.ndim)))
+        array = self._array.transpose(chosen)
+        labels = self.labels.permuted([axis % max(self.ndim, 1) for axis in chosen])
+        return self.over(array, labels, self._backed())
+
+    @property
+    def T(self) -> Self:  # noqa: N802  # pylint: disable=invalid-name
+        """Return the view with reversed dimensions."""
+        return self.transpose()
+
+    def copy(self) -> Self:
+        """Return a storage with the same parameters, a copy of the data, and its own state."""
+        twin = self.allocate(self.parameters())
+        twin[...] = self
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return `copy()` (GDP-101)."""
+        return self.copy()
+
+    # -- the two sides ---------------------------------------------------------------------------
+
+    def to_numpy(self) -> Array:
+        """Return the host buffer as an array, current, and from now on the modified side.
+
+        Raises `GTNoSuchBufferError` where there is no host buffer (GDP-110).
+        """
+        backing = self._backing
+        if backing is None or (backing.buffer is None and not backing.strict):
+            return self._array.view()
+        return self._exported_host()
+
+    def to_cupy(self) -> Any:
+        """Return the device buffer as an array, current, and from now on the modified side.
+
+        Raises `GTNoSuchBufferError` where there is no device buffer (GDP-108).
+        """
+        device = self._needed_side("device")
+        self.buffer.acquire(device, WRITE if self._is_writable(device) else READ).release()
+        return self.window(device)
+
+    def to_ndarray(self) -> Any:
+        """Return the device buffer if there is one, else the host buffer (GDP-109)."""
+        return self.to_numpy() if self.device is None else self.to_cupy()
+
+    to_xp = to_ndarray
+
+    @property
+    def data_ro(self) -> Array:
+        """Return the host buffer, current and read-only; the device side stays current too."""
+        backing = self._backing
+        if backing is not None and backing.buffer is not None:
+            backing.buffer.acquire(self._needed_side("host"), READ).release()
+        return self.reading_window()
+
+    @property
+    def data_wo(self) -> Array:
+        """Return the host buffer to be overwritten: what it held is not brought there first."""
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            return self._array.view()
+        host = self._needed_side("host")
+        backing.buffer.acquire(host, OVERWRITE if self._covers_buffer() else WRITE).release()
+        window: Array = self.window(host)
+        return window.view()
+
+    def access(self, device: str | None = None, mode: AccessMode = READ) -> StorageAccess:
+        """Return a context manager that yields the array of one side and locks the data.
+
+        `mode` is `RDONLY`, `WRONLY` (all elements will be written, nothing is copied in) or
+        `RDWR`. On the host the array of a read access is read-only; on a device it is what a
+        kernel gets. A block that writes and raises leaves the data unusable until all of them are
+        written anew.
+        """
+        return StorageAccess(self, checked_device(device), mode)
+
+    def is_current(self, device: str | None = None) -> bool:
+        """Say whether the buffer of that side has the current values; nothing is copied."""
+        backing = self._backing
+        space = self._needed_side("host" if checked_device(device) is None else "device")
+        return backing is None or backing.buffer is None or backing.buffer.is_valid(space)
+
+    def device_to_host(self, *, force: bool = False) -> None:
+        """Bring the host buffer up to date if the device was modified, or anyway (GDP-112).
+
+        On a storage whose host side is the modified one nothing happens without `force`: a copy
+        would lose the newer values (spec 1E).
+        """
+        self._backed().device_to_host(force=force)
+
+    def host_to_device(self, *, force: bool = False) -> None:
+        """Bring the device buffer up to date if the host was modified, or anyway (GDP-113)."""
+        self._backed().host_to_device(force=force)
+
+    def set_device_modified(self) -> None:
+        """Declare that the device buffer was modified from outside (GDP-114)."""
+        self._backed().set_device_modified()
+
+    def set_host_modified(self) -> None:
+        """Declare that the host buffer was modified from outside (GDP-115)."""
+        self._backed().set_host_modified()
+
+    def set_synchronized(self) -> None:
+        """Declare that both buffers are equal (GDP-116)."""
+        self._backed().set_synchronized()
+
+    def synchronize(self) -> None:
+        """Copy to the side that is behind, if one is (GDP-117)."""
+        self._backed().synchronize()
+
+    def close(self) -> None:
+        """Bring the host buffer up to date, so that wrapped memory has the values."""
+        self.device_to_host()
+
+    def __enter__(self) -> Self:
+        """Return the storage; the end of the block closes it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close, unless the block failed."""
+        if kind is None:
+            self.close()
+
+    # -- protocols -------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the host buffer, or a copy of it; raise `GTNoSuchBufferError` without one."""
+        if copy:
+            return np.array(self.data_ro, dtype)
+        array = self.to_numpy()
+        if dtype is None or np.dtype(dtype) == array.dtype:
+            return array
+        if copy is False:
+            raise ValueError(f"{self.describe()} cannot be seen as {np.dtype(dtype)} uncopied.")
+        return array.astype(dtype)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer `np.transpose` (GDP-99) and nothing else (GDP-2)."""
+        if function is np.transpose and isinstance(args[0], Storage):
+            axes = kwargs.get("axes", args[1] if len(args) > 1 else None)
+            return args[0].transpose() if axes is None else args[0].transpose(axes)
+        return NotImplemented
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return where the current data are, as (device type, device id)."""
+        return dlpack.device_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return a capsule of the current data; `dl_device=(1, 0)` brings them to the host."""
+        return dlpack.export(self, dlpack.Wish(stream, max_version, dl_device, copy))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle parameters and the values of the host buffer."""
+        return _restored, (type(self), self.parameters(), np.array(self.data_ro))
+
+    def describe(self) -> str:
+        """Return the subject of a message: label, shape, type and place."""
+        name = f'"{self.label}" ' if self.label else ""
+        place = "on cpu and gpu" if self._has_both() else f"on {self.device or 'cpu'}"
+        return f"The {type(self).__name__} {name}of shape {self.shape} ({self.dtype}) {place}"
+
+    def __repr__(self) -> str:
+        """Describe the storage without touching its data."""
+        name = f' "{self.label}"' if self.label else ""
+        return f"<{type(self).__name__}{name} {self.shape} {self.dtype} halo={self.halo}>"
+
+    # -- for the other files of the runtime ------------------------------------------------------
+
+    def window(self, space: MemorySpace) -> Any:
+        """Return the array at `space`, valid or not; for callers who hold an access."""
+        backing = self._backed()
+        if backing.buffer is None:
+            return self._array
+        windows = self._kept()
+        if space is backing.device:
+            if windows.device is None:
+                windows.device = backing.window(space, self._array)
+            return windows.device
+        if windows.host is None:
+            windows.host = backing.window(space, self._array)
+        return windows.host
+
+    def reading_window(self) -> Array:
+        """Return the array of the host as a read-only one, valid or not."""
+        windows = self._kept()
+        if windows.reading is None:
+            windows.reading = self.window(self._needed_side("host")).view()
+            windows.reading.flags.writeable = False
+        return windows.reading
+
+    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
+        """Return an access to the data on one side, None where there is nothing to lock."""
+        space = self._needed_side("host" if device is None else "device")
+        backing = self._backed()
+        if backing.buffer is None:
+            return None
+        if mode is OVERWRITE and not self._covers_buffer():
+            mode = WRITE
+        return backing.buffer.acquire(space, mode)
+
+    def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
+        """Return the array that a holder of `token` works on; on a device, what a kernel gets."""
+        if token is not None and token.space is self._backed().device:
+            return token.kernel_view(self.window(token.space))
+        if mode is READ:
+            return self.reading_window()
+        return self.window(self._needed_side("host"))
+
+    @property
+    def origin(self) -> int:
+        """Return the address that byte 0 of the buffer has in the array that describes."""
+        return self._backed().origin
+
+    def viewed(self, labels: Labels) -> Self:
+        """Return a view of all of this storage under other labels."""
+        return self.over(self._array, labels, self._backed())
+
+    def viewed_as(self, kind: type[Storage], backing: Backing, parameters: Parameters) -> Storage:
+        """Return a storage of another kind on the same buffer, through `backing`."""
+        backing.points = self._backed().points
+        return kind.over(self._array, parameters.labels, backing)
+
+    def _backed(self) -> Backing:
+        backing = self._backing
+        if backing is None:
+            backing = self._backing = Backing(label=self.label)
+        return backing
+
+    def _kept(self) -> Windows:
+        windows = self._windows
+        if windows is None:
+            windows = self._windows = Windows()
+        return windows
+
+    def _has_both(self) -> bool:
+        backing = self._backing
+        return backing is not None and None not in (backing.host, backing.device)
+
+    def _covers_buffer(self) -> bool:
+        backing = self._backing
+        return backing is not None and backing.points == self._array.size
+
+    def _needed_side(self, side: str) -> MemorySpace:
+        backing = self._backed()
+        space = backing.host if side == "host" else backing.device
+        if space is None:
+            where = "in main memory" if side == "host" else "on a device"
+            raise GTNoSuchBufferError(
+                f"{self.describe()} has no buffer {where}: create it with another device= or "
+                f"managed=, or copy it with storage()."
+            )
+        return space
+
+    def _is_writable(self, space: MemorySpace) -> bool:
+        flags = getattr(self.window(space), "flags", None)
+        return bool(getattr(flags, "writeable", True))
+
+    def _exported_host(self) -> Array:
+        host = self._needed_side("host")
+        backing = self._backed()
+        if backing.strict or not self._is_writable(host):
+            return self.data_ro
+        if backing.buffer is not None:
+            backing.buffer.acquire(host, WRITE).release()
+        window: Array = self.window(host)
+        return window.view()
+
+    def _described(self) -> dict[str | None, dict[str, Any]]:
+        backing = self._backed()
+        described: dict[str | None, dict[str, Any]] = {}
+        for device, space in ((None, backing.host), ("gpu", backing.device)):
+            if space is not None:
+                described[device] = gt.described(self.window(space), self.halo, backing, device)
+        self._kept().interface = described
+        return described
+
+    def _picked(self, key: Any) -> Any:
+        """Return `self[key]` where there is a buffer, whose host side may not be current."""
+        backing = self._backed()
+        try:
+            if is_basic(key) and not is_element(key, self.ndim):
+                array = self._array[
+                    (*key, ...) if isinstance(key, tuple) and ... not in key else key
+                ]
+                return self.over(array, Cut(self._labels, key, self.shape), backing)
+            return self._read(key, backing)
+        except IndexError as error:
+            raise IndexError(f"{self.describe()} has nothing at {key!r}: {error}.") from error
+
+    def _read(self, key: Any, backing: Backing) -> Any:
+        assert backing.buffer is not None
+        space = backing.host or backing.device
+        assert space is not None
+        on_host = space is backing.host
+        chosen = host_key(key) if on_host else device_key(key)
+        with backing.buffer.acquire(space, READ):
+            found = self.window(space)[chosen]
+        if not on_host and is_basic(key):
+            return found.item()
+        return found
+
+    def _retried(self, key: Any) -> Any:
+        """Return `self._array[key]` for a key that NumPy did not take as it is."""
+        try:
+            return self._array[host_key(key)]
+        except IndexError as error:
+            raise IndexError(f"{self.describe()} has nothing at {key!r}: {error}.") from error
+
+    def _values_of(self, value: Any, space: MemorySpace | None) -> Any:
+        """Return `value` as the arrays at `space` take it, None being the host."""
+        backing = self._backing
+        on_device = space is not None and backing is not None and space is backing.device
+        return device_values(value) if on_device else host_values(value)
+
+    def _check_fit(self, values: Any) -> None:
+        shape = tuple(getattr(values, "shape", ()))
+        if np.broadcast_shapes(shape, self.shape) != self.shape:
+            raise ValueError(f"{self.describe()} cannot take values of shape {shape}.")
+
+
+def _restored(kind: type[Storage], parameters: Parameters, values: Array) -> Storage:
+    """Return the storage that was pickled."""
+    made = kind.allocate(parameters)
+    made[...] = values
+    return made

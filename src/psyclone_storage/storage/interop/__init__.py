@@ -1,0 +1,1 @@
+"""Own the protocols by which other libraries' arrays come in and ours go out."""

@@ -1,0 +1,99 @@
+"""Own the exchange of arrays through DLPack, in both directions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray
+from psyclone_storage.storage.spaces import MemorySpace, SpaceKind, host_space
+
+HOST = (1, 0)
+_HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.value)
+
+
+class Wish(NamedTuple):
+    """State what a consumer asks for, in the words of the protocol."""
+
+    stream: Any = None
+    max_version: tuple[int, int] | None = None
+    dl_device: tuple[int, int] | None = None
+    copy: bool | None = None
+
+
+class Exportable(Protocol):
+    """Be what an export needs of a storage."""
+
+    def current_space(self) -> MemorySpace:
+        """Return where the current data are."""
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Return the host buffer, current."""
+
+    def to_cupy(self) -> Any:
+        """Return the device buffer, current."""
+
+    def describe(self) -> str:
+        """Return the subject of a message."""
+
+
+def device_of(storage: Exportable) -> tuple[int, int]:
+    """Return where the current data are; page-locked memory counts as host."""
+    return storage.current_space().dlpack_device
+
+
+def export(storage: Exportable, wish: Wish) -> Any:
+    """Return a capsule of the data where they are, or on the host if that is wished for.
+
+    Raises `BufferError` for a device that the data cannot be exported to, as an emulated one.
+    """
+    place = storage.current_space()
+    wanted = wish.dl_device or place.dlpack_device
+    if wanted[0] in _HOST_KINDS:
+        return _export_host(storage, place, wish)
+    if wanted != place.dlpack_device:
+        raise BufferError(
+            f"{storage.describe()} is at {place.tag}: it can be exported there or to the host, "
+            f"but not to the DLPack device {wanted}."
+        )
+    array = storage.to_cupy()
+    if isinstance(array, EmulatedDeviceArray):
+        raise BufferError(  # noqa: TRY004 - the error that the protocol prescribes
+            f"{storage.describe()} is on an emulated device, which no other library can use: ask "
+            f"for the host with dl_device=(1, 0)."
+        )
+    words = {key: value for key, value in wish._asdict().items() if value is not None}
+    return array.__dlpack__(**words)
+
+
+def imported(thing: Any) -> np.ndarray[Any, Any] | None:
+    """Return the data of the host that `thing` offers through DLPack, None if it offers none."""
+    where = getattr(thing, "__dlpack_device__", None)
+    if where is None or where()[0] not in _HOST_KINDS:
+        return None
+    return np.from_dlpack(thing)
+
+
+def _export_host(storage: Exportable, place: MemorySpace, wish: Wish) -> Any:
+    if wish.stream is not None:
+        raise BufferError(f"{storage.describe()} is exported on the host, which has no streams.")
+    array = _on_host(storage, place, wish)
+    words: dict[str, Any] = {}
+    if wish.max_version is not None:
+        words["max_version"] = wish.max_version
+    if wish.copy is not None:
+        words["copy"] = wish.copy
+    return array.__dlpack__(**words)
+
+
+def _on_host(storage: Exportable, place: MemorySpace, wish: Wish) -> np.ndarray[Any, Any]:
+    if place.host_accessible or place is host_space():
+        return storage.to_numpy()
+    try:
+        return storage.to_numpy()
+    except BufferError:
+        if wish.copy is False:
+            raise
+    array: np.ndarray[Any, Any] = storage.to_cupy().get()
+    return array

@@ -1,0 +1,168 @@
+"""Own `__gt_data_interface__`: reading it from any object, with the fallbacks of GDP-27 and GDP-28.
+
+A description maps a device, None or `"gpu"`, to a dictionary with `shape`, `typestr`, `data` and
+`strides`, and perhaps `acquire`, `touch`, `release`, `dims` and `halo`. Other keys mean nothing
+here (GDP-24), so that the dictionaries of `__array_interface__` and `__cuda_array_interface__` can
+be passed on as they are (GDP-25).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.storage.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray, EmulatedDeviceMemory
+from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.spaces import device_space
+
+Device: TypeAlias = Literal["gpu"] | None
+Info: TypeAlias = Mapping[str, Any]
+Description: TypeAlias = Mapping[Device, Info]
+
+REQUIRED = ("shape", "typestr", "data", "strides")
+_DEVICES: dict[Any, Device] = {None: None, "cpu": None, "gpu": "gpu"}
+
+
+def describe(thing: Any) -> dict[Device, Info]:
+    """Return where the data of `thing` are, an empty dictionary where it does not say.
+
+    Raises `ValueError` for an unknown device or a missing key (GDP-14).
+    """
+    found = getattr(thing, "__gt_data_interface__", None)
+    if found is not None:
+        return {_known_device(device): _complete(device, info) for device, info in found.items()}
+    described: dict[Device, Info] = {}
+    on_host = getattr(thing, "__array_interface__", None)
+    if on_host is not None:
+        described[None] = _complete(None, on_host)
+    on_device = getattr(thing, "__cuda_array_interface__", None)
+    if on_device is not None:
+        described["gpu"] = _complete("gpu", on_device)
+    return described
+
+
+class Verbs(Protocol):
+    """Be what keeps two sides in step, as far as a data interface needs it."""
+
+    def device_to_host(self) -> None:
+        """Bring the host side up to date."""
+
+    def host_to_device(self) -> None:
+        """Bring the device side up to date."""
+
+    def set_host_modified(self) -> None:
+        """Note that the host side was written."""
+
+    def set_device_modified(self) -> None:
+        """Note that the device side was written."""
+
+
+def described(
+    window: Any, halo: Sequence[tuple[int, int]], verbs: Verbs, device: Device
+) -> dict[str, Any]:
+    """Return the description of one side of a storage (GDP-83, GDP-84)."""
+    info: dict[str, Any]
+    if device is None:
+        info = dict(window.__array_interface__)
+        info |= {"acquire": verbs.device_to_host, "touch": verbs.set_host_modified}
+    else:
+        info = dict(interface_on_device(window))
+        info |= {"acquire": verbs.host_to_device, "touch": verbs.set_device_modified}
+    return info | {"strides": tuple(window.strides), "halo": tuple(halo)}
+
+
+def interface_on_device(window: Any) -> dict[str, Any]:
+    """Return the CUDA array interface of an array that is used on the device."""
+    found = getattr(window, "__cuda_array_interface__", None)
+    if found is None:
+        found = {**window.__array_interface__, "version": 3, "stream": None}
+    return {**found, "strides": tuple(window.strides)}
+
+
+def strides_in(info: Info) -> tuple[int, ...]:
+    """Return the strides in bytes; where a dictionary has None, it means C order without gaps."""
+    strides = info["strides"]
+    if strides is not None:
+        return tuple(strides)
+    step = np.dtype(info["typestr"]).itemsize
+    packed: list[int] = []
+    for extent in reversed(info["shape"]):
+        packed.insert(0, step)
+        step *= max(extent, 1)
+    return tuple(packed)
+
+
+def call(info: Info, name: str) -> None:
+    """Call the function under `name`, if there is one (GDP-16, GDP-21, GDP-23)."""
+    function = info.get(name)
+    if function is not None:
+        function()
+
+
+def host_array(info: Info, owner: Any) -> np.ndarray[Any, Any]:
+    """Return the described memory of the host as an array that keeps `owner` alive."""
+    if isinstance(owner, np.ndarray):
+        return owner
+    return np.asarray(_Described(info, owner))
+
+
+def device_array(info: Info, owner: Any) -> Any:
+    """Return the described memory of the device as an array of the kind that is used there."""
+    memory = memory_of(device_space())
+    described = _Described(info, owner)
+    if isinstance(memory, EmulatedDeviceMemory):
+        if isinstance(owner, EmulatedDeviceArray):
+            return owner
+        pages = np.asarray(described)
+        start = info["data"][0]
+        return EmulatedDeviceArray(
+            pages, memory, Allocation(memory.space, start, pages.nbytes, described)
+        )
+    allocation, offset = memory.adopt(described)
+    spec = WindowSpec(np.dtype(info["typestr"]), tuple(info["shape"]), strides_in(info), offset)
+    return memory.window(allocation, spec)
+
+
+class _Described:
+    """Carry a dictionary to NumPy or CuPy, with the object that keeps the memory alive."""
+
+    __slots__ = ("__array_interface__", "__cuda_array_interface__", "owner")
+
+    def __init__(self, info: Info, owner: Any) -> None:
+        self.owner = owner
+        described = {
+            "shape": tuple(info["shape"]),
+            "typestr": info["typestr"],
+            "data": tuple(info["data"]),
+            "strides": strides_in(info),
+            "version": 3,
+        }
+        if "descr" in info:
+            described["descr"] = info["descr"]
+        self.__array_interface__ = described
+        self.__cuda_array_interface__ = described | {"stream": info.get("stream")}
+
+
+def _known_device(device: Any) -> Device:
+    if device not in _DEVICES:
+        raise ValueError(
+            f'A __gt_data_interface__ describes the device {device!r}, but only None and "gpu" are '
+            f"devices."
+        )
+    return _DEVICES[device]
+
+
+def _complete(device: Any, info: Info) -> Info:
+    if all(key in info for key in REQUIRED):
+        return info
+    if "strides" not in info and info.get("version", 0):
+        # Both array interfaces leave the strides out, instead of None, if they please.
+        return _complete(device, {**info, "strides": None})
+    missing = [key for key in REQUIRED if key not in info]
+    raise ValueError(
+        f'The description of a buffer on {device or "cpu"} lacks "{missing[0]}": it must have '
+        f"{', '.join(REQUIRED)}."
+    )
