@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +71,10 @@ class PeerLayers:
         kept = self.store / f"{algorithm.stem}-{self._fingerprint(algorithm)}.json"
         if not kept.exists():
             self.store.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(_run_all_modes(algorithm, self.kernels)))
+            # Several test processes may want it at once: it appears whole or not at all.
+            part = kept.with_suffix(f".{os.getpid()}")
+            part.write_text(json.dumps(_run_all_modes(algorithm, self.kernels)))
+            part.replace(kept)
         return Answer(**json.loads(kept.read_text())[str(mode)])
 
     def _fingerprint(self, algorithm: Path) -> str:
