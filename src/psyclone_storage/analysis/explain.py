@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from psyclone_storage.analysis.halo import END, OUTSIDE, HaloPlan, Placed, Spare, Spared, plan_halos
 from psyclone_storage.analysis.touch import Key, key_text
@@ -108,7 +109,7 @@ def _span_of(call: KernelCall, key: Key) -> Span | None:
 
 
 def _place_text(span: Span | None) -> str:
-    return "" if span is None else f"{span.source.name}:{span.line}"
+    return "" if span is None else f"{PurePath(span.source.name).name}:{span.line}"
 
 
 _BECAUSE = {
