@@ -35,7 +35,7 @@ from lfric_schedules import (
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lower import LoweringOptions, lower_program
-from psyclone_storage.ir.expr import Literal, Name
+from psyclone_storage.ir.expr import Literal, Name, Unary
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
     Access,
@@ -275,11 +275,32 @@ def reductions() -> Program:
     )
 
 
+def visits() -> Program:
+    """Count, in colours and without, how often a dof is visited; reduce the counts."""
+    made = kernel(field_arg("w2", INC))
+    coloured = loop(call(made, "f1"), over=Over.CELLS_OF_COLOUR, uid="loop2")
+    data = (field("f1"), scalar("low"), scalar("high"), scalar("total"))
+    minus = Unary("-", Literal("1.0_r_def", Intrinsic.REAL, "r_def"))
+    return program(
+        data,
+        dof_loop(built_in("setval_c", "f1", Literal("0.0", Intrinsic.REAL)), uid="loop1"),
+        Loop("colours", Over.COLOURS, Extent(Reach.OWNED), 0, (coloured,)),
+        loop(call(made, "f1"), uid="loop3"),
+        dof_loop(built_in("minval_X", "low", "f1"), uid="loop4"),
+        GlobalReduction("g1", "low", ReductionOp.MIN),
+        dof_loop(built_in("sum_X", "total", "f1"), uid="loop5"),
+        GlobalReduction("g2", "total", ReductionOp.SUM),
+        dof_loop(built_in("inc_a_times_X", minus, "f1"), uid="loop6"),
+        dof_loop(built_in("maxval_X", "high", "f1"), uid="loop7"),
+        GlobalReduction("g3", "high", ReductionOp.MAX),
+    )
+
+
 PROGRAMS = {
     made.__name__: made
     for made in (
         plain, serial, stencils, quadratures, columns, meshes, elements, colours, dofs, built_ins,
-        reductions,
+        reductions, visits,
     )
 }  # fmt: skip
 
@@ -371,3 +392,67 @@ def test_a_wrong_argument_is_noticed(compiler: Compiler, tmp_path: Path) -> None
     text = lowered_program("plain", CheckLevel.NONE)
     (tmp_path / "psy.f90").write_text(text, encoding="utf-8")
     assert "Error" in compiler.complaints(tmp_path / "psy.f90", *FLAGS)
+
+
+# ---------------------------------------------------------------------------- running
+
+SMALL_PLANE = Path(__file__).parent / "lfric_infrastructure" / "run" / "small_plane.f90"
+COUNTING_KERNEL = """\
+module work_mod
+  use constants_mod, only: i_def, r_def
+  implicit none
+contains
+  subroutine work_code(nlayers, visits, ndf, undf, map)
+    integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf)
+    real(r_def), intent(inout) :: visits(undf)
+    integer(i_def) :: df
+    do df = 1, ndf
+      visits(map(df):map(df)+nlayers-1) = visits(map(df):map(df)+nlayers-1) + 1.0_r_def
+    end do
+  end subroutine work_code
+end module work_mod
+"""
+# Both loops visit the faces between cells twice, the top and the bottom of the domain once. With
+# 6 x 4 cells in 5 layers, each with 6 faces, that is 2 * 720 visits.
+MAIN = """\
+program main
+  use alg_psy, only: invoke_test
+  use constants_mod, only: i_def, r_def
+  use field_mod, only: field_type
+  use fs_continuity_mod, only: W2
+  use mesh_mod, only: mesh_type
+  use small_plane_mod, only: check, new_mesh, space
+  implicit none
+  type(mesh_type), pointer :: mesh
+  type(field_type) :: visits
+  real(r_def) :: low, high, total
+  mesh => new_mesh('plane', 6, 4)
+  call visits%initialise(space(mesh, W2), 'visits')
+  call invoke_test(visits, low, high, total)
+  call check(low == 2.0_r_def, 'the least count is 2')
+  call check(high == -2.0_r_def, 'the largest of the negated counts is -2')
+  call check(total == 1440.0_r_def, 'there are 1440 visits')
+end program main
+"""
+
+
+@pytest.mark.fortran
+def test_a_lowered_program_computes_what_its_schedule_says(
+    compiler: Compiler, tmp_path: Path
+) -> None:
+    texts = {
+        "small_plane": SMALL_PLANE.read_text(encoding="utf-8"),
+        "work": COUNTING_KERNEL,
+        "psy": lowered_program("visits", CheckLevel.ERROR),
+        "main": MAIN,
+    }
+    for stem, text in texts.items():
+        source = tmp_path / f"{stem}.f90"
+        source.write_text(text, encoding="utf-8")
+        assert not compiler.complaints(source, *FLAGS, "-fcheck=all")
+    objects = [str(tmp_path / f"{stem}.o") for stem in texts]
+    library = str(compiler.modules / "liblfric_infrastructure.a")
+    runnable = tmp_path / "main"
+    subprocess.run([*compiler.command, *objects, library, "-o", str(runnable)], check=True)
+    done = subprocess.run([str(runnable)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
