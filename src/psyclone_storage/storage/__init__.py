@@ -6,6 +6,7 @@ anything about compilers, and imports NumPy only: CuPy when a device is asked fo
 """
 
 from psyclone_storage.storage.base_storage import Storage
+from psyclone_storage.storage.binding import TransferWarning, bound
 from psyclone_storage.storage.creation import (
     as_storage,
     empty,
@@ -22,6 +23,7 @@ from psyclone_storage.storage.creation import (
 from psyclone_storage.storage.defaults import Preset, register_defaults
 from psyclone_storage.storage.device import DeviceKind, Emulation, use_device
 from psyclone_storage.storage.errors import GTNoSuchBufferError, StorageError
+from psyclone_storage.storage.interop.xarray import register_when_loaded
 from psyclone_storage.storage.kinds import (
     CPUStorage,
     CUDAManagedGPUStorage,
@@ -39,6 +41,8 @@ from psyclone_storage.storage.sync_state import SyncState
 RDONLY = AccessMode.RDONLY
 WRONLY = AccessMode.WRONLY
 RDWR = AccessMode.RDWR
+
+register_when_loaded()
 
 __all__ = [
     "RDONLY",
@@ -61,7 +65,9 @@ __all__ = [
     "Storage",
     "StorageError",
     "SyncState",
+    "TransferWarning",
     "as_storage",
+    "bound",
     "empty",
     "empty_like",
     "full",

@@ -56,29 +56,21 @@ class Storage(ABC):
 
     __slots__ = ("_array", "_labels", "_backing", "_windows", "__weakref__")
 
-    _array: Array
-    _labels: Labels | Cut
-    _backing: Backing | None
-    _windows: Windows | None
-
     SyncState: ClassVar[type[SyncState]] = SyncState
     managed: ClassVar[Managed | None] = None
     __array_ufunc__ = None
 
     # -- making ----------------------------------------------------------------------------------
 
-    @classmethod
-    def over(cls, array: Array, labels: Labels | Cut, backing: Backing | None) -> Self:
-        """Return the storage that `array` describes; for the other files of the runtime.
+    def __init__(self, array: Array, labels: Labels | Cut, backing: Backing | None) -> None:
+        """Be the storage that `array` describes; the creation functions call this.
 
         With a buffer, `array` only describes and is never read; without one it is the data.
         """
-        self = cls.__new__(cls)
         self._array = array
         self._labels = labels
         self._backing = backing
-        self._windows = None
-        return self
+        self._windows: Windows | None = None
 
     def parameters(self) -> Parameters:
         """Return what a new storage needs to be like this one."""
@@ -151,7 +143,7 @@ class Storage(ABC):
     def labels(self) -> Labels:
         """Return halo, names of dimensions and aligned point."""
         labels = self._labels
-        if isinstance(labels, Cut):
+        if isinstance(labels, tuple):
             labels = self._labels = resolved(labels)
         return labels
 
@@ -185,7 +177,7 @@ class Storage(ABC):
     @property
     def buffer(self) -> Buffer:
         """Return the coherent buffer that this storage and all other faces look at."""
-        return self._backed().buffer_over(self._array)
+        return self.backing().buffer_over(self._array)
 
     @property
     def domain_view(self) -> Self:
@@ -237,7 +229,7 @@ class Storage(ABC):
         owner = picked.base
         if owner is not array and (owner is None or owner is not array.base):
             return picked
-        return self.over(picked, Cut(self._labels, key, array.shape), backing or self._backed())
+        return type(self)(picked, (self._labels, key, array.shape), backing or self.backing())
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
@@ -269,7 +261,7 @@ class Storage(ABC):
         chosen = tuple(order) if order else tuple(reversed(range(self.ndim)))
         array = self._array.transpose(chosen)
         labels = self.labels.permuted([axis % max(self.ndim, 1) for axis in chosen])
-        return self.over(array, labels, self._backed())
+        return type(self)(array, labels, self.backing())
 
     @property
     def T(self) -> Self:  # noqa: N802  # pylint: disable=invalid-name
@@ -356,27 +348,27 @@ class Storage(ABC):
         On a storage whose host side is the modified one nothing happens without `force`: a copy
         would lose the newer values (spec 1E).
         """
-        self._backed().device_to_host(force=force)
+        self.backing().device_to_host(force=force)
 
     def host_to_device(self, *, force: bool = False) -> None:
         """Bring the device buffer up to date if the host was modified, or anyway (GDP-113)."""
-        self._backed().host_to_device(force=force)
+        self.backing().host_to_device(force=force)
 
     def set_device_modified(self) -> None:
         """Declare that the device buffer was modified from outside (GDP-114)."""
-        self._backed().set_device_modified()
+        self.backing().set_device_modified()
 
     def set_host_modified(self) -> None:
         """Declare that the host buffer was modified from outside (GDP-115)."""
-        self._backed().set_host_modified()
+        self.backing().set_host_modified()
 
     def set_synchronized(self) -> None:
         """Declare that both buffers are equal (GDP-116)."""
-        self._backed().set_synchronized()
+        self.backing().set_synchronized()
 
     def synchronize(self) -> None:
         """Copy to the side that is behind, if one is (GDP-117)."""
-        self._backed().synchronize()
+        self.backing().synchronize()
 
     def close(self) -> None:
         """Bring the host buffer up to date, so that wrapped memory has the values."""
@@ -450,7 +442,7 @@ class Storage(ABC):
 
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not; for callers who hold an access."""
-        backing = self._backed()
+        backing = self.backing()
         if backing.buffer is None:
             return self._array
         windows = self._kept()
@@ -473,36 +465,35 @@ class Storage(ABC):
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
         """Return an access to the data on one side, None where there is nothing to lock."""
         space = self._needed_side("host" if device is None else "device")
-        backing = self._backed()
+        backing = self.backing()
         if backing.buffer is None:
             return None
         if mode is OVERWRITE and not self._covers_buffer():
             mode = WRITE
         return backing.buffer.acquire(space, mode)
 
+    def has_side(self, device: str | None) -> bool:
+        """Say whether there is a buffer on that side."""
+        backing = self._backing
+        if backing is None:
+            return device is None
+        return (backing.host if device is None else backing.device) is not None
+
     def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
         """Return the array that a holder of `token` works on; on a device, what a kernel gets."""
-        if token is not None and token.space is self._backed().device:
+        if token is not None and token.space is self.backing().device:
             return token.kernel_view(self.window(token.space))
         if mode is READ:
             return self.reading_window()
         return self.window(self._needed_side("host"))
 
-    @property
-    def origin(self) -> int:
-        """Return the address that byte 0 of the buffer has in the array that describes."""
-        return self._backed().origin
+    def seen_as(self, kind: type[Storage], backing: Backing, labels: Labels) -> Storage:
+        """Return a storage of a kind over the same elements, through `backing`."""
+        backing.points = self.backing().points
+        return kind(self._array, labels, backing)
 
-    def viewed(self, labels: Labels) -> Self:
-        """Return a view of all of this storage under other labels."""
-        return self.over(self._array, labels, self._backed())
-
-    def viewed_as(self, kind: type[Storage], backing: Backing, parameters: Parameters) -> Storage:
-        """Return a storage of another kind on the same buffer, through `backing`."""
-        backing.points = self._backed().points
-        return kind.over(self._array, parameters.labels, backing)
-
-    def _backed(self) -> Backing:
+    def backing(self) -> Backing:
+        """Return what this storage shares with all others on its data."""
         backing = self._backing
         if backing is None:
             backing = self._backing = Backing(label=self.label)
@@ -523,7 +514,7 @@ class Storage(ABC):
         return backing is not None and backing.points == self._array.size
 
     def _needed_side(self, side: str) -> MemorySpace:
-        backing = self._backed()
+        backing = self.backing()
         space = backing.host if side == "host" else backing.device
         if space is None:
             where = "in main memory" if side == "host" else "on a device"
@@ -539,7 +530,7 @@ class Storage(ABC):
 
     def _exported_host(self) -> Array:
         host = self._needed_side("host")
-        backing = self._backed()
+        backing = self.backing()
         if backing.strict or not self._is_writable(host):
             return self.data_ro
         if backing.buffer is not None:
@@ -548,7 +539,7 @@ class Storage(ABC):
         return window.view()
 
     def _described(self) -> dict[str | None, dict[str, Any]]:
-        backing = self._backed()
+        backing = self.backing()
         described: dict[str | None, dict[str, Any]] = {}
         for device, space in ((None, backing.host), ("gpu", backing.device)):
             if space is not None:
@@ -558,13 +549,13 @@ class Storage(ABC):
 
     def _picked(self, key: Any) -> Any:
         """Return `self[key]` where there is a buffer, whose host side may not be current."""
-        backing = self._backed()
+        backing = self.backing()
         try:
             if is_basic(key) and not is_element(key, self.ndim):
                 array = self._array[
                     (*key, ...) if isinstance(key, tuple) and ... not in key else key
                 ]
-                return self.over(array, Cut(self._labels, key, self.shape), backing)
+                return type(self)(array, (self._labels, key, self.shape), backing)
             return self._read(key, backing)
         except IndexError as error:
             raise IndexError(f"{self.describe()} has nothing at {key!r}: {error}.") from error

@@ -158,7 +158,7 @@ def stacked(
     kind = kind_of(first.device, first.managed)
     backing = backed_by(new_buffer(kind, nbytes, first), kind, NOWHERE, first)
     return {
-        name: kind.over(
+        name: kind(
             ghost(plan.parameters, plan.strides, start + plan.offset),
             replace(plan.parameters.labels, label=f"{first.labels.label}.{name}".lstrip(".")),
             backing,

@@ -12,6 +12,7 @@ import numpy as np
 
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.interop.gt import call, describe, device_array, host_array
+from psyclone_storage.storage.locks import AccessMode
 from psyclone_storage.storage.memory.registry import host_memory
 from psyclone_storage.storage.spaces import device_space
 
@@ -111,5 +112,5 @@ def uploaded(values: np.ndarray[Any, Any]) -> Any:
     packed = np.ascontiguousarray(values)
     buffer = Buffer(packed.size, packed.dtype)
     buffer.adopt(host_memory().adopt(packed)[0])
-    with buffer.acquire(device_space()) as access:
+    with buffer.acquire(device_space(), AccessMode.READ_WRITE) as access:
         return access.window(packed.dtype, values.shape)

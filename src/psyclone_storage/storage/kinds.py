@@ -84,7 +84,7 @@ class CPUStorage(Storage):
         if init is not None and (plan.order is None or init != 0):
             array[...] = init
         backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
-        return cls.over(array, parameters.labels, backing)
+        return cls(array, parameters.labels, backing)
 
     @classmethod
     def sides(cls) -> Sides:
@@ -152,7 +152,7 @@ class CUDAManagedGPUStorage(Storage):
 
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, for the host after all work of the device has ended."""
-        backing = self._backed()
+        backing = self.backing()
         if space is not backing.device:
             return backing.window(space, self._array)
         return super().window(space)
@@ -187,7 +187,7 @@ class SoftwareManagedGPUStorage(Storage):
     @property
     def sync_state(self) -> SyncState:
         """Return which side was modified, the same object for all views (GDP-98, GDP-130)."""
-        return self._backed().sync_state
+        return self.backing().sync_state
 
     def writes_on_device(self, value: Any) -> bool:
         """Say yes for values on the device; for its like, where that is current (GDP-122)."""
@@ -256,7 +256,7 @@ def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     array = ghost(parameters, plan.strides, plan.offset)
     backing.points = array.size
-    made = kind.over(array, parameters.labels, backing)
+    made = kind(array, parameters.labels, backing)
     if not parameters.delayed:
         for space in kind.sides():
             if space is not None:

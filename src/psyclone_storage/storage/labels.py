@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from psyclone_storage.storage.layout import CARTESIAN, Dims
 
@@ -74,22 +74,18 @@ class Labels:
         return Labels(tuple(halo), dims, None, self.alignment_size, self.label)
 
 
-class Cut(NamedTuple):
-    """Remember how the labels of a view follow from those it was cut from, until someone asks."""
-
-    labels: Labels | Cut
-    key: Any
-    shape: tuple[int, ...]
+Cut: TypeAlias = "tuple[Labels | Cut, Any, tuple[int, ...]]"
+"""How the labels of a view follow from others: those, the key, and the shape that was cut."""
 
 
 def resolved(cut: Labels | Cut) -> Labels:
     """Return the labels that `cut` stands for."""
     cuts: list[Cut] = []
-    while isinstance(cut, Cut):
+    while isinstance(cut, tuple):
         cuts.append(cut)
-        cut = cut.labels
-    for each in reversed(cuts):
-        cut = cut.cut(each.key, each.shape)
+        cut = cut[0]
+    for _, key, shape in reversed(cuts):
+        cut = cut.cut(key, shape)
     return cut
 
 

@@ -135,7 +135,7 @@ def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str
         return _known(material, sync_state, kind, parameters)
     if kind is CPUStorage and material.host is not None:
         backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
-        return CPUStorage.over(material.host, parameters.labels, backing)
+        return CPUStorage(material.host, parameters.labels, backing)
     return _adopted(material, sync_state, kind, parameters)
 
 
@@ -212,10 +212,11 @@ def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> S
             f"or copy."
         )
     if kind is type(thing):
-        return thing.viewed(parameters.labels)
+        return thing.seen_as(kind, thing.backing(), parameters.labels)
     buffer = thing.buffer
     _check_kind(buffer, kind, thing.describe())
-    return thing.viewed_as(kind, backed_by(buffer, kind, thing.origin, parameters), parameters)
+    backing = backed_by(buffer, kind, thing.backing().origin, parameters)
+    return thing.seen_as(kind, backing, parameters.labels)
 
 
 def _face_of(buffer: Buffer, kind: type[Storage], parameters: Parameters) -> Storage:
@@ -223,7 +224,7 @@ def _face_of(buffer: Buffer, kind: type[Storage], parameters: Parameters) -> Sto
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     backing.points = buffer.size
     array = ghost(parameters, (buffer.itemsize,), 0)
-    return kind.over(array, parameters.labels, backing)
+    return kind(array, parameters.labels, backing)
 
 
 def _check_kind(buffer: Buffer, kind: type[Storage], subject: str) -> None:
@@ -272,7 +273,7 @@ def _known(
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     backing.share(state)
     array = ghost(parameters, tuple(pattern.strides), offset)
-    return kind.over(array, parameters.labels, backing)
+    return kind(array, parameters.labels, backing)
 
 
 def _start_in(buffer: Buffer, space: Any) -> int:
@@ -305,7 +306,7 @@ def _adopted(
         _set_state(backing, state)
     if material.host is not None:
         backing.written_back()
-    return kind.over(ghost(parameters, strides, offset), parameters.labels, backing)
+    return kind(ghost(parameters, strides, offset), parameters.labels, backing)
 
 
 def _parts(material: Material, kind: type[Storage]) -> list[tuple[Any, Any]]:

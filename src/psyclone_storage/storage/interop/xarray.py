@@ -1,0 +1,91 @@
+"""Own the `__gt_data_interface__` of xarray's `DataArray`; be the only file that touches xarray.
+
+Importing the runtime registers it (GDP-34), without importing xarray: if that is not loaded yet, a
+finder at the front of `sys.meta_path` waits for it, and is gone as soon as it comes. What is
+registered is not one of xarray's accessors, which keep their first answer: buffers move, so that
+each question gets a new one. Whoever registers an accessor of that name with xarray replaces ours,
+and xarray warns (GDP-39).
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+from psyclone_storage.storage.interop.gt import Device, Info, describe
+
+NAME = "__gt_data_interface__"
+
+
+class DataInterface:
+    """Answer `data_array.__gt_data_interface__` anew each time."""
+
+    def __get__(self, data_array: Any, owner: type) -> Any:
+        """Return the description of the data, with the dims of `data_array`."""
+        return self if data_array is None else described(data_array)
+
+
+def described(data_array: Any) -> dict[Device, Info]:
+    """Return the data interface of `data_array.data`, with `dims` (GDP-35 to GDP-38).
+
+    Raises `ValueError` if the data name other dims than the `DataArray` has, `AttributeError` if
+    they describe themselves in no way.
+    """
+    found = describe(data_array.data)
+    if not found:
+        raise AttributeError(
+            f"The data of the DataArray, a {type(data_array.data).__name__}, offer none of "
+            f"{NAME}, __array_interface__ and __cuda_array_interface__."
+        )
+    dims = tuple(data_array.dims)
+    for info in found.values():
+        named = info.get("dims")
+        if named is not None and tuple(named) != dims:
+            raise ValueError(
+                f"The DataArray has the dims {dims}, but its data have {tuple(named)}: rename or "
+                f"transpose one of the two."
+            )
+    return {device: {**info, "dims": dims} for device, info in found.items()}
+
+
+def register() -> None:
+    """Give `DataArray` the data interface, unless somebody else did."""
+    import xarray  # noqa: PLC0415 - the deferral that the house allows
+
+    if NAME not in vars(xarray.DataArray):
+        setattr(xarray.DataArray, NAME, DataInterface())
+
+
+class _Watch:
+    """Find xarray as the other finders do, and register once it is loaded."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the specification of xarray with a loader that registers, None for the rest."""
+        if name != "xarray":
+            return None
+        others = [finder for finder in sys.meta_path if finder is not self]
+        specs = (finder.find_spec(name, path, target) for finder in others)
+        spec = next((spec for spec in specs if spec is not None), None)
+        if spec is not None and spec.loader is not None:
+            sys.meta_path.remove(self)
+            self._extend(spec.loader)
+        return spec
+
+    @staticmethod
+    def _extend(loader: Any) -> None:
+        load = loader.exec_module
+
+        def load_and_register(module: Any) -> None:
+            load(module)
+            register()
+
+        loader.exec_module = load_and_register
+
+
+def register_when_loaded() -> None:
+    """Register now if xarray is loaded, else as soon as it is."""
+    if hasattr(sys.modules.get("xarray"), "DataArray"):
+        register()
+    elif not any(isinstance(finder, _Watch) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watch())
