@@ -218,7 +218,8 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
             if not carried and not left.keeps_beyond:
                 return True, passed
             with_it = with_it.written_by(touch.writer, left)
-            without = without.written_by(touch.writer, _carried(without, left))
+            poorer = _carried(without, left) if carried else left
+            without = without.written_by(touch.writer, poorer)
         passed += 1
     return False, passed
 
@@ -318,6 +319,8 @@ class _Walk:
         self, place: str, key: Key, state: Halo, readers: tuple[tuple[Touch, HaloNeed], ...]
     ) -> Halo:
         """Plan the exchange before `place` that serves all `readers`; return the state after."""
+        if key in self._in_flight:
+            raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
         need = reduce(joined, (need for _, need in readers))
         depth = need.depth
         if depth.covers(_ONE) is not Fresh.YES:

@@ -307,6 +307,13 @@ def test_a_write_under_a_running_exchange_is_a_defect() -> None:
         plan_halos(replace(bare, body=(start, *bare.body, finish)), RULES)
 
 
+def test_a_halo_that_is_needed_under_a_running_exchange_is_a_defect() -> None:
+    bare = schedule(STENCIL)
+    start, finish = pinned("start", Phase.START), pinned("finish", Phase.FINISH)
+    with pytest.raises(InternalError, match="'u' is read while its exchange runs"):
+        plan_halos(replace(bare, body=(start, *bare.body, finish)), RULES)
+
+
 # ---------------------------------------------------------------------------- as a whole
 
 
