@@ -1,0 +1,179 @@
+"""How long compiling takes, and how much memory: this tool and PSyclone, in one run.
+
+    python benchmarks/compile_time.py            all cases, both tools
+    python benchmarks/compile_time.py --profile  where this tool spends its own time
+
+Both tools run as whole processes on the same files with the same options, in turn, several times;
+the CPU time (user and system) of the fastest run counts, because nothing makes a program faster
+than it is. PSyclone takes one file per process, so that a hundred files are a hundred of its
+processes. The algorithms are those of `tests/corpus/lfric`, and one that is made here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import contextlib
+import io
+import os
+import pstats
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT / "tests" / "corpus" / "lfric"
+KERNELS = CORPUS / "kernels"
+SMALL = CORPUS / "named_invoke.x90"
+RUNS = 3
+
+# What is asked of this tool: case -> the least number of times that it is to be faster.
+GOALS = {"--version": 4, "small algorithm": 3, "250 built-ins": 20, "100 files": 20}
+MEMORY_GOAL = 100
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds and peak memory in MB of one or several processes."""
+
+    seconds: float
+    megabytes: float
+
+
+def main() -> None:
+    """Print a table of both tools, or a profile of this one."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--profile", action="store_true", help="where our own time goes")
+    parser.add_argument("--runs", type=int, default=RUNS, help="runs of each case")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        if given.profile:
+            print_profile(Path(scratch))
+        else:
+            print_table(Path(scratch), given.runs)
+
+
+def print_table(scratch: Path, runs: int) -> None:
+    """Run every case with both tools and print CPU time, peak memory and their ratios."""
+    print(f"{'case':<18}{'ours':>16}{'PSyclone':>18}{'ratio':>8}{'goal':>7}{'memory':>18}")
+    for case, ours, theirs in cases(scratch):
+        mine = measured(ours, runs)
+        peer = measured(theirs, runs)
+        ratio = peer.seconds / mine.seconds
+        print(
+            f"{case:<18}{mine.seconds:>14.3f} s{peer.seconds:>16.3f} s{ratio:>8.1f}"
+            f"{GOALS[case]:>7}{mine.megabytes:>10.0f} / {peer.megabytes:>3.0f} MB"
+        )
+    print(f"\nCPU seconds, the least of {runs} runs; peak memory ours / PSyclone's "
+          f"(goal for one file: below {MEMORY_GOAL} MB).")  # fmt: skip
+
+
+Commands = Sequence[Sequence[str]]
+
+
+def cases(scratch: Path) -> Iterator[tuple[str, Commands, Commands]]:
+    """Yield each case: its name, our commands and PSyclone's."""
+    yield "--version", [[*ours(), "--version"]], [[*peer(), "--version"]]
+    many = scratch / "many_builtins.x90"
+    many.write_text(many_builtins(250), encoding="utf-8")
+    for case, file in (("small algorithm", SMALL), ("250 built-ins", many)):
+        yield case, [compile_one(ours(), file, scratch)], [compile_one(peer(), file, scratch)]
+    files = accepted_by_both()[:100]
+    out = ["--output-dir", str(scratch / "out")]
+    together = [*ours(), "-api", "lfric", *map(str, files), "-d", str(KERNELS), *out]
+    yield "100 files", [together], [compile_one(peer(), file, scratch) for file in files]
+
+
+def ours() -> list[str]:
+    """Return the command of this tool."""
+    return [sys.executable, "-m", "psyclone_storage"]
+
+
+def peer() -> list[str]:
+    """Return the command of PSyclone, from the same environment."""
+    return [str(Path(sys.executable).parent / "psyclone")]
+
+
+def compile_one(tool: list[str], file: Path, scratch: Path) -> list[str]:
+    """Return the command that compiles one file; both tools take the same options."""
+    outputs = ["-oalg", str(scratch / "alg.f90"), "-opsy", str(scratch / "psy.f90")]
+    return [*tool, "-api", "lfric", str(file), "-d", str(KERNELS), *outputs]
+
+
+def accepted_by_both() -> list[Path]:
+    """Return the algorithms of the corpus that PSyclone accepts too, with its default settings."""
+    refused = ROOT / "tests" / "differential" / "expectations.toml"
+    text = refused.read_text(encoding="utf-8")
+    return [file for file in sorted(CORPUS.glob("*.x90")) if file.stem not in text]
+
+
+def many_builtins(number: int) -> str:
+    """Return an algorithm of one invoke with `number` built-ins on as many fields."""
+    fields = [f"f{index}" for index in range(number)]
+    declared = "\n".join(f"  type(field_type) :: {name}" for name in fields)
+    calls = ", &\n    ".join(
+        f"setval_c({name}, {index}.0_r_def)" if index % 2 else f"inc_a_times_X(2.0_r_def, {name})"
+        for index, name in enumerate(fields)
+    )
+    return (
+        "program many_builtins\n  use constants_mod, only: r_def\n"
+        f"  use field_mod, only: field_type\n  implicit none\n{declared}\n"
+        f"  call invoke( &\n    {calls} )\nend program many_builtins\n"
+    )
+
+
+def measured(commands: Commands, runs: int) -> Cost:
+    """Return the least CPU time of running all `commands`, and the most memory of any."""
+    if len(commands) > 1:
+        runs = 1
+    totals = []
+    for _ in range(runs):
+        costs = [run(command) for command in commands]
+        seconds = sum(cost.seconds for cost in costs)
+        totals.append(Cost(seconds, max(cost.megabytes for cost in costs)))
+    return min(totals, key=lambda cost: cost.seconds)
+
+
+def run(command: Sequence[str]) -> Cost:
+    """Run one process and return what it cost; stop everything if it fails."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    errors = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{errors}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def print_profile(scratch: Path) -> None:
+    """Compile the corpus in this process and print the time that each room of ours takes."""
+    from psyclone_storage.cli.main import main as command
+
+    words = [*map(str, accepted_by_both()), "-d", str(KERNELS), "--output-dir", str(scratch)]
+    profile = cProfile.Profile()
+    with contextlib.redirect_stdout(io.StringIO()), profile:
+        command(words)
+    rooms: dict[str, float] = defaultdict(float)
+    for (file, _, _), (_, _, own, _, _) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        rooms[room_of(file)] += own
+    total = sum(rooms.values())
+    print(f"{len(accepted_by_both())} algorithms, {total:.2f} s under the profiler")
+    for room, seconds in sorted(rooms.items(), key=lambda item: -item[1]):
+        print(f"{room:<28}{seconds:>8.2f} s{100 * seconds / total:>7.1f} %")
+
+
+def room_of(file: str) -> str:
+    """Return the room of ours that a file belongs to, or what else it is."""
+    parts = Path(file).parts
+    if "psyclone_storage" in parts:
+        return "/".join(parts[parts.index("psyclone_storage") + 1 :][:2]).removesuffix(".py")
+    return "fparser" if "fparser" in parts else "Python's library"
+
+
+if __name__ == "__main__":
+    main()
