@@ -50,7 +50,7 @@ class BufferOptions:
     - `init` is the value of all elements, set on the side that is touched first; None leaves them.
     - `chunks` divides the buffer into parts with a validity of their own; None is one chunk.
     - `const` refuses write accesses (HM-41).
-    - `alignment` of the first byte of each replica, in bytes, a power of two.
+    - `alignment` of the first byte of each replica, in bytes.
     """
 
     label: str = ""
@@ -185,6 +185,8 @@ class Buffer:
             raise AccessReleasedError(f"{token.describe()} was released twice.")
         if not token.mode.writes:
             self.table.release(token)
+            if self._has_wishes:
+                self._pull_truths(token.chunks)
             return
         self.version += 1
         self.replicas.close_write(token, error)
@@ -237,6 +239,21 @@ class Buffer:
         if self.table.enqueue(token, lambda: self.replicas.start_prefetch(token, future)):
             self.replicas.start_prefetch(token, future)
         return future
+
+    def set_hints(self, hints: Hints) -> None:
+        """Change the wishes about places (ACC-5 to ACC-7); the truth starts to move at once.
+
+        `first_touch`, `managed`, `pinned` and `delayed` concern memory that is not allocated yet.
+        """
+        self.hints = hints
+        self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
+        self._follow(hints, self.const)
+        self._pull_truths(self._whole)
+
+    def freeze(self) -> None:
+        """Refuse write accesses from now on (HM-41)."""
+        self.const = True
+        self._follow(self.hints, True)
 
     def wait(self) -> None:
         """Wait for all transfers that are under way; one that failed is tried again when needed."""
@@ -348,6 +365,12 @@ class Buffer:
 
     # -- private ---------------------------------------------------------------------------------
 
+    def _follow(self, hints: Hints, const: bool) -> None:
+        old = self.replicas.options
+        self.replicas.follow(
+            BufferOptions(self.label, old.init, self.chunks, hints, const, old.alignment)
+        )
+
     def _acquire_carefully(
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
     ) -> AccessToken:
@@ -379,23 +402,29 @@ class Buffer:
 
     def _follow_hints(self, token: AccessToken) -> None:
         """Start the transfers that the hints ask for after a write."""
-        if self.hints.preferred and token.replica.space not in self.hints.preferred:
-            for chunk in range(*token.chunks):
-                self._pull_truth(chunk)
+        self._pull_truths(token.chunks)
         for space in self.replicas.wishes_after(token):
             self.prefetch(space)
 
-    def _pull_truth(self, chunk: int) -> None:
-        space = self.replicas.preferred(chunk)
-        if space is None:
-            return
-        home = space
+    def _pull_truths(self, chunks: tuple[int, int]) -> None:
+        """Start to move the truth of `chunks` to the preferred spaces, if it is not there (ACC-6).
 
+        What has no values yet is put there by the first write.
+        """
+        preferred = self.hints.preferred
+        if not preferred:
+            return
+        for chunk in range(*chunks):
+            strays = self.replicas.truth_of(chunk) not in preferred
+            if strays and self.replicas.validity.is_initialised((chunk, chunk + 1)):
+                self._pull_truth(chunk, self.replicas.preferred(chunk) or preferred[0])
+
+    def _pull_truth(self, chunk: int, home: MemorySpace) -> None:
         def moved(done: Future[None]) -> None:
             if done.exception() is None:
                 self.replicas.move_truth(chunk, home)
 
-        self.prefetch(space, self.chunks.span(chunk)).then(moved)
+        self.prefetch(home, self.chunks.span(chunk)).then(moved)
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:

@@ -13,13 +13,19 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, TypeVar
 
-from psyclone_storage.storage.device import default_device_id, on_device_change
+from psyclone_storage.storage.device import DeviceKind, default_device_id, on_device_change
 from psyclone_storage.storage.errors import DeviceUnavailableError
 from psyclone_storage.storage.futures import Future
 from psyclone_storage.storage.memory.base import Memory
-from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.memory.registry import memory_of, resolved_device
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.spaces import MemorySpace, device_space, host_space, pinned_space
+from psyclone_storage.storage.spaces import (
+    MemorySpace,
+    SpaceKind,
+    device_space,
+    host_space,
+    pinned_space,
+)
 
 T = TypeVar("T")
 
@@ -29,6 +35,7 @@ class ContextKind(Enum):
 
     HOST = "Host"
     CUDA = "CUDA"
+    MIC = "MIC"
 
 
 class Context:
@@ -40,6 +47,7 @@ class Context:
 
     Host = ContextKind.HOST
     CUDA = ContextKind.CUDA
+    MIC = ContextKind.MIC
 
     def __init__(self, kind: ContextKind | str, device_id: int, space: MemorySpace) -> None:
         """Stand for the device whose own memory is `space`; its memory must be there (HM-8)."""
@@ -133,6 +141,46 @@ class Context:
     enableZeroCopy = enable_zero_copy  # noqa: N815
 
 
+class HostContext(Context):
+    """Be the context of the host (HM-6)."""
+
+    def __init__(self, device_id: int = 0) -> None:
+        """Stand for the one host. Raises `DeviceUnavailableError` for any number but 0."""
+        if device_id != 0:
+            raise DeviceUnavailableError(f"There is one host, number 0, and no number {device_id}.")
+        super().__init__(ContextKind.HOST, 0, host_space())
+
+
+class CUDAContext(Context):
+    """Be the context of one GPU, or of the emulated device in its place (HM-6)."""
+
+    def __init__(self, device_id: int) -> None:
+        """Stand for device `device_id` of the own node."""
+        super().__init__(ContextKind.CUDA, device_id, device_space(device_id))
+
+
+class MICContext(Context):
+    """Be the context of one coprocessor; its transfers start from plain host memory (HM-31).
+
+    Only the emulation has coprocessors: number n is the emulated device n in this role.
+    """
+
+    def __init__(self, device_id: int) -> None:
+        """Stand for coprocessor `device_id`. Raises `DeviceUnavailableError` outside emulation."""
+        if resolved_device() is not DeviceKind.EMULATED:
+            raise DeviceUnavailableError(
+                "This machine has no coprocessor of the kind MIC: only emulated devices can play "
+                'one, call use_device("emulated").'
+            )
+        super().__init__(ContextKind.MIC, device_id, device_space(device_id))
+
+    def host_memory(self) -> Memory:
+        """Return plain host memory: nothing is page-locked for a coprocessor."""
+        return memory_of(host_space())
+
+    getHostMemoryPtr = host_memory  # noqa: N815
+
+
 ContextFactory = Callable[[int], Context]
 
 
@@ -141,14 +189,11 @@ def register_context(kind: str, factory: ContextFactory) -> None:
     _FACTORIES[kind] = factory
 
 
-def _host(device_id: int) -> Context:
-    if device_id != 0:
-        raise DeviceUnavailableError(f"There is one host, number 0, and no number {device_id}.")
-    return Context(ContextKind.HOST, 0, host_space())
-
-
-def _cuda(device_id: int) -> Context:
-    return Context(ContextKind.CUDA, device_id, device_space(device_id))
+def context_at(space: MemorySpace) -> Context:
+    """Return a context that can use the memory of `space`: the host where it can (HM-28)."""
+    if space.kind is SpaceKind.DEVICE:
+        return Context.get(ContextKind.CUDA, space.device_id)
+    return Context.host()
 
 
 def _factory(kind: ContextKind | str) -> ContextFactory:
@@ -175,8 +220,10 @@ _LOCK = threading.RLock()
 _THREAD = threading.local()
 _CONTEXTS: dict[tuple[ContextKind | str, int], Context] = {}
 _FACTORIES: dict[ContextKind | str, ContextFactory] = {
-    ContextKind.HOST: _host,
-    ContextKind.CUDA: _cuda,
+    ContextKind.HOST: HostContext,
+    ContextKind.CUDA: CUDAContext,
+    ContextKind.MIC: MICContext,
 }
 
+Memory.context_finder = staticmethod(context_at)
 on_device_change(_forget_devices)

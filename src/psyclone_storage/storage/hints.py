@@ -21,6 +21,7 @@ class Hints:
     - `managed`: one replica in memory shared by host and devices (GDP-128).
     - `first_touch` (HM-81): the space where the data are touched first; if it is a device, the host
       replica is page-locked.
+    - `host_follows_device`: the first use counts as the first touch, as HMemo has it (HM-81).
     - `delayed`: nothing is allocated before the first access (spec 3A, field_api).
     """
 
@@ -30,4 +31,5 @@ class Hints:
     pinned: bool = False
     managed: bool = False
     first_touch: MemorySpace | None = None
+    host_follows_device: bool = False
     delayed: bool = True

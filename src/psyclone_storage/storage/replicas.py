@@ -160,7 +160,18 @@ class Replicas:
 
     def point_of_truth(self) -> tuple[MemorySpace, ...]:
         """Return for each chunk where its true values are, or will be put."""
-        return tuple(self._truth_of(chunk) for chunk in range(self.layout.count))
+        return tuple(self.truth_of(chunk) for chunk in range(self.layout.count))
+
+    def truth_of(self, chunk: int) -> MemorySpace:
+        """Return where the true values of one chunk are, or will be put."""
+        mask = self.validity.mask(chunk)
+        recorded = self._truth[chunk]
+        if recorded is not None and recorded.bit & mask:
+            return recorded
+        held = next((replica.space for replica in self._list if replica.bit & mask), None)
+        if held is not None:
+            return held
+        return self.preferred(chunk) or self.options.hints.first_touch or host_space()
 
     # -- preparing an access ---------------------------------------------------------------------
 
@@ -271,6 +282,12 @@ class Replicas:
         self._truth[chunk] = space
         self._last_writer = None
 
+    def follow(self, options: Recipe) -> None:
+        """Live by other options from now on; memory that is there stays."""
+        self.options = options
+        self._guarded = self._guarded or options.const
+        self._note_attention()
+
     def assume_valid(self, spaces: list[MemorySpace]) -> None:
         """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
         replicas = [self.at(space) for space in spaces]
@@ -352,22 +369,11 @@ class Replicas:
         for replica in self._list:
             if replica.space.kind in (SpaceKind.HOST, SpaceKind.PINNED):
                 return replica.space
-        first = self._list[0].space if self._list else self.options.hints.first_touch
+        hints = self.options.hints
+        first = self._list[0].space if self._list else hints.first_touch
         on_device = first is not None and first.kind is SpaceKind.DEVICE
-        wants_pinned = self.options.hints.pinned or (
-            self.options.hints.first_touch is not None and on_device
-        )
-        return pinned_space() if wants_pinned else space
-
-    def _truth_of(self, chunk: int) -> MemorySpace:
-        mask = self.validity.mask(chunk)
-        recorded = self._truth[chunk]
-        if recorded is not None and recorded.bit & mask:
-            return recorded
-        held = next((replica.space for replica in self._list if replica.bit & mask), None)
-        if held is not None:
-            return held
-        return self.preferred(chunk) or self.options.hints.first_touch or host_space()
+        follows = hints.first_touch is not None or hints.host_follows_device
+        return pinned_space() if hints.pinned or (follows and on_device) else space
 
     # -- private: memory -------------------------------------------------------------------------
 

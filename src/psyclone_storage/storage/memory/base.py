@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +21,12 @@ class Memory(ABC):
     """Allocate in one memory space, look at what is there, and copy to and from other memories.
 
     Spans of bytes are given as a pair (first byte, number of bytes), the same in source and target.
+    The words of HMemo (`canCopyFrom`, `memcpyFrom` ...) take the place of `void*` as an allocation
+    or as an array over one.
     """
+
+    context_finder: ClassVar[Callable[[MemorySpace], Any]]
+    """What `getContextPtr` asks; contexts set it, as memories know nothing of them."""
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`."""
@@ -99,6 +106,70 @@ class Memory(ABC):
         """Do `memcpy_to` on the stream; return what to wait for (HM-38)."""
         return self._enqueue(self.memcpy_to, target, source, span)
 
+    def bound(self) -> AbstractContextManager[Any]:
+        """Return the block in which the calling thread works for the device of this memory."""
+        return nullcontext()
+
+    def run(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Do `work(*args)` on the device, after what its stream has queued; return the result."""
+        stream = self.stream
+        with self.bound():
+            return work(*args) if stream is None else stream.run(work, *args)
+
+    def getContextPtr(self) -> Any:  # noqa: N802
+        """Return a context at which this memory can be used (HM-28)."""
+        return Memory.context_finder(self.space)
+
+    def canCopyFrom(self, source: Memory) -> bool:  # noqa: N802
+        """Do `can_copy_from` (HM-32)."""
+        return self.can_copy_from(source)
+
+    def canCopyTo(self, target: Memory) -> bool:  # noqa: N802
+        """Do `can_copy_to` (HM-33)."""
+        return self.can_copy_to(target)
+
+    def memcpy(self, target: Any, source: Any, nbytes: int) -> None:
+        """Copy the first `nbytes` bytes within this memory (HM-27)."""
+        self.memcpyFrom(target, self, source, nbytes)
+
+    def memcpyFrom(  # noqa: N802
+        self, target: Any, source_memory: Memory, source: Any, nbytes: int
+    ) -> None:
+        """Fetch the first `nbytes` bytes of `source`; raise `MemoryException` if it cannot."""
+        self._check_fetch(source_memory)
+        self.memcpy_from(*_ends(self, target, source_memory, source), (0, nbytes))
+
+    def memcpyTo(  # noqa: N802
+        self, target_memory: Memory, target: Any, source: Any, nbytes: int
+    ) -> None:
+        """Send the first `nbytes` bytes of `source`; raise `MemoryException` if it cannot."""
+        self._check_send(target_memory)
+        self.memcpy_to(*_ends(target_memory, target, self, source), (0, nbytes))
+
+    def memcpyFromAsync(  # noqa: N802
+        self, target: Any, source_memory: Memory, source: Any, nbytes: int
+    ) -> Future[None]:
+        """Start `memcpyFrom`; return the SyncToken to wait on (HM-38)."""
+        self._check_fetch(source_memory)
+        ends = _ends(self, target, source_memory, source)
+        return self.memcpy_from_async(*ends, (0, nbytes))
+
+    def memcpyToAsync(  # noqa: N802
+        self, target_memory: Memory, target: Any, source: Any, nbytes: int
+    ) -> Future[None]:
+        """Start `memcpyTo`; return the SyncToken to wait on (HM-38)."""
+        self._check_send(target_memory)
+        ends = _ends(target_memory, target, self, source)
+        return self.memcpy_to_async(*ends, (0, nbytes))
+
+    def _check_fetch(self, source: Memory) -> None:
+        if not self.can_copy_from(source):
+            raise _no_route(source.space, self.space)
+
+    def _check_send(self, target: Memory) -> None:
+        if not self.can_copy_to(target):
+            raise _no_route(self.space, target.space)
+
     def _enqueue(self, work: Any, *args: Any) -> Future[None]:
         stream = self.stream
         if stream is not None:
@@ -130,6 +201,16 @@ def array_over(allocation: Allocation, spec: WindowSpec) -> np.ndarray[Any, Any]
     if not (spec.writable and allocation.writable):
         array.flags.writeable = False
     return array
+
+
+def _ends(
+    target_memory: Memory, target: Any, source_memory: Memory, source: Any
+) -> tuple[Allocation, Allocation]:
+    return _as_allocation(target_memory, target), _as_allocation(source_memory, source)
+
+
+def _as_allocation(memory: Memory, place: Any) -> Allocation:
+    return place if isinstance(place, Allocation) else memory.adopt(place)[0]
 
 
 def _no_route(source: MemorySpace, target: MemorySpace) -> MemoryException:

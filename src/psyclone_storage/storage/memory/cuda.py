@@ -56,7 +56,7 @@ class CUDAMemory(Memory):
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes of the device; CuPy aligns to 512, more is had by allocating more."""
-        extra = alignment if alignment > 512 else 0
+        extra = alignment if 512 % alignment else 0
         with self._device():
             pointer = _cupy().cuda.alloc(max(nbytes + extra, 1))
         pointer = pointer + (-pointer.ptr % alignment)
@@ -104,6 +104,15 @@ class CUDAMemory(Memory):
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Send a span and wait for it."""
         self._memcpy(target, source, span)
+
+    def bound(self) -> Any:
+        """Return the block in which this GPU is the current one of CuPy."""
+        return self._device()
+
+    def run(self, work: Any, *args: Any) -> Any:
+        """Do `work(*args)` in the calling thread: CuPy orders it with the copies."""
+        with self._device():
+            return work(*args)
 
     def _memcpy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         runtime = _cupy().cuda.runtime
