@@ -91,7 +91,7 @@ class AccessToken(Claim):
     def allocation(self) -> Allocation:
         """Return the memory; raise `AccessReleasedError` after the release (HM-50)."""
         if not self.active:
-            raise AccessReleasedError(f"{self.describe()} was released: its memory is not yours.")
+            raise self.released()
         return self.replica.allocation_there()
 
     @property
@@ -135,6 +135,10 @@ class AccessToken(Claim):
         """End the access when `work` ends, as failed if it fails; others may wait for that."""
         self.in_flight = True
         work.then(lambda done: self.release(done.exception()))
+
+    def released(self) -> AccessReleasedError:
+        """Return the error for a use after the release."""
+        return AccessReleasedError(f"{self.describe()} was released: its memory is not yours.")
 
     def describe(self) -> str:
         """Return the subject of an error message, with label, type, size and place."""

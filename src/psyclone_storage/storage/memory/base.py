@@ -1,5 +1,7 @@
 """Own what every memory can do (HM-24 to HM-39); refuse to know any particular one."""
 
+# pylint: disable=invalid-name  # the words of HMemo
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod

@@ -1,0 +1,39 @@
+"""Own HMemo's names of the kinds of memories; refuse to implement any.
+
+HMemo names a memory by where it is. Who realises it depends on the machine, a GPU or its emulation,
+so that these classes are for `isinstance` and never made: memories come from contexts (HM-24).
+"""
+
+# pylint: disable=abstract-method  # never made, see above
+
+from __future__ import annotations
+
+from psyclone_storage.storage.memory import cuda
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
+from psyclone_storage.storage.memory.host import ManagedMemory, PinnedMemory
+
+
+class CUDAMemory(Memory):
+    """Be the memory of a GPU, or of the emulated device in its place (HM-30)."""
+
+
+class MICMemory(Memory):
+    """Be the memory of a coprocessor, which only the emulation has (HM-31)."""
+
+
+class CUDAHostMemory(Memory):
+    """Be page-locked host memory, with fast transfers to and from a GPU (HM-30)."""
+
+
+class CUDAManagedMemory(Memory):
+    """Be memory that host and GPU share."""
+
+
+CUDAMemory.register(cuda.CUDAMemory)
+CUDAMemory.register(EmulatedDeviceMemory)
+MICMemory.register(EmulatedDeviceMemory)
+CUDAHostMemory.register(cuda.CUDAHostMemory)
+CUDAHostMemory.register(PinnedMemory)
+CUDAManagedMemory.register(cuda.CUDAManagedMemory)
+CUDAManagedMemory.register(ManagedMemory)
