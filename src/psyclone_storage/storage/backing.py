@@ -103,41 +103,41 @@ class Backing:
             replica = buffer.replicas.at(space)
             buffer.replicas.allocate(replica)
         allocation = replica.allocation_there()
-        offset = address_of(like) - self.origin
-        spec = WindowSpec(like.dtype, like.shape, like.strides, offset)
+        offset = address_of(like) - self.origin if like.size else 0
+        strides = like.strides if like.size else None
+        spec = WindowSpec(like.dtype, like.shape, strides, offset)
         memory = replica.memory if replica.space is space else memory_of(space)
         return memory.window(allocation, spec)
 
-    # The six verbs of GDP-3; where there is nothing to keep in step they do nothing (GDP-118).
+    # The six verbs of GDP-3. With one side there is nothing to copy between (GDP-118), but that side
+    # may have to wait for its first values, or for those that another face has elsewhere.
 
     def device_to_host(self, *, force: bool = False) -> None:
         """Bring the host side up to date, or overwrite it with `force` (GDP-112)."""
-        if self._is_twofold():
-            self._move(self.device, self.host, force)
+        self._bring(self.device, self.host, force)
 
     def host_to_device(self, *, force: bool = False) -> None:
         """Bring the device side up to date, or overwrite it with `force` (GDP-113)."""
-        if self._is_twofold():
-            self._move(self.host, self.device, force)
+        self._bring(self.host, self.device, force)
 
     def set_host_modified(self) -> None:
         """Take the caller's word that the host side alone is current (GDP-115)."""
-        if self._is_twofold() and self.buffer is not None:
+        if self.buffer is not None and self.host is not None:
             self.buffer.touch(self.host)
 
     def set_device_modified(self) -> None:
         """Take the caller's word that the device side alone is current (GDP-114)."""
-        if self._is_twofold() and self.buffer is not None:
+        if self.buffer is not None and self.device is not None:
             self.buffer.touch(self.device)
 
     def set_synchronized(self) -> None:
         """Take the caller's word that both sides are current (GDP-116)."""
-        if self._is_twofold() and self.buffer is not None:
+        if self.buffer is not None and self._is_twofold():
             self.buffer.assume_valid([self.host, self.device])
 
     def synchronize(self) -> None:
         """Bring the side that is behind up to date (GDP-117)."""
-        if self._is_twofold() and self.buffer is not None:
+        if self.buffer is not None and self._is_twofold():
             match self.buffer.dirty_side():
                 case DirtySide.HOST:
                     self.host_to_device()
@@ -152,10 +152,11 @@ class Backing:
     def _is_twofold(self) -> bool:
         return self.host is host_space() and self.device is not None
 
-    def _move(self, source: MemorySpace | None, target: MemorySpace | None, force: bool) -> None:
+    def _bring(self, source: MemorySpace | None, target: MemorySpace | None, force: bool) -> None:
         buffer = self.buffer
-        assert buffer is not None
-        if force and buffer.capacity(source) and buffer.is_initialised():
+        if buffer is None or target is None:
+            return
+        if force and self._is_twofold() and buffer.capacity(source) and buffer.is_initialised():
             buffer.assume_valid([source])
         buffer.make_valid(target)
 

@@ -72,8 +72,9 @@ class Pool:
         self._lock = threading.RLock()
 
     def lease(self, nbytes: int, alignment: int = ALIGNMENT) -> Lease:
-        """Return `nbytes` bytes whose address is a multiple of `alignment`, a power of two."""
-        size = _size_class(nbytes + (alignment if nbytes < _LARGE or alignment > _PAGE else 0))
+        """Return `nbytes` bytes whose address is a multiple of `alignment`."""
+        aligned = nbytes >= _LARGE and _PAGE % alignment == 0
+        size = _size_class(nbytes if aligned else nbytes + alignment)
         with self._lock:
             kept = self._free.get(size)
             block = kept.pop() if kept else None

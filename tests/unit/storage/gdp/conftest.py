@@ -1,0 +1,52 @@
+"""The device of every test: emulated ones, and a GPU where there is one (`-m gpu`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage import storage as gt
+from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.spaces import device_space
+
+
+@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return the kind of device that `device="gpu"` means in this test."""
+    gt.use_device(request.param)
+    yield request.param
+    gt.use_device("auto")
+
+
+@pytest.fixture
+def upload(device: str) -> Any:
+    """Return a function that makes a plain array of the device, as another library has them."""
+
+    def make(values: Any) -> Any:
+        values = np.asarray(values)
+        made = gt.empty(values.shape, values.dtype, device="gpu", managed=None)
+        made[...] = values
+        return made.to_cupy()
+
+    return make
+
+
+@pytest.fixture
+def download(device: str) -> Any:
+    """Return a function that copies an array of the device, or a kernel's view of one, back."""
+    return lambda array: array.get() if hasattr(array, "get") else np.array(array)
+
+
+@pytest.fixture
+def kernel(device: str) -> Any:
+    """Return a function that writes to the device buffer as foreign code does, untracked."""
+
+    def write(storage: gt.Storage, value: float) -> None:
+        memory = memory_of(device_space())
+        array = storage.window(device_space())
+        memory.kernel_view(array)[...] = value
+
+    return write
