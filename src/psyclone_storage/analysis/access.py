@@ -20,7 +20,8 @@ class DataUse:
     """One access of one statement: the data behind an argument, as a dependence sees it.
 
     `components` are the parts touched, counted from 1; what is no vector has part 1 only.
-    `exchange` marks the access of a halo exchange.
+    `exchange` marks the access of a halo exchange. `maybe` says that another object is named, which
+    may be this one at run time.
     """
 
     statement: str
@@ -28,6 +29,7 @@ class DataUse:
     components: frozenset[int]
     access: Access
     exchange: bool = False
+    maybe: bool = False
 
 
 _ONE_PART = frozenset({1})
@@ -59,12 +61,15 @@ class DataAccess:
         )
 
     def update_coverage(self, other: DataUse) -> None:
-        """Count what `other` touches as covered; nothing changes if it does not overlap.
+        """Count what `other` touches as covered; nothing changes if it does not overlap, or only
+        may.
 
         Raises `InternalError` for a second halo exchange of one component: exchanges are placed
         such that no two of them serve one access.
         """
         if not self.overlaps(other):
+            return
+        if other.maybe:
             return
         common = self.use.components & other.components
         if other.exchange:

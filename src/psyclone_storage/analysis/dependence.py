@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from psyclone_storage.analysis.access import DataAccess, DataUse, parts_of
@@ -95,7 +95,7 @@ def dependences(schedule: Schedule, first: Statement, second: Statement) -> tupl
     for use in _uses(first, data):
         access = DataAccess(use)
         for other in later:
-            if access.overlaps(other):
+            if access.overlaps(other) and not (use.maybe and other.maybe):
                 found.update(dict.fromkeys(_between(use, other, use.components)))
     return tuple(found)
 
@@ -104,7 +104,7 @@ def _edges_from(use: DataUse, later: list[DataUse]) -> Iterator[Dependence]:
     access = DataAccess(use)
     for other in later:
         common = access.remaining & other.components
-        if not common or other.statement == use.statement:
+        if not common or other.statement == use.statement or (use.maybe and other.maybe):
             continue
         yield from _between(use, other, common)
         if other.access.writes:
@@ -129,6 +129,15 @@ def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator
 
 
 def _uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
+    """Yield what `item` does, and the same for each datum that may be the same object."""
+    for use in _certain_uses(item, data):
+        yield use
+        for name in data[use.datum].may_alias:
+            parts = parts_of(None, data[name].vector)
+            yield replace(use, datum=name, components=parts, maybe=True)
+
+
+def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
     match item:
         case HaloExchange(uid=uid, datum=datum, component=component, phase=phase):
             access = Access.READ if phase is Phase.START else Access.READWRITE

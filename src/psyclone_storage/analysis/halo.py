@@ -21,6 +21,7 @@ from functools import reduce
 from psyclone_storage.analysis.touch import (
     Key,
     Touch,
+    aliases_of,
     data_by_name,
     joined,
     key_text,
@@ -249,6 +250,7 @@ class _Walk:
         self._waiting: set[Key] = set()
         self._vain_until: dict[Key, int] = {}
         self._uids = {item.uid for item in schedule.body}
+        self._aliases = aliases_of(data_by_name(schedule))
 
     def run(self) -> None:
         """Walk over all events, then restore what later invokes count on."""
@@ -279,10 +281,12 @@ class _Walk:
             self._waiting.discard(key)
         else:
             lacks = state.lacks(need) is not Fresh.NO
-            waits = lacks and need.carried and self._may_wait(state, key, following)
+            alone = not self._aliases[key.datum]
+            waits = lacks and need.carried and alone and self._may_wait(state, key, following)
             (self._waiting.add if waits else self._waiting.discard)(key)
             if lacks and not waits:
                 self._states[key] = self._exchange(place, key, state, tuple(_readers(following)))
+                self._after_exchange(key)
             else:
                 self._spare(place, touch, need, state)
         if left is not None:
@@ -314,6 +318,24 @@ class _Walk:
         after = state.written_by(touch.writer, left)
         self._mark(place, key, (state, after), left.clean)
         self._states[key] = after
+        self._after_write(key, after)
+
+    def _after_write(self, key: Key, after: Halo) -> None:
+        """Forget what was known of data that may be the object that was written.
+
+        They may be as they were or as `after` says: only their flags know.
+        """
+        for other in self._aliases[key.datum]:
+            before = self._state(other)
+            annexed = before.annexed.join(after.annexed)
+            written = f"what may be the same object, {key_text(key)}: {after.written}"
+            self._states[other] = Halo(NOTHING, Fresh.MAYBE, annexed, after.writer, written)
+
+    def _after_exchange(self, key: Key) -> None:
+        """Note that flags of what may be the same object can be cleaner than was known."""
+        for other in self._aliases[key.datum]:
+            if other in self._states:
+                self._states[other] = replace(self._states[other], beyond=Fresh.MAYBE)
 
     def _exchange(
         self, place: str, key: Key, state: Halo, readers: tuple[tuple[Touch, HaloNeed], ...]
@@ -379,6 +401,7 @@ class _Walk:
             return
         self._in_flight.discard(key)
         self._states[key] = self._state(key).exchanged(exchange.depth, exchange.uid)
+        self._after_exchange(key)
 
     def _restore(self, key: Key) -> None:
         state = self._states[key]

@@ -76,16 +76,28 @@ def data_by_name(schedule: Schedule) -> dict[str, Datum]:
     return {datum.name: datum for datum in schedule.data}
 
 
+def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[Key, ...]]:
+    """Return, for each datum, the components of other data that may be the same object."""
+    return {
+        name: tuple(key for other in datum.may_alias for key in components_of(data[other]))
+        for name, datum in data.items()
+    }
+
+
+def components_of(datum: Datum) -> tuple[Key, ...]:
+    """Return every component of a field: itself, if it is no vector."""
+    if datum.vector == 1:
+        return (Key(datum.name, None),)
+    return tuple(Key(datum.name, number) for number in range(1, datum.vector + 1))
+
+
 def keys_of(actual: Actual, data: dict[str, Datum]) -> tuple[Key, ...]:
     """Return the components of the field that `actual` passes; none for a constant."""
     if actual.datum is None:
         return ()
-    size = data[actual.datum].vector
-    if size == 1:
-        return (Key(actual.datum, None),)
     if actual.component is not None:
         return (Key(actual.datum, actual.component),)
-    return tuple(Key(actual.datum, number) for number in range(1, size + 1))
+    return components_of(data[actual.datum])
 
 
 def touches_of(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import NameTable
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
@@ -28,8 +29,11 @@ Kernels = Mapping[str, Kernel]
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What the schedules are built for: whether data are spread over ranks, and whether loops
-    over dofs compute annexed dofs too."""
+    """What the schedules are built for.
+
+    `distributed` says whether data are spread over ranks; `annexed_clean` whether loops over dofs
+    compute annexed dofs too.
+    """
 
     distributed: bool
     annexed_clean: bool
@@ -63,34 +67,54 @@ class BoundInvoke:
 def build_program(
     algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain, options: BuildOptions
 ) -> Program:
-    """Build the program of `algorithm`; `kernels` maps each name used in an invoke, in lower
-    case, to its kernel or built-in.
+    """Build the program of `algorithm`.
+
+    `kernels` maps each name used in an invoke, in lower case, to its kernel or built-in.
 
     Raises:
         CompileError: every disagreement between the algorithm and the kernels' metadata.
     """
     problems: list[Diagnostic] = []
     invokes: list[Invoke] = []
-    for number, parsed in enumerate(algorithm.invokes):
+    names = routine_names(algorithm, kernels)
+    for name, parsed in zip(names, algorithm.invokes, strict=True):
         bound = domain.bind_invoke(parsed, algorithm, kernels)
         problems += bound.problems
         if not bound.problems:
-            name = routine_name(parsed, number, kernels)
             schedule = _build_schedule(name, bound, domain, options)
             invokes.append(Invoke(schedule, parsed))
     raise_if_any(problems)
     return Program(f"{algorithm.unit.name.lower()}_psy", algorithm, tuple(invokes))
 
 
-def routine_name(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
-    """Return the name of the routine that an invoke becomes (spec 2.9).
+def routine_names(algorithm: ParsedAlgorithm, kernels: Kernels) -> tuple[str, ...]:
+    """Return the names of the routines that the invokes become (spec 2.9).
 
-    It is the invoke's label with `invoke_` before it; without a label, its number in the file,
-    followed by the kernel's name if it calls exactly one kernel that is no built-in.
+    A name is the invoke's label with `invoke_` before it; without a label, its number in the
+    file, followed by the kernel's name if it calls exactly one kernel that is no built-in. Such
+    a name is shortened or numbered where it is too long for Fortran or means something else in
+    the file.
     """
-    if parsed.label is not None:
-        label = parsed.label.lower()
-        return label if label.startswith("invoke_") else f"invoke_{label}"
+    labels = [_from_label(parsed) for parsed in algorithm.invokes]
+    scopes = (algorithm.unit, *algorithm.scopes)
+    taken = [scope.name for scope in scopes]
+    taken += [item.name for scope in scopes for item in scope.declarations]
+    taken += [name.local for scope in scopes for use in scope.uses for name in use.only or ()]
+    table = NameTable([*filter(None, labels), *taken])
+    return tuple(
+        label or table.fresh(_from_calls(parsed, number, kernels))
+        for number, (label, parsed) in enumerate(zip(labels, algorithm.invokes, strict=True))
+    )
+
+
+def _from_label(parsed: ParsedInvoke) -> str | None:
+    if parsed.label is None:
+        return None
+    label = parsed.label.lower()
+    return label if label.startswith("invoke_") else f"invoke_{label}"
+
+
+def _from_calls(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
     names = [call.name.lower() for call in parsed.calls]
     if len(names) == 1 and not kernels[names[0]].is_builtin:
         return f"invoke_{number}_{names[0]}"

@@ -54,8 +54,11 @@ class DataTable:
         return self._data.get(canonical(actual))
 
     def in_order(self) -> tuple[Datum, ...]:
-        """Return all data in the order of the routine's dummies: kernel arguments, then stencil
-        extents, directions, quadratures and halo depths (spec 2.9)."""
+        """Return all data in the order of the routine's dummies.
+
+        Kernel arguments come first, then stencil extents, directions, quadratures and halo
+        depths (spec 2.9).
+        """
         data = sorted(self._data.values(), key=lambda datum: _ORDER.index(datum.role))
         aliases: dict[str, list[str]] = {datum.name: [] for datum in data}
         for first, second in combinations(data, 2):

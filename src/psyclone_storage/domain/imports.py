@@ -12,18 +12,18 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A kernel type that an algorithm imports: under which name, from where, and the call that
-    asks for it first.
+    """A kernel type that an algorithm imports, and the call that asks for it first.
 
-    `certain` is False where a module is used without an `only` list, so that the name may come
-    from there or from another such module.
+    `local` is its name in the algorithm, `original` that in its module. `certain` is False where
+    a module is used without an `only` list, so that the name may come from there or from another
+    such module; `modules` are then all of them.
     """
 
     local: str
     original: str
     modules: tuple[str, ...]
     call: ParsedCall
-    certain: bool
+    doubt: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +54,21 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Impor
                 used[name] = known[name]
                 problems += _imported_builtin(call, invoke)
                 continue
-            found = _find(call, invoke)
-            if found is None:
-                problems.append(_unknown(call, invoke, builtins))
+            found = _find(call, invoke, _unknown(call, invoke, builtins))
+            if isinstance(found, Diagnostic):
+                problems.append(found)
             else:
                 kernels[name] = found
     return Imports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
 
 
-def _find(call: ParsedCall, invoke: ParsedInvoke) -> Import | None:
+def _find(call: ParsedCall, invoke: ParsedInvoke, unknown: Diagnostic) -> Import | Diagnostic:
     name = call.name.lower()
     for use, item in _named(invoke):
         if item.local.lower() == name:
-            return Import(name, item.original.lower(), (use.module.lower(),), call, True)
+            return Import(name, item.original.lower(), (use.module.lower(),), call)
     whole = tuple(use.module.lower() for use in _uses(invoke) if use.only is None)
-    return Import(name, name, whole, call, False) if whole else None
+    return Import(name, name, whole, call, unknown) if whole else unknown
 
 
 def _uses(invoke: ParsedInvoke) -> Iterator[Use]:

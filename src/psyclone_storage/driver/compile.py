@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.backend.fortran.algorithm import emit_algorithm
+from psyclone_storage.backend.fortran.limit import within_limit
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lower import LoweringOptions, lower_program
@@ -27,19 +29,29 @@ from psyclone_storage.scripting.recipe import Recipe, read_recipe
 from psyclone_storage.transform.halos import with_halos
 
 
+class LineLimit(Enum):
+    """Where lines are kept within 132 characters, beyond what is generated.
+
+    `ALL` refuses longer ones in what is read; `OUTPUT` breaks those of the algorithm's author.
+    """
+
+    OFF = "off"
+    ALL = "all"
+    OUTPUT = "output"
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a user asks for beyond the settings.
 
-    `api` and `distributed` are None where the settings decide. `line_limit` refuses longer
-    lines than 132 characters in what is read.
+    `api` and `distributed` are None where the settings decide.
     """
 
     api: str | None = None
     distributed: bool | None = None
     directories: tuple[Path, ...] = ()
     script: Path | None = None
-    line_limit: bool = False
+    line_limit: LineLimit = LineLimit.OFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,7 @@ class Compiler:
     distributed: bool
     kernels: Kernels
     recipe: Recipe | None = None
+    breaks_lines: bool = False
 
     def compile_algorithm(self, path: Path) -> Build:
         """Compile the algorithm file at `path`.
@@ -78,7 +91,9 @@ class Compiler:
         if self.recipe is not None:
             program = self.recipe.run(program)
         unit = lower_program(program, _lowering(self.settings))
-        build = Build(program, emit_algorithm(program), emit_unit(unit), files, _notes(algorithm))
+        text = emit_algorithm(program)
+        text = within_limit(text) if self.breaks_lines else text
+        build = Build(program, text, emit_unit(unit), files, _notes(algorithm))
         check_output(build)
         return build
 
@@ -97,8 +112,11 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
     return Compiler(
         settings,
         settings.distributed_memory if distributed is None else distributed,
-        Kernels(index_directories(request.directories), settings, request.line_limit),
+        Kernels(
+            index_directories(request.directories), settings, request.line_limit is LineLimit.ALL
+        ),
         read_recipe(request.script) if request.script else None,
+        request.line_limit is LineLimit.OUTPUT,
     )
 
 

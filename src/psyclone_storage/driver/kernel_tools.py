@@ -1,4 +1,4 @@
-"""What can be asked of a kernel alone: a stub of its subroutine, and whether it fits its metadata."""
+"""What can be asked of a kernel alone: a stub of its subroutine, and whether that fits."""
 
 from __future__ import annotations
 
@@ -28,11 +28,16 @@ def generate_stub(path: Path, type_name: str | None, settings: Settings) -> str:
     return emit_unit(lower_stub(kernel, build_dummies(kernel)))
 
 
-def check_kernel_file(path: Path, settings: Settings) -> tuple[Diagnostic, ...]:
-    """Return where the subroutines of the kernels in `path` differ from their metadata."""
+def check_kernel_file(
+    path: Path, type_name: str | None, settings: Settings
+) -> tuple[Diagnostic, ...]:
+    """Return where the subroutines of the kernels in `path` differ from their metadata.
+
+    With `type_name` only that kernel is looked at. A file without kernels is all right.
+    """
     source = read_source(path)
     problems: list[Diagnostic] = []
-    for name in kernel_types(source):
+    for name in kernel_types(source) if type_name is None else (type_name,):
         try:
             parsed = read_kernel(source, name)
             kernel = interpret_kernel(parsed, settings)

@@ -19,6 +19,7 @@ from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel
 
 _MAX_LINE = 132
+_LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
 
 # What a settings file calls an access; `sum` is the word of 2019 for a reduction.
 _ACCESSES = {access.value: access for access in Access} | {"sum": Access.REDUCTION}
@@ -48,15 +49,27 @@ class Kernels:
         return self._known[key], path
 
     def _file_of(self, wanted: Import) -> Path:
-        """Return the file of the module that `wanted` comes from. Where several modules are used
-        as a whole, it is the first that defines a type of this name."""
-        span = wanted.call.name_span
-        if not wanted.certain:
-            for module in wanted.modules:
-                for path in self.index.candidates(module):
-                    if wanted.original in kernel_types(read_source(path)):
-                        return path
-        return find_kernel(self.index, wanted.call.name, wanted.modules[0], span)
+        """Return the file of the module that `wanted` comes from.
+
+        Where several modules are used as a whole, or several files have the module's name, it is the
+        one that defines a type of this name. Files with the same text count as one.
+        """
+        candidates = {
+            read_source(path).text: path
+            for module in reversed(wanted.modules)
+            for path in reversed(self.index.candidates(module))
+        }
+        if len(candidates) > 1 or wanted.doubt:
+            candidates = {
+                text: path
+                for text, path in candidates.items()
+                if wanted.original in kernel_types(SourceText(str(path), text))
+            }
+        if len(candidates) == 1:
+            return next(iter(candidates.values()))
+        if not candidates and wanted.doubt:
+            raise CompileError(wanted.doubt)
+        return find_kernel(self.index, wanted.call.name, wanted.modules[0], wanted.call.name_span)
 
 
 def find_kernels(
@@ -103,6 +116,6 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
         if len(line.rstrip("\r\n")) > _MAX_LINE:
             excess = source.span(start + _MAX_LINE, start + len(line.rstrip("\r\n")))
             message = f"A line is longer than {_MAX_LINE} characters."
-            problems.append(Diagnostic("P012", message, excess, hint="See the option '-l'."))
+            problems.append(Diagnostic("P012", message, excess, hint=_LONG_LINE))
         start += len(line)
     return problems

@@ -62,3 +62,8 @@ def _visit(file: Path, index: SourceIndex, known: set[str], order: Order) -> Non
 def modules_in(files: Iterable[Path]) -> tuple[str, ...]:
     """Return the modules that `files` define."""
     return tuple(name for file in files for name in defined_modules(read_source(file).text))
+
+
+def compiled_modules(directories: Iterable[Path]) -> tuple[str, ...]:
+    """Return the modules that have been compiled into `directories`, by their `.mod` files."""
+    return tuple(file.stem.lower() for folder in directories for file in folder.glob("*.mod"))

@@ -32,6 +32,5 @@ def explanation(build: Build) -> str:
     """Return why each exchange and each run-time test of every schedule is there."""
     rules = LfricDomain().rules
     return "\n".join(
-        explain.explain_halos(without_halos(item.schedule), rules)
-        for item in build.program.invokes
+        explain.explain_halos(without_halos(item.schedule), rules) for item in build.program.invokes
     )

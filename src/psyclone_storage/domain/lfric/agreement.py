@@ -30,10 +30,11 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.parsed import Declaration, ParsedArgument, ParsedCall
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 
 def wrong_count(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Diagnostic:
+    """Return `S101`: `call` has another number of arguments than `slots`."""
     what = "Built-in" if kernel.is_builtin else "Kernel"
     related: tuple[Related, ...] = ()
     if kernel.span is not None:
@@ -68,6 +69,7 @@ def _describe_argument(arg: KernelArg, kernel: Kernel, position: int) -> str:
 
 
 def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Iterator[Diagnostic]:
+    """Yield `S102` for each argument of `call` that it passes to the kernel already."""
     first: dict[str, ParsedArgument] = {}
     for slot, given in zip(slots, call.args, strict=True):
         if slot.wish is not Wish.ARGUMENT or is_constant(given.expr):
@@ -87,6 +89,7 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
 def check_argument(
     slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
 ) -> Iterator[Diagnostic]:
+    """Yield every way in which `given` is not what `kernel` takes at `slot`: `S103` to `S108`."""
     match slot.wish:
         case Wish.ARGUMENT:
             arg = kernel.args[slot.number]
@@ -166,23 +169,32 @@ def _check_object_type(
     if holds is None:
         return
     if holds.kind is not arg.kind or holds.data.intrinsic is not arg.intrinsic:
-        has = f"is a {holds.data.intrinsic.value} {holds.kind.value} ({known.type.name})"
+        held = _with_article(f"{holds.data.intrinsic.value} {holds.kind.value}")
+        has = f"is {held} ('{known.type.name}')"
         yield _wrong_type(given, kernel, known, wish, has)
 
 
-def _spelled(data_type: ScalarType) -> str:
+def _spelled(data_type: DataType) -> str:
+    if isinstance(data_type, DerivedType):
+        return f"of type '{data_type.name}'"
     kind = f"({data_type.kind})" if data_type.kind else ""
-    article = "an" if data_type.intrinsic is Intrinsic.INTEGER else "a"
-    return f"{article} {data_type.intrinsic.value}{kind}"
+    return _with_article(f"{data_type.intrinsic.value}{kind}")
+
+
+def _with_article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def _contrast(kernel: Kernel, wish: str, given: ParsedArgument, has: str) -> str:
+    return f"'{kernel.name}' wants {_with_article(wish)} here, but '{given.span.text}' {has}."
 
 
 def _wrong_type(
     given: ParsedArgument, kernel: Kernel, known: Declared, wish: str, has: str
 ) -> Diagnostic:
-    article = "an" if wish[0] in "aeiou" else "a"
     return Diagnostic(
         "S105",
-        f"'{kernel.name}' wants {article} {wish} here, but '{given.span.text}' {has}.",
+        _contrast(kernel, wish, given, has),
         given.span,
         related=_declared_here(known.source),
     )
@@ -212,18 +224,14 @@ def _check_scalar(
     wish = f"{arg.intrinsic.value} {arg.kind.value}"
     literal = _literal(given.expr)
     if literal is not None and not _converts(literal.intrinsic, arg, kernel):
-        has = f"is a constant of type {literal.intrinsic.value}"
-        yield Diagnostic(
-            "S105",
-            f"'{kernel.name}' wants a {wish} here, but '{given.span.text}' {has}.",
-            given.span,
-        )
+        has = f"is {_with_article(literal.intrinsic.value)} constant"
+        yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
         return
     known = around.declared(given.expr)
     if known is None:
         return
     if isinstance(known.type, DerivedType):
-        yield _wrong_type(given, kernel, known, wish, f"is of type {known.type.name}")
+        yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
     elif not _converts(known.type.intrinsic, arg, kernel):
         yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
     elif known.rank != arg.rank:
@@ -240,8 +248,10 @@ def _literal(expr: Expr) -> Literal | None:
 
 
 def _converts(given: Intrinsic, arg: KernelArg, kernel: Kernel) -> bool:
-    """Return whether a value of type `given` can stand for the argument. A built-in's
-    formula converts an integer to a real as Fortran does; a call does not."""
+    """Return whether a value of type `given` can stand for the argument.
+
+    A built-in's formula converts an integer to a real as Fortran does; a call does not.
+    """
     if given is arg.intrinsic:
         return True
     widens = (given, arg.intrinsic) == (Intrinsic.INTEGER, Intrinsic.REAL)
@@ -261,15 +271,15 @@ def _check_quadrature(
             given.span,
         )
     elif known is not None and _is_other_than(wanted, known):
-        has = _spelled(known.type) if isinstance(known.type, ScalarType) else known.type.name
-        yield _wrong_type(
-            given, kernel, known, f"quadrature rule of type '{wanted}'", f"is of type '{has}'"
-        )
+        wish = f"quadrature rule of type '{wanted}'"
+        yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
 
 
 def _is_other_than(wanted: str, known: Declared) -> bool:
-    """Return whether `known` is certainly not of the type `wanted`: a type that is not known
-    here may extend it."""
+    """Return whether `known` is certainly not of the type `wanted`.
+
+    A type that is not known here may extend it.
+    """
     if isinstance(known.type, ScalarType):
         return True
     return known.type.name != wanted and known.type.name in {

@@ -74,7 +74,8 @@ def _rank_as_bound(arg: KernelArg) -> int | None:
 def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:
     """Yield the kernels that work on one mesh in an invoke that maps between two (spec 1.11).
 
-    A built-in works on the dofs of its own fields and may stand beside either."""
+    A built-in works on the dofs of its own fields and may stand beside either.
+    """
     between = [call for call in invoke.calls if kernel_of(call, kernels).is_intergrid]
     if not between:
         return

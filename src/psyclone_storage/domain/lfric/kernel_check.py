@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.lfric.arguments import build_dummies
@@ -18,7 +18,7 @@ from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range, Verbatim
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 # The precision of these is the field's or scalar's own, so that any real kind will do.
 _ANY_PRECISION = {
@@ -94,20 +94,30 @@ def describe_dummy(dummy: Dummy) -> str:
 
 
 def _differences(pair: _Pair, kernel: Kernel, meaning: dict[str, str]) -> Iterator[Diagnostic]:
-    checks = (_type_problem, _rank_problem, _intent_problem)
+    checks = (_type_problem, _kind_problem, _rank_problem, _intent_problem)
     texts = [text for check in checks if (text := check(pair))]
     if not texts and (text := _shape_problem(pair, meaning)):
         texts = [text]
+    for text in texts:
+        yield _difference(pair, kernel, text)
+    if _has_default_integer_kind(pair):
+        text = f"has the default kind, not '{pair.wanted.type.kind}'"
+        yield _difference(pair, kernel, text, Severity.WARNING)
+
+
+def _difference(
+    pair: _Pair, kernel: Kernel, text: str, severity: Severity = Severity.ERROR
+) -> Diagnostic:
     arg = pair.wanted.arg
     entry = kernel.args[arg].span if arg is not None else kernel.span
-    for text in texts:
-        yield Diagnostic(
-            "M203",
-            f"Argument {pair.number}, '{pair.found.name}', {text}.",
-            pair.found.span,
-            hint=f"The metadata asks for: {describe_dummy(pair.wanted)}.",
-            related=_metadata(entry),
-        )
+    return Diagnostic(
+        "M203",
+        f"Argument {pair.number}, '{pair.found.name}', {text}.",
+        pair.found.span,
+        hint=f"The metadata asks for: {describe_dummy(pair.wanted)}.",
+        related=_metadata(entry),
+        severity=severity,
+    )
 
 
 def _type_problem(pair: _Pair) -> str:
@@ -116,14 +126,32 @@ def _type_problem(pair: _Pair) -> str:
         return f"is of type '{found.name}', not {wanted.intrinsic.value}"
     if found.intrinsic is not wanted.intrinsic:
         return f"is {found.intrinsic.value}, not {wanted.intrinsic.value}"
-    free = pair.wanted.role in _ANY_PRECISION and wanted.intrinsic is Intrinsic.REAL
-    if free or _kind(found) == _kind(wanted):
+    return ""
+
+
+def _kind_problem(pair: _Pair) -> str:
+    wanted, found = pair.wanted.type, pair.found.type
+    if isinstance(found, DerivedType) or found.intrinsic is not wanted.intrinsic:
         return ""
-    return f"has the kind '{found.kind or 'of the default'}', not '{wanted.kind}'"
+    free = pair.wanted.role in _ANY_PRECISION and wanted.intrinsic is Intrinsic.REAL
+    if free or _kind(found) == _kind(wanted) or _has_default_integer_kind(pair):
+        return ""
+    has = f"the kind '{found.kind}'" if found.kind else "the default kind"
+    return f"has {has}, not '{wanted.kind}'"
 
 
-def _kind(data_type: ScalarType) -> str:
-    return (data_type.kind or "").lower()
+def _has_default_integer_kind(pair: _Pair) -> bool:
+    """Return whether an integer is declared without a kind.
+
+    Real kernels often do so, and it works as long as the model's kind is the compiler's default.
+    """
+    wanted, found = pair.wanted.type, pair.found.type
+    both = isinstance(found, ScalarType) and found.intrinsic is wanted.intrinsic
+    return both and wanted.intrinsic is Intrinsic.INTEGER and not _kind(found)
+
+
+def _kind(data_type: DataType) -> str:
+    return (data_type.kind or "").lower() if isinstance(data_type, ScalarType) else ""
 
 
 def _rank_problem(pair: _Pair) -> str:
@@ -137,8 +165,11 @@ def _dimensions(rank: int) -> str:
 
 
 def _intent_problem(pair: _Pair) -> str:
-    """An author may promise less than the metadata allows, but may not write what is read, nor
-    leave `inout` out of what is only partly written."""
+    """Return what is wrong with the intent.
+
+    An author may promise less than the metadata allows, but may not write what is read, nor
+    say `out` of what is only partly written.
+    """
     wanted, found = pair.wanted.intent, pair.found.intent
     if not found:
         return "has no intent"
@@ -152,21 +183,24 @@ def _intent_problem(pair: _Pair) -> str:
 
 
 def _shape_problem(pair: _Pair, meaning: dict[str, str]) -> str:
-    """Return what is wrong with an extent that is given by another dummy argument or a number;
-    an assumed shape and an expression are the author's."""
+    """Return what is wrong with an extent that is another dummy argument, or a number for one.
+
+    A number where the metadata names an extent is the author's knowledge, as are an assumed
+    shape and an expression.
+    """
     for dimension, (text, extent) in enumerate(
         zip(pair.wanted.shape, pair.found.shape, strict=True), start=1
     ):
-        said = _extent(extent, meaning)
+        said = _extent(extent, text, meaning)
         if text != ":" and said is not None and said != text:
             return f"has extent '{spell(extent)}' in dimension {dimension}, which is not '{text}'"
     return ""
 
 
-def _extent(extent: Expr, meaning: dict[str, str]) -> str | None:
+def _extent(extent: Expr, wanted: str, meaning: dict[str, str]) -> str | None:
     """Return what `extent` says in the metadata's names, None if that cannot be told."""
     match extent:
-        case Literal(text):
+        case Literal(text) if wanted.isdigit():
             return text
         case Name(name):
             return meaning.get(name.lower())

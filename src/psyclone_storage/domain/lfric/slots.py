@@ -24,16 +24,22 @@ class Wish(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One position in the list of actual arguments: what for, and of which metadata argument
-    or, for a quadrature, of which shape."""
+    """One position in the list of actual arguments.
+
+    `number` is that of the metadata argument that it belongs to or, for a quadrature, of its
+    shape.
+    """
 
     wish: Wish
     number: int = 0
 
 
 def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
-    """Return what an algorithm passes to `kernel`, in order (spec 2.9): each metadata argument,
-    followed by the extent and direction of its stencil; quadratures; the halo depth."""
+    """Return what an algorithm passes to `kernel`, in order (spec 2.9).
+
+    It is each metadata argument, followed by the extent and direction of its stencil; then
+    quadratures; then the halo depth.
+    """
     slots: list[Slot] = []
     for position, arg in enumerate(kernel.args):
         slots.append(Slot(Wish.ARGUMENT, position))
@@ -49,8 +55,11 @@ def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a call is bound in: the algorithm, the scopes around the invoke, the invoke's data,
-    and the field vectors that some call of the invoke takes as a whole."""
+    """What a call is bound in.
+
+    `scopes` are those around the invoke, the innermost first; `data` are the invoke's; `vectors`
+    is the text of each field vector that some call of the invoke takes as a whole.
+    """
 
     algorithm: ParsedAlgorithm
     scopes: tuple[Scope, ...]
@@ -65,8 +74,11 @@ class Surroundings:
 def component_of_vector(
     expr: Expr, arg: KernelArg, around: Surroundings
 ) -> tuple[Expr, int] | None:
-    """Return the vector and the number of its component, if `expr` is a constant element of a
-    field vector that this invoke also uses as a whole."""
+    """Return the field vector and the number of the component that `expr` is.
+
+    The answer is None unless the number is a constant and this invoke also uses the vector as a
+    whole.
+    """
     if arg.kind is not ArgKind.FIELD or not isinstance(expr, Index) or len(expr.items) != 1:
         return None
     number = whole_number(expr.items[0])
@@ -76,6 +88,7 @@ def component_of_vector(
 
 
 def is_variable(expr: Expr) -> bool:
+    """Return whether `expr` designates an object: a name, a component or an element."""
     match expr:
         case Name(_):
             return True
