@@ -1,3 +1,4 @@
+! The copy that was changed.
 module drag_kernel_mod
 
   use argument_mod, only : arg_type, CELL_COLUMN, GH_FIELD, GH_READ, GH_REAL, GH_WRITE
