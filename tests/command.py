@@ -1,4 +1,4 @@
-"""Run the command line inside the test process, in a copy of a folder, and see what it did."""
+"""Run a command inside the test process, in a copy of a folder, and see what it did."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from psyclone_storage.cli.main import main
+from psyclone_storage.cli import kern, main
+
+# The commands that the words of `options` may start with; without one it is the first.
+COMMANDS = {"psyclone-storage": main.main, "psyclone-storage-kern": kern.main}
 
 # What a case folder holds beside its input.
 NOT_INPUT = ("expected", "expected.txt", "options")
@@ -41,7 +44,7 @@ def run_folder(folder: Path, options: str, scratch: Path) -> Outcome:
 
 
 def run_command(words: list[str], directory: Path) -> Outcome:
-    """Run `psyclone-storage` with `words` in `directory`."""
+    """Run the command that `words` start with, or else `psyclone-storage`, in `directory`."""
     before = _texts(directory)
     out, err = io.StringIO(), io.StringIO()
     with _inside(directory), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -53,8 +56,9 @@ def run_command(words: list[str], directory: Path) -> Outcome:
 
 def _status(words: list[str]) -> int:
     """Return the exit status; option parsers leave through `SystemExit`."""
+    first = words[0] if words and words[0] in COMMANDS else ""
     try:
-        return main(words)
+        return COMMANDS[first or "psyclone-storage"](words[bool(first) :])
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
 

@@ -1,7 +1,8 @@
 """Every diagnostic code and what it stands for.
 
 The first letter names the room: P parsing, M metadata, S schedule, T transformation,
-V verifier, G generation, R run time, C configuration, L command line. A code is never reused.
+V verifier, G generation, R run time, C configuration, L command line, I a defect of this tool.
+A code is never reused.
 Each has at least one folder under `tests/errors/`.
 """
 
@@ -17,6 +18,7 @@ CODES: dict[str, str] = {
     "C007": "A key of a settings file stands where it has no effect (a warning).",
     "C008": "An override of a setting does not name one key.",
     "C009": "A value in a settings file refers to another key.",
+    "I001": "This tool has a defect; the exit status is 2.",
     "G001": "Values of a kind are to be reduced over ranks, for which there is no reduction.",
     "M001": "An entry of kernel metadata is not of the type that its component holds.",
     "M002": "The first item of an argument's entry is not a kind of argument.",

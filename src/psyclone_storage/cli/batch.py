@@ -6,38 +6,46 @@ and every problem of every file is reported.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.cli.depfile import depfile_text
-from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.guard import defect
+from psyclone_storage.cli.options import Options, algorithm_path, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
 from psyclone_storage.cli.trial import try_to_compile
 from psyclone_storage.cli.write import write_text
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.locate import (
+    find_settings_file,
+    shipped_settings_file,
+    surroundings,
+)
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.driver.compile import Build, Compiler, Request, make_compiler
+from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """What became of one algorithm file.
 
-    `texts` are generated texts that go to standard output, with their headings; `targets` and
-    `sources` are what a dependency rule needs; `build` is kept only where a later stage wants it.
+    `printed` is what its script printed, `texts` are generated texts that go to standard output,
+    with their headings; `targets` and `sources` are what a dependency rule needs.
     """
 
     problems: tuple[Diagnostic, ...]
+    printed: str = ""
     texts: tuple[tuple[str, str], ...] = ()
-    reports: Reports = Reports()
+    reports: Reports = field(default_factory=Reports)
     targets: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
 
@@ -53,30 +61,25 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     compiler = _make_compiler(options, settings)
     problems = list(settings.warnings)
     finished: list[Done] = []
-    progress = Progress(len(options.files), sys.stderr)
-    for file, done in _compile_each(options, compiler):
-        progress.advance(file.name)
-        finished.append(done)
-        problems += done.problems
-    progress.close()
+    with Progress(len(options.files), sys.stderr) as progress:
+        for file, done in _compile_each(options, compiler):
+            progress.advance(file.name)
+            print(done.printed, end="")
+            finished.append(done)
+            problems += done.problems
     _print_texts(finished)
-    _write_reports(options, finished)
-    if options.depfile is not None:
-        common = _common_sources(options)
-        rules = [(done.targets, (*done.sources, *common)) for done in finished if done.targets]
-        write_text(options.depfile, depfile_text(rules))
+    for path, text in _gathered(options, finished):
+        problems += _write(path, text)
     return tuple(problems)
 
 
 def _make_compiler(options: Options, settings: Settings) -> Compiler:
-    folders = options.directories or tuple(dict.fromkeys(file.parent for file in options.files))
-    line_limit = options.line_length == "all"
-    request = Request(options.api, options.distributed, folders, options.script, line_limit)
+    folders = options.directories or tuple(
+        dict.fromkeys(file.parent for file in options.files if file.parent.is_dir())
+    )
+    limit = LineLimit(options.line_length)
+    request = Request(options.api, options.distributed, folders, options.script, limit)
     return make_compiler(settings, request)
-
-
-def _common_sources(options: Options) -> tuple[Path, ...]:
-    return tuple(path for path in (options.script, Path(options.config)) if path and path.is_file())
 
 
 # ------------------------------------------------------------------ one file or many
@@ -89,6 +92,7 @@ def _compile_each(options: Options, compiler: Compiler) -> Iterator[tuple[Path, 
             yield file, _compile_file(file, options, compiler)
         return
     # Forked workers share the kernel index; each keeps the kernels that it has read.
+    sys.stdout.flush()
     with ProcessPoolExecutor(
         options.jobs, get_context("fork"), _set_up_worker, (options, compiler)
     ) as pool:
@@ -103,36 +107,42 @@ def _set_up_worker(options: Options, compiler: Compiler) -> None:
 
 
 def _compile_in_worker(file: Path) -> Done:
+    """Compile `file` and keep what a script prints: the order of the files is the parent's."""
     options, compiler = _worker[0]
-    return _compile_file(file, options, compiler)
+    with redirect_stdout(io.StringIO()) as printed:
+        done = _compile_file(file, options, compiler)
+    return replace(done, printed=printed.getvalue())
 
 
 def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
+    """Compile `file`; a problem, a defect of this tool included, concerns this file alone."""
     try:
         build = compiler.compile_algorithm(file)
         return _deliver(file, build, compiler, options)
     except CompileError as error:
         return Done(error.problems)
-    except Exception as error:
-        error.add_note(f"while compiling '{file}'")
+    except BrokenPipeError:
         raise
+    except Exception as error:  # noqa: BLE001 - it becomes a diagnostic; the others go on
+        return Done((defect(error, file),))
 
 
 def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> Done:
     """Write what belongs in files, and hand back what belongs on standard output."""
     outputs = {
-        "Transformed algorithm code": (_algorithm_path(file, options), build.algorithm_text),
-        "Generated psy layer code": (_psy_path(file, options), build.psy_text),
+        "Transformed algorithm code": (algorithm_path(file, options), build.algorithm_text),
+        "Generated psy layer code": (psy_path(file, options), build.psy_text),
     }
+    problems = build.warnings
     for path, text in outputs.values():
         if path is not None:
-            write_text(path, text)
-    problems = build.warnings
+            problems += _write(path, text)
     if options.compile:
         problems += try_to_compile(file, build, compiler, options)
-    shown = () if options.reports or options.compile and not options.writes else outputs.items()
+    shown = () if options.reports or (options.compile and not options.writes) else outputs.items()
     return Done(
         problems,
+        "",
         tuple((heading, text) for heading, (path, text) in shown if path is None),
         reports_of(file, build, options),
         tuple(path for path, _ in outputs.values() if path is not None),
@@ -140,19 +150,19 @@ def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> 
     )
 
 
-def _algorithm_path(file: Path, options: Options) -> Path | None:
-    if options.output_dir is not None:
-        return options.output_dir / f"{file.stem}.f90"
-    return options.algorithm_output
+def _write(path: Path | None, text: str) -> tuple[Diagnostic, ...]:
+    """Write `text` to `path`, or print it if that is None; return what is wrong with that."""
+    if path is None:
+        print(text, end="")
+        return ()
+    try:
+        write_text(path, text)
+    except CompileError as error:
+        return error.problems
+    return ()
 
 
-def _psy_path(file: Path, options: Options) -> Path | None:
-    if options.output_dir is not None:
-        return options.output_dir / f"{file.stem}_psy.f90"
-    return options.psy_output
-
-
-# ------------------------------------------------------------------ reports
+# ------------------------------------------------------------------ all files together
 
 
 def _print_texts(finished: list[Done]) -> None:
@@ -161,9 +171,17 @@ def _print_texts(finished: list[Done]) -> None:
             print(f"{heading}:\n{text}")
 
 
-def _write_reports(options: Options, finished: list[Done]) -> None:
-    for destination, text in gathered_reports([done.reports for done in finished], options):
-        if destination is None:
-            print(text, end="")
-        else:
-            write_text(destination, text)
+def _gathered(options: Options, finished: list[Done]) -> Iterator[tuple[Path | None, str]]:
+    """Yield each report on all files, and the dependencies, with where they go."""
+    yield from gathered_reports([done.reports for done in finished], options)
+    if options.depfile is not None:
+        common = _common_sources(options)
+        rules = [(done.targets, (*done.sources, *common)) for done in finished if done.targets]
+        yield options.depfile, depfile_text(rules)
+
+
+def _common_sources(options: Options) -> tuple[Path, ...]:
+    """Return what every output depends on: the script, and a settings file of the user's."""
+    chosen = find_settings_file(options.config, surroundings(os.environ))
+    settings = () if chosen == shipped_settings_file() else (chosen,)
+    return (*((options.script,) if options.script else ()), *settings)

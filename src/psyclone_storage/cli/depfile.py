@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
+
+_SPECIAL = re.compile(r"(\\*)([ \t#])")
 
 
 def depfile_text(rules: Iterable[tuple[tuple[Path, ...], tuple[Path, ...]]]) -> str:
@@ -14,7 +17,7 @@ def depfile_text(rules: Iterable[tuple[tuple[Path, ...], tuple[Path, ...]]]) -> 
     texts: list[str] = []
     seen: dict[str, None] = {}
     for targets, sources in rules:
-        names = [_escaped(source) for source in sources]
+        names = [_escaped(source) for source in dict.fromkeys(sources)]
         seen |= dict.fromkeys(names)
         left = " ".join(map(_escaped, targets))
         texts.append(f"{left}: \\\n  " + " \\\n  ".join(names) + "\n")
@@ -22,7 +25,5 @@ def depfile_text(rules: Iterable[tuple[tuple[Path, ...], tuple[Path, ...]]]) -> 
 
 
 def _escaped(path: Path) -> str:
-    text = str(path).replace("$", "$$")
-    for character in ("\\", " ", "#"):
-        text = text.replace(character, f"\\{character}")
-    return text
+    """Return `path` as Make reads it: a backslash is special only before a blank or `#`."""
+    return _SPECIAL.sub(r"\1\1\\\2", str(path)).replace("$", "$$")

@@ -1,72 +1,89 @@
 """Run a command so that problems are printed and no stack trace reaches a user.
 
-Here is the one place that catches `CompileError`.
+Here is the one place that catches `CompileError` at the top, and the one that says how a defect of
+this tool is reported.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
 from psyclone_storage.base.render import render_json, render_text
+from psyclone_storage.cli.style import Style, in_colour
 
-_REPORT_US = "This is a defect of psyclone-storage, not of your code: please report it."
+DEFECT = "I001"
 
-
-@dataclass(slots=True)
-class Style:
-    """How problems are printed; set by the command once it has read its options."""
-
-    as_json: bool = False
-    colour: str = "auto"
+_INTERRUPTED = 130  # what a shell reports for a command that was stopped from the keyboard
 
 
 def guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
     """Run `command`, print the problems that it returns or raises, and return an exit status.
 
-    0: everything asked for was done. 1: something was wrong with what the user gave. 2: a defect
-    of this tool.
+    0: everything asked for was done. 1: something was wrong with what the user gave, or whoever
+    reads the output has gone. 2: a defect of this tool. 130: stopped from the keyboard.
     """
+    _keep_bytes()
     try:
-        problems = tuple(command())
-    except CompileError as error:
-        problems = error.problems
+        problems = _problems_of(command)
+        _print(problems, style)
     except BrokenPipeError:
-        # Whoever read the output has gone; nothing more can be written, at exit neither.
+        # Nothing more can be written, when Python flushes its streams at exit neither.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except InternalError as error:
-        return _defect(error, str(error))
-    except Exception as error:  # pylint: disable=broad-exception-caught
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return _status(problems)
+
+
+def defect(error: Exception, file: Path | None = None) -> Diagnostic:
+    """Return `I001`: what failed in this tool, and which input it was working on."""
+    what = str(error)
+    if not isinstance(error, InternalError):
         last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(last.filename).name}:{last.lineno}"
-        return _defect(error, f"{type(error).__name__} at {place}: {error}")
-    _print(problems, style)
-    return int(any(problem.severity is Severity.ERROR for problem in problems))
+        what = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {what}"
+    return Diagnostic(
+        DEFECT,
+        f"Internal error: {what.rstrip('.')}.",
+        file=str(file or ""),
+        hint="This is a defect of psyclone-storage, not of your code: please report it.",
+    )
 
 
-def _defect(error: BaseException, what: str) -> int:
-    where = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-    print(f"internal error: {what}{where}\n{_REPORT_US}", file=sys.stderr)
-    return 2
+def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    try:
+        problems = tuple(command())
+        sys.stdout.flush()
+    except CompileError as error:
+        return error.problems
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, a user sees no stack trace
+        return (defect(error),)
+    return problems
+
+
+def _keep_bytes() -> None:
+    """Let standard output be the bytes that a file would get, whatever the locale."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
+
+
+def _status(problems: Iterable[Diagnostic]) -> int:
+    codes = {problem.code for problem in problems if problem.severity is Severity.ERROR}
+    return 2 if DEFECT in codes else int(bool(codes))
 
 
 def _print(problems: tuple[Diagnostic, ...], style: Style) -> None:
-    if not problems:
-        return
-    if style.as_json:
+    if style.form == "json":
         print(render_json(problems), file=sys.stderr)
-    else:
-        print(render_text(problems, colour=_in_colour(style.colour, sys.stderr)), file=sys.stderr)
-
-
-def _in_colour(wish: str, stream: TextIO) -> bool:
-    if wish != "auto":
-        return wish == "always"
-    return stream.isatty() and "NO_COLOR" not in os.environ
+    elif problems:
+        colour = in_colour(style.colour, sys.stderr)
+        print(render_text(problems, colour=colour), file=sys.stderr)

@@ -10,7 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.cli.write import cannot_write
 from psyclone_storage.config.locate import shared_file
 from psyclone_storage.driver.modules import modules_in
 
@@ -30,15 +31,18 @@ def find_infrastructure(compiler: str) -> Infrastructure:
     """Return the infrastructure compiled by `compiler`, compiling it if that was not done yet.
 
     Raises:
-        CompileError: `L010`, there is no such compiler.
-        InternalError: the compiler rejects our own sources.
+        CompileError: `L010`, there is no such compiler; `L011`, it does not compile the
+            interfaces; `L003`, the user's cache cannot be written.
     """
     root = shared_file(_SOURCES)
     names = (root / "files.txt").read_text(encoding="utf-8").split()
     sources = [root / name for name in names]
     directory = _cache() / f"lfric-{_fingerprint(sources, compiler)}"
     if not directory.is_dir():
-        _build(sources, compiler, directory)
+        try:
+            _build(sources, compiler, directory)
+        except OSError as error:
+            raise CompileError(cannot_write(directory, error)) from error
     return Infrastructure(directory, frozenset(modules_in(sources)))
 
 
@@ -70,8 +74,10 @@ def _version(compiler: str) -> str:
 
 
 def _build(sources: list[Path], compiler: str, directory: Path) -> None:
-    """Compile into a folder beside `directory` and rename it, so that a reader, or another
-    process that does the same, never sees a part."""
+    """Compile `sources` into a folder beside `directory` and rename it.
+
+    A reader, or another process that does the same, never sees a part.
+    """
     directory.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".building-"))
     try:
@@ -79,13 +85,23 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
             words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
             done = subprocess.run(
                 [*words, str(scratch / f"{source.stem}.o")],
-                capture_output=True, text=True, check=False,
+                capture_output=True, text=True, errors="replace", check=False,
             )  # fmt: skip
             if done.returncode:
-                raise InternalError(f"'{source.name}' does not compile:\n{done.stderr}")
+                raise CompileError(_rejected(compiler, source, done.stderr))
         scratch.rename(directory)
     except OSError:
         if not directory.is_dir():
             raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _rejected(compiler: str, source: Path, output: str) -> Diagnostic:
+    return Diagnostic(
+        "L011",
+        f"The Fortran compiler '{compiler}' rejects '{source.name}' of the LFRic interfaces:\n"
+        f"{output.strip()}",
+        file=str(source),
+        hint="Use gfortran, or a compiler that takes its options, with '--f90'.",
+    )

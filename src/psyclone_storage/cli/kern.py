@@ -6,20 +6,19 @@ import sys
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.cli.guard import Style, guarded
+from psyclone_storage.cli.guard import guarded
 from psyclone_storage.cli.kern_options import KernelOptions, read_kernel_options
+from psyclone_storage.cli.style import read_style
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run `psyclone-storage-kern` on `words` (default: those of the process)."""
     given = sys.argv[1:] if words is None else list(words)
-    style = Style()
-    return guarded(lambda: _run(read_kernel_options(given), style), style)
+    return guarded(lambda: _run(read_kernel_options(given)), read_style(given))
 
 
-def _run(options: KernelOptions, style: Style) -> tuple[Diagnostic, ...]:
+def _run(options: KernelOptions) -> tuple[Diagnostic, ...]:
     """Do what `options` ask for; the tools are imported once it is known that they are needed."""
-    from psyclone_storage.cli.kernel_tools import run_tool
+    from psyclone_storage.cli.kernel_tools import run_tool  # noqa: PLC0415
 
-    style.as_json, style.colour = options.diagnostics == "json", options.colour
     return run_tool(options)

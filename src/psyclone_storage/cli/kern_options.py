@@ -9,6 +9,7 @@ from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.cli.parser import Parser
+from psyclone_storage.cli.style import add_style
 
 _DESCRIPTION = """\
 Work on LFRic kernels from their metadata alone: write the subroutine's declaration, or check that
@@ -31,8 +32,6 @@ class KernelOptions:
     output: Path | None
     config: str
     config_opts: str
-    diagnostics: str
-    colour: str
 
 
 def read_kernel_options(words: Sequence[str]) -> KernelOptions:
@@ -43,7 +42,7 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
         SystemExit: help or the version was asked for and printed.
     """
     parser = _build_parser()
-    given = parser.parse_args(words)
+    given = parser.read(words)
     if not given.check and len(given.files) > 1:
         parser.error("a stub is generated for one file at a time")
     return KernelOptions(
@@ -53,8 +52,6 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
         given.output,
         given.config,
         given.config_opts,
-        given.diagnostics,
-        given.colour,
     )
 
 
@@ -91,6 +88,5 @@ def _build_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("-c", "--config", default="", metavar="FILE", help="the settings file")
     parser.add_argument("--config-opts", default="", metavar="'KEY=VALUE ...'", help="settings")
-    parser.add_argument("--diagnostics", choices=("text", "json"), default="text", help="form")
-    parser.add_argument("--colour", choices=("auto", "always", "never"), default="auto")
+    add_style(parser)
     return parser

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.cli.guard import defect
 from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import write_text
 from psyclone_storage.config.load import load_settings
@@ -29,7 +30,9 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
     problems = list(settings.warnings)
     for file in options.files:
         try:
-            problems += check_kernel_file(file, settings)
+            problems += check_kernel_file(file, options.type_name, settings)
         except CompileError as error:
             problems += error.problems
+        except Exception as error:  # noqa: BLE001 - it becomes a diagnostic; the others go on
+            problems.append(defect(error, file))
     return tuple(problems)

@@ -6,21 +6,23 @@ import sys
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.cli.guard import Style, guarded
+from psyclone_storage.cli.guard import guarded
 from psyclone_storage.cli.options import Options, read_options
+from psyclone_storage.cli.style import read_style
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run `psyclone-storage` on `words` (default: those of the process); return its exit status."""
     given = sys.argv[1:] if words is None else list(words)
-    style = Style()
-    return guarded(lambda: _run(read_options(given), style), style)
+    return guarded(lambda: _run(read_options(given)), read_style(given))
 
 
-def _run(options: Options, style: Style) -> tuple[Diagnostic, ...]:
-    """Do what `options` ask for. The compiler is imported here and not at the top, because
-    `--version` and `--help` must not wait for it (docs/adr/0010-commands-import-late.md)."""
-    from psyclone_storage.cli.batch import run_batch
+def _run(options: Options) -> tuple[Diagnostic, ...]:
+    """Do what `options` ask for.
 
-    style.as_json, style.colour = options.diagnostics == "json", options.colour
+    The compiler is imported here and not at the top, because `--version` and `--help` must not
+    wait for it (docs/adr/0010-commands-import-late.md).
+    """
+    from psyclone_storage.cli.batch import run_batch  # noqa: PLC0415
+
     return run_batch(options)

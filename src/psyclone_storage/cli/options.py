@@ -6,13 +6,15 @@ PSyclone's options keep their names and meaning, so that a build system can swap
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import listed
 from psyclone_storage.cli.parser import Parser
+from psyclone_storage.cli.style import add_style
 
 _DESCRIPTION = """\
 Generate the parallel (PSy) layer of LFRic algorithms: reads algorithm files and the metadata of
@@ -57,7 +59,6 @@ class Options:
     compile: bool
     compiler: str
     compiler_flags: str
-    diagnostics: str
     colour: str
 
     @property
@@ -79,7 +80,7 @@ def read_options(words: Sequence[str]) -> Options:
             contradict each other.
         SystemExit: help or the version was asked for and printed.
     """
-    given = _build_parser().parse_args(words)
+    given = _build_parser().read(words)
     options = Options(
         files=tuple(given.files),
         api=given.api,
@@ -103,39 +104,100 @@ def read_options(words: Sequence[str]) -> Options:
         compile=given.compile,
         compiler=given.f90,
         compiler_flags=given.f90flags,
-        diagnostics=given.diagnostics,
         colour=given.colour,
     )
     _check(options)
     return options
 
 
+def algorithm_path(file: Path, options: Options) -> Path | None:
+    """Return where the transformed text of the algorithm `file` goes, None for standard output."""
+    if options.output_dir is not None:
+        return options.output_dir / f"{file.stem}.f90"
+    return options.algorithm_output
+
+
+def psy_path(file: Path, options: Options) -> Path | None:
+    """Return where the PSy layer of the algorithm `file` goes, None for standard output."""
+    if options.output_dir is not None:
+        return options.output_dir / f"{file.stem}_psy.f90"
+    return options.psy_output
+
+
+# ------------------------------------------------------------------ contradictions
+
+
 def _check(options: Options) -> None:
-    problems = []
-    if options.jobs < 1:
-        problems.append(_contradiction(f"'-j' takes a number of processes, not {options.jobs}."))
-    if len(options.files) > 1 and (options.algorithm_output or options.psy_output):
-        problems.append(
-            _contradiction(
-                "'-oalg' and '-opsy' name one file each, but several algorithms are given.",
-                "Use '--output-dir DIR': it holds '<name>.f90' and '<name>_psy.f90' of each.",
-            )
-        )
-    if options.output_dir and (options.algorithm_output or options.psy_output):
-        problems.append(_contradiction("'--output-dir' goes without '-oalg' and '-opsy'."))
-    if options.depfile and not options.writes:
-        problems.append(
-            _contradiction(
-                "'--depfile' needs files to write a rule for.",
-                "Add '-oalg' and '-opsy', or '--output-dir'.",
-            )
-        )
+    problems = [
+        Diagnostic("L002", message, hint=hint)
+        for message, hint in (*_contradictions(options), *_clashes(options), *_mixtures(options))
+    ]
     if problems:
         raise CompileError(*problems)
 
 
-def _contradiction(message: str, hint: str = "") -> Diagnostic:
-    return Diagnostic("L002", message, hint=hint)
+def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
+    """Yield what does not go together, and what to do about it."""
+    one_each = options.algorithm_output or options.psy_output
+    if options.jobs < 1:
+        yield f"'-j' takes a number of processes, not {options.jobs}.", "Give at least 1."
+    if len(options.files) > 1 and one_each:
+        yield (
+            "'-oalg' and '-opsy' name one file each, but several algorithms are given.",
+            "Use '--output-dir DIR': it holds '<name>.f90' and '<name>_psy.f90' of each.",
+        )
+    if options.output_dir and one_each:
+        yield (
+            "'--output-dir' cannot be used with '-oalg' or '-opsy'.",
+            "Leave out the one or the others.",
+        )
+    if options.depfile and not options.writes:
+        yield (
+            "'--depfile' needs files to write a rule for.",
+            "Add '-oalg' and '-opsy', or '--output-dir'.",
+        )
+
+
+def _clashes(options: Options) -> Iterator[tuple[str, str]]:
+    """Yield the files that would be written twice, or over what is read."""
+    read = {path.absolute() for path in options.files}
+    paths = [find(file, options) for file in options.files for find in (algorithm_path, psy_path)]
+    names = (options.schedule_json, options.dag)
+    reports = [Path(name) for name in names if name and name != "-"]
+    seen: set[Path] = set()
+    for path in (*paths, *reports, options.depfile):
+        if path is None or _is_stream(path):
+            continue
+        if path.absolute() in read:
+            yield f"'{path}' is an input and would be overwritten.", "Name another output."
+        elif path.absolute() in seen:
+            yield f"'{path}' would be written twice.", "Name another output for one of them."
+        seen.add(path.absolute())
+
+
+def _is_stream(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _mixtures(options: Options) -> Iterator[tuple[str, str]]:
+    """Yield reports that a program reads and that would be mixed with others."""
+    if "-" not in (options.schedule_json, options.dag):
+        return
+    printed = {
+        "--schedule": options.schedule,
+        "--explain": options.explain,
+        "--schedule-json": options.schedule_json == "-",
+        "--dag": options.dag == "-",
+    }
+    names = [name for name, is_printed in printed.items() if is_printed]
+    if len(names) > 1:
+        yield (
+            f"{listed(names, 'and')} would be mixed on standard output.",
+            "Name a file for all but one, such as '--schedule-json schedule.json'.",
+        )
+
+
+# ------------------------------------------------------------------ the words
 
 
 def _build_parser() -> Parser:
@@ -228,12 +290,7 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
         "--explain", action="store_true",
         help="say why each halo exchange and each run-time test is there",
     )  # fmt: skip
-    group.add_argument(
-        "--diagnostics", choices=("text", "json"), default="text", help="how to print problems"
-    )
-    group.add_argument(
-        "--colour", choices=("auto", "always", "never"), default="auto", help="colour on terminals"
-    )
+    add_style(group)
 
 
 def _add_compilation(parser: argparse.ArgumentParser) -> None:

@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from typing import NoReturn
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean
 
+_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)")
+
 
 class Parser(argparse.ArgumentParser):
     """The option parser of every command; a mistake raises `CompileError` `L001`."""
 
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        """Return the values of `words`; files may stand before, between and behind the options.
+
+        Raises:
+            CompileError: `L001`, for each word that means nothing, or for the first other mistake.
+        """
+        given, unknown = self.parse_known_intermixed_args(words)
+        if unknown:
+            raise CompileError(*map(self._unknown, unknown))
+        return given
+
     def error(self, message: str) -> NoReturn:
-        flags = [flag for action in self._actions for flag in action.option_strings]
-        unknown = message.removeprefix("unrecognized arguments: ").split()
-        hint = did_you_mean(unknown[0], flags) if message.startswith("unrecognized") else ""
-        text = message[0].upper() + message[1:].rstrip(".")
-        raise CompileError(
-            Diagnostic("L001", f"{text}.", hint=hint or f"See '{self.prog} --help'.")
-        )
+        """Raise `L001` for what argparse says in `message`."""
+        if choice := _CHOICE.match(message):
+            flags, word, choices = choice.groups()
+            text = f"'{word}' is no value of '{flags}'."
+            guess = did_you_mean(word, re.findall(r"[\w.-]+", choices))
+            self._fail(text, guess or f"Choose from {choices}.")
+        self._fail(f"{message[0].upper()}{message[1:].rstrip('.')}.", self._help())
+
+    def _unknown(self, word: str) -> Diagnostic:
+        flag = word.partition("=")[0]
+        hint = did_you_mean(flag, [name for a in self._actions for name in a.option_strings])
+        return Diagnostic("L001", f"There is no option '{flag}'.", hint=hint or self._help())
+
+    def _help(self) -> str:
+        return f"See '{self.prog} --help'."
+
+    def _fail(self, text: str, hint: str) -> NoReturn:
+        raise CompileError(Diagnostic("L001", text, hint=hint))

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+import os
+from typing import Self, TextIO
 
 _WIDTH = 30
+_CLEAR = "\r\033[K"
 
 
 class Progress:
-    """A bar for `total` steps on `stream`, shown only on a terminal and for more than one step."""
+    """A bar for `total` steps on `stream`, shown only on a terminal and for more than one step.
+
+    Leaving the context takes the bar away.
+    """
 
     def __init__(self, total: int, stream: TextIO) -> None:
         self._total = total
         self._done = 0
         self._stream = stream
         self._shown = total > 1 and stream.isatty()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._put(_CLEAR)
 
     def advance(self, name: str) -> None:
         """Count one more step, which was about `name`."""
@@ -23,11 +34,12 @@ class Progress:
             filled = _WIDTH * self._done // self._total
             bar = "#" * filled + "." * (_WIDTH - filled)
             text = f"[{bar}] {self._done}/{self._total} {name}"
-            self._stream.write(f"\r\033[K{text[:100]}")
-            self._stream.flush()
+            self._put(_CLEAR + text[: self._columns() - 1])
 
-    def close(self) -> None:
-        """Take the bar away."""
+    def _columns(self) -> int:
+        return os.get_terminal_size(self._stream.fileno()).columns or 80
+
+    def _put(self, text: str) -> None:
         if self._shown:
-            self._stream.write("\r\033[K")
+            self._stream.write(text)
             self._stream.flush()

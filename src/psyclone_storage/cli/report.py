@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.style import in_colour
 from psyclone_storage.driver.compile import Build
 from psyclone_storage.driver.reports import (
     dag_text,
@@ -31,7 +33,7 @@ def reports_of(file: Path, build: Build, options: Options) -> Reports:
     """Return the reports on `file` that `options` ask for."""
     texts = []
     if options.schedule:
-        texts.append(schedule_text(build))
+        texts.append(schedule_text(build, colour=in_colour(options.colour, sys.stdout)))
     if options.explain:
         texts.append(explanation(build))
     heading = f"{file}:\n" if texts and len(options.files) > 1 else ""

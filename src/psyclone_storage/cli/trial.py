@@ -18,7 +18,12 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.cli.infrastructure import Infrastructure, find_infrastructure
 from psyclone_storage.cli.options import Options
 from psyclone_storage.driver.compile import Build, Compiler
-from psyclone_storage.driver.modules import missing_modules, modules_in, order_of_use
+from psyclone_storage.driver.modules import (
+    compiled_modules,
+    missing_modules,
+    modules_in,
+    order_of_use,
+)
 
 
 def try_to_compile(
@@ -47,7 +52,7 @@ class _Trial:
 
     def run(self, file: Path, build: Build, compiler: Compiler) -> Iterator[Diagnostic]:
         """Compile the kernels, the PSy layer and the algorithm, as far as they can be."""
-        provided = self.infrastructure.modules
+        provided = self.infrastructure.modules | set(compiled_modules(self.options.includes))
         order = order_of_use(build.kernel_files, compiler.kernels.index, provided)
         if order.missing:
             yield from (_missing(name, user) for name, user in order.missing.items())
@@ -85,7 +90,9 @@ class _Trial:
             "-o",
             str(self.scratch / f"{source.stem}.o"),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
         output = done.stderr.strip().replace(f"{self.scratch}/", "")
         if done.returncode:
             return Diagnostic(

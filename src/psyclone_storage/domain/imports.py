@@ -14,9 +14,9 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 class Import:
     """A kernel type that an algorithm imports, and the call that asks for it first.
 
-    `local` is its name in the algorithm, `original` that in its module. `certain` is False where
-    a module is used without an `only` list, so that the name may come from there or from another
-    such module; `modules` are then all of them.
+    `local` is its name in the algorithm, `original` that in its module. Where no `use` statement
+    names it, `modules` are all that are used as a whole, and `doubt` is what to report if none of
+    them defines it.
     """
 
     local: str

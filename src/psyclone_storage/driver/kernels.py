@@ -51,8 +51,8 @@ class Kernels:
     def _file_of(self, wanted: Import) -> Path:
         """Return the file of the module that `wanted` comes from.
 
-        Where several modules are used as a whole, or several files have the module's name, it is the
-        one that defines a type of this name. Files with the same text count as one.
+        Where modules are used as a whole, or several files have the module's name, it is the one
+        that defines a type of this name. Files with the same text count as one.
         """
         candidates = {
             read_source(path).text: path

@@ -1,23 +1,24 @@
 """Run a transformation script in isolation.
 
-The script is a module of its own, outside `sys.modules`; what it adds to the search path and the
-modules that it imports from beside itself are gone afterwards. Whatever goes wrong in it is a
+The script is a module of its own; the search path, the working directory and the modules imported
+from beside the script are as before when it has run. Whatever goes wrong in it is a
 diagnostic at the line of the script, never a stack trace.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from importlib.abc import ExecutionLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.schedule import Program
@@ -37,26 +38,22 @@ class Recipe:
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed.
         """
-        with _beside(self.path):
-            module = self._load()
+        module = self._new_module()
+        with _isolated(self.path, module):
+            self._guarded(lambda: _execute(module))
             function = self._function(module)
             self._guarded(lambda: function(Psy(program)))
         return program
 
-    def _load(self) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(self.path.stem, self.path)
-        if spec is None or spec.loader is None:
-            raise CompileError(
-                Diagnostic(
-                    "T001",
-                    f"'{self.path}' is not a Python file.",
-                    hint="A script's name ends in '.py'.",
-                    file=str(self.path),
-                )
-            )
-        module = importlib.util.module_from_spec(spec)
-        self._guarded(lambda: spec.loader.exec_module(module) if spec.loader else None)
-        return module
+    def _new_module(self) -> ModuleType:
+        """Return an empty module for the script, under a name that no other module has."""
+        name = self.path.stem
+        while name in sys.modules:
+            name += "_"
+        spec = spec_from_loader(name, _Loader(self.path, self.source.text))
+        if spec is None:
+            raise InternalError(f"No module can be made for the script '{self.path}'.")
+        return module_from_spec(spec)
 
     def _function(self, module: ModuleType) -> Callable[[Psy], Any]:
         function = getattr(module, "trans", None)
@@ -73,18 +70,21 @@ class Recipe:
         )
 
     def _guarded(self, action: Callable[[], object]) -> None:
-        """Do `action`; whatever it raises becomes a diagnostic at the line of the script."""
         try:
             action()
         except CompileError:
             raise
         except SyntaxError as error:
             at_home = error.filename == str(self.path)
-            line = error.lineno if at_home else None
-            raise self._failure(f"SyntaxError: {error.msg}", line) from error
-        except (Exception, SystemExit) as error:
-            text = " ".join(str(error).split()) or "no message"
-            raise self._failure(f"{type(error).__name__}: {text}", self._line(error)) from error
+            where = "" if at_home else f" (line {error.lineno} of '{error.filename}')"
+            line = error.lineno if at_home else self._line(error)
+            raise self._failure(f"{type(error).__name__}: {error.msg}{where}", line) from error
+        except SystemExit as error:
+            hint = "A script ends by returning from 'trans'."
+            raise self._failure("a call of 'sys.exit'", self._line(error), hint) from error
+        except Exception as error:
+            what = f"{type(error).__name__}: {_message(error)}"
+            raise self._failure(what, self._line(error)) from error
 
     def _line(self, error: BaseException) -> int | None:
         """Return the last line of the script that was running when `error` was raised."""
@@ -92,10 +92,10 @@ class Recipe:
         lines = [frame.lineno for frame in frames if frame.filename == str(self.path)]
         return lines[-1] if lines else None
 
-    def _failure(self, what: str, line: int | None) -> CompileError:
+    def _failure(self, what: str, line: int | None, hint: str = "") -> CompileError:
         span = self._span(line) if line else None
         message = f"The script failed with {what.rstrip('.')}."
-        return CompileError(Diagnostic("T002", message, span, file=str(self.path)))
+        return CompileError(Diagnostic("T002", message, span, hint=hint, file=str(self.path)))
 
     def _span(self, line: int) -> Span:
         start = self.source.start_of_line(line)
@@ -113,19 +113,47 @@ def read_recipe(path: Path) -> Recipe:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        problem = Diagnostic("T001", f"The script '{path}' cannot be read: {reason}.")
-        raise CompileError(problem) from error
+        problem = f"The script '{path}' cannot be read: {reason}."
+        raise CompileError(Diagnostic("T001", problem, file=str(path))) from error
     return Recipe(path, SourceText(str(path), text))
 
 
+class _Loader(ExecutionLoader):
+    """Gives Python a text that is in memory; no compiled form of it is kept in a file."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def get_filename(self, fullname: str) -> str:
+        return str(self._path)
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+
+def _execute(module: ModuleType) -> None:
+    if module.__spec__ is not None and module.__spec__.loader is not None:
+        module.__spec__.loader.exec_module(module)
+
+
+def _message(error: Exception) -> str:
+    """Return the text of `error` on one line; a `KeyError` would print its own in quotes."""
+    is_key = isinstance(error, KeyError) and len(error.args) == 1
+    text = error.args[0] if is_key and isinstance(error.args[0], str) else str(error)
+    return " ".join(text.split()) or "no message"
+
+
 @contextmanager
-def _beside(path: Path) -> Iterator[None]:
+def _isolated(path: Path, module: ModuleType) -> Iterator[None]:
     """Let a script import what lies beside it, and forget all that it imported from there."""
     search, before = list(sys.path), set(sys.modules)
     folder = path.resolve().parent
     sys.path.insert(0, str(folder))
+    sys.modules[module.__name__] = module
     try:
-        yield
+        with chdir("."):
+            yield
     finally:
         sys.path[:] = search
         for name in set(sys.modules) - before:

@@ -86,7 +86,7 @@ class Node:
     def _all(self) -> Iterator[Node]:
         yield self
         for child in self.children:
-            yield from child._all()
+            yield from child._all()  # noqa: SLF001 - another node of this class
 
 
 class Schedule(Node):
@@ -171,8 +171,10 @@ class KernelCall(Node):
 
     @property
     def accesses(self) -> tuple[str, ...]:
-        """What it does with each argument: `read`, `write`, `readwrite`, `inc`, `readinc`,
-        `reduction`."""
+        """What it does with each argument.
+
+        One of `read`, `write`, `readwrite`, `inc`, `readinc` and `reduction`.
+        """
         return tuple(arg.access.value for arg in self._call.kernel.args)
 
 

@@ -230,9 +230,7 @@ def _check_scalar(
     known = around.declared(given.expr)
     if known is None:
         return
-    if isinstance(known.type, DerivedType):
-        yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
-    elif not _converts(known.type.intrinsic, arg, kernel):
+    if isinstance(known.type, DerivedType) or not _converts(known.type.intrinsic, arg, kernel):
         yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
     elif known.rank != arg.rank:
         has = _rank_text(known)

@@ -1,0 +1,65 @@
+"""How problems and reports are printed: in which form, and whether in colour.
+
+Read from the command line before everything else, so that a mistake in the options is itself
+reported in the form that was asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn, TextIO
+
+FORMS = ("text", "json")
+COLOURS = ("auto", "always", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The form of problems, one of `FORMS`, and the wish for colour, one of `COLOURS`."""
+
+    form: str = "text"
+    colour: str = "auto"
+
+
+def add_style(parser: argparse._ActionsContainer) -> None:
+    """Add the options that `read_style` reads to a parser, which checks and describes them."""
+    parser.add_argument(
+        "--diagnostics", choices=FORMS, default="text", help="how to print problems"
+    )
+    parser.add_argument("--colour", choices=COLOURS, default="auto", help="colour on terminals")
+
+
+def read_style(words: Sequence[str]) -> Style:
+    """Return the style that `words` ask for; whatever is wrong with them is no business of this."""
+    parser = _Silent(add_help=False, allow_abbrev=False)
+    parser.add_argument("--diagnostics", default="text")
+    parser.add_argument("--colour", default="auto")
+    try:
+        given, _ = parser.parse_known_args(words)
+    except _MistakeError:
+        return Style()
+    return Style(given.diagnostics, given.colour)
+
+
+def in_colour(wish: str, stream: TextIO) -> bool:
+    """Return whether to print in colour on `stream`.
+
+    `auto` means on a terminal that knows colours, unless `NO_COLOR` is set to anything
+    (https://no-color.org).
+    """
+    if wish != "auto":
+        return wish == "always"
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+class _MistakeError(Exception):
+    """The words cannot be read."""
+
+
+class _Silent(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise _MistakeError(message)
