@@ -81,8 +81,13 @@ class Context:
     @staticmethod
     def current() -> Context:
         """Return the executing context of the calling thread, the host if none was set."""
+        return Context.scope() or Context.host()
+
+    @staticmethod
+    def scope() -> Context | None:
+        """Return the context of the innermost `with` block of the calling thread, if any."""
         stack = _stack()
-        return stack[-1] if stack else Context.host()
+        return stack[-1] if stack else None
 
     def local_memory(self) -> Memory:
         """Return the memory of the device itself (HM-13)."""

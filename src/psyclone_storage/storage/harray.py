@@ -15,7 +15,7 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, ClassVar, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -88,6 +88,9 @@ class _HArray:
 
     def __init__(self, buffer: Buffer, context: Context | None = None) -> None:
         """Look at `buffer`."""
+        self._look_at(buffer, context)
+
+    def _look_at(self, buffer: Buffer, context: Context | None) -> None:
         self.buffer = buffer
         self.context = context
         self.on_conflict = Policy.RAISE
@@ -279,10 +282,12 @@ class HArray(_HArray):
     """
 
     __slots__ = ()
+    converts: ClassVar[bool] = False
+    """Whether the constructor takes values of other element types from an `HArray`."""
 
     def __init__(self, *what: Any, **words: Unpack[ArrayWords]) -> None:
         """Make an array; see the class for the arguments, `ArrayWords` for the keywords."""
-        wanted = _read_arguments(what, words)
+        wanted = _read_arguments(what, words, self.converts)
         hints = Hints(
             first_touch=None if wanted.ctx is None else _first_space(wanted.ctx),
             host_follows_device=True,
@@ -304,7 +309,7 @@ class HArray(_HArray):
     def over(cls, buffer: Buffer, context: Context | None = None) -> HArray:
         """Return an array that looks at the buffer of another face."""
         array = cls.__new__(cls)
-        _HArray.__init__(array, buffer, context)
+        array._look_at(buffer, context)  # noqa: SLF001
         return array
 
     def _fill(self, value: Any) -> None:
@@ -323,7 +328,7 @@ class HArray(_HArray):
                 token.array.set(np.ascontiguousarray(source, self.dtype))
 
     def _copy_array(self, source: _HArray) -> None:
-        """Copy bytes at the place where both arrays are used (HM-4)."""
+        """Copy the values where the array is touched first, else where they are."""
         if not any(data.valid for data in source.incarnations()):
             return
         place = self.context or source.getValidContext()
@@ -331,10 +336,13 @@ class HArray(_HArray):
             source.acquire(place, AccessMode.READ) as read,
             self.acquire(place, AccessMode.WRITE_ONLY) as write,
         ):
-            onto, origin = write.replica, read.replica
-            onto.memory.memcpyFrom(
-                write.allocation, origin.memory, read.allocation, source.buffer.nbytes
-            )
+            self._transfer(write, read)
+
+    def _transfer(self, write: AccessToken, read: AccessToken) -> None:
+        """Copy bytes between two incarnations at one place (HM-4)."""
+        nbytes = self.buffer.nbytes
+        onto, origin = write.replica.memory, read.replica.memory
+        onto.memcpyFrom(write.allocation, origin, read.allocation, nbytes)
 
 
 class HArrayRef(HArray):
@@ -348,12 +356,14 @@ class HArrayRef(HArray):
 
     __slots__ = ("_finalizer",)
 
-    def __init__(self, data: Any, n: int | None = None, **words: Unpack[ArrayWords]) -> None:
+    def __init__(  # pylint: disable=super-init-not-called
+        self, data: Any, n: int | None = None, **words: Unpack[ArrayWords]
+    ) -> None:
         """Look at `data`. Raises `TypeError` or `ValueError` for what cannot be looked at."""
         pages = _pages_of(data, n)
         size: int = pages.size
         buffer = Buffer(size, pages.dtype, BufferOptions(label=words.get("label", "")))
-        _HArray.__init__(self, buffer)
+        self._look_at(buffer, None)
         self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
         buffer.adopt(host_memory().adopt(pages)[0])
         if words.get("const", False) or not pages.flags.writeable:
@@ -426,7 +436,7 @@ class _Wanted:
         setattr(self, name, given)
 
 
-def _read_arguments(what: tuple[Any, ...], words: ArrayWords) -> _Wanted:
+def _read_arguments(what: tuple[Any, ...], words: ArrayWords, converts: bool) -> _Wanted:
     unknown = sorted(set(words) - set(ArrayWords.__annotations__))
     if unknown:
         raise TypeError(f"HArray knows no keyword {', '.join(map(repr, unknown))}.")
@@ -441,7 +451,7 @@ def _read_arguments(what: tuple[Any, ...], words: ArrayWords) -> _Wanted:
     wanted.has_value = "value" in wanted.seen
     wanted.size = int(wanted.size)
     if "source" in wanted.seen:
-        _read_source(wanted)
+        _read_source(wanted, converts)
     if wanted.dtype is None:
         wanted.dtype = np.float64
     return wanted
@@ -460,7 +470,7 @@ def _kind_of(given: Any, position: int, wanted: _Wanted) -> str:
     raise TypeError(f"An HArray begins with a size, a context or values, not with {given!r}.")
 
 
-def _read_source(wanted: _Wanted) -> None:
+def _read_source(wanted: _Wanted, converts: bool) -> None:
     """Complete the size and the element type from the values that were given."""
     if wanted.seen & {"size", "value"}:
         raise TypeError("An HArray takes either values, or a size and one value for all elements.")
@@ -469,12 +479,16 @@ def _read_source(wanted: _Wanted) -> None:
         source = wanted.source = np.asarray(source, wanted.dtype)
         if source.ndim != 1:
             raise TypeError(f"An HArray has one dimension, unlike values of shape {source.shape}.")
-    elif wanted.dtype is not None and np.dtype(wanted.dtype) != source.dtype:
+    elif wanted.dtype is None:
+        wanted.dtype = source.dtype
+    elif np.dtype(wanted.dtype) != source.dtype and not converts:
         raise TypeError(
             f"An HArray copies bytes: it cannot turn {source.dtype} into {np.dtype(wanted.dtype)}. "
             f"LArray converts."
         )
-    wanted.size, wanted.dtype = len(source), source.dtype
+    wanted.size = len(source)
+    if wanted.dtype is None:
+        wanted.dtype = source.dtype
 
 
 def _first_space(ctx: Context) -> MemorySpace:

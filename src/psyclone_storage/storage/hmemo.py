@@ -36,6 +36,8 @@ from psyclone_storage.storage.hmemo_memory import (
     CUDAMemory,
     MICMemory,
 )
+from psyclone_storage.storage.kernels import Kernel, UnsupportedKernelError
+from psyclone_storage.storage.larray import LArray
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.host import HostMemory
 
@@ -58,6 +60,8 @@ __all__ = [
     "HostReadAccess",
     "HostWriteAccess",
     "HostWriteOnlyAccess",
+    "Kernel",
+    "LArray",
     "MICContext",
     "MICMemory",
     "Memory",
@@ -65,6 +69,7 @@ __all__ = [
     "PoisonedDataError",
     "ReadAccess",
     "SyncToken",
+    "UnsupportedKernelError",
     "WriteAccess",
     "WriteOnlyAccess",
     "_HArray",

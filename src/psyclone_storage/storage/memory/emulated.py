@@ -8,13 +8,14 @@ that lost validity holds a pattern that no computation survives, so that a missi
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from psyclone_storage.storage.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.device import current_emulation
 from psyclone_storage.storage.errors import HostUseError
+from psyclone_storage.storage.memory.arithmetic import DeviceArithmetic
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
@@ -25,13 +26,13 @@ _POISON_WORD = np.uint64(0x7FF4A5A57FB4A5A5)
 """A signalling NaN when read as float64, and another one in its lower half as float32."""
 
 
-class EmulatedDeviceArray:
+class EmulatedDeviceArray(DeviceArithmetic):
     """Be an array on an emulated device, with the words that CuPy users know.
 
     Host code cannot read it: `np.asarray` raises `HostUseError`. `get` copies to the host, `set`
-    copies from it. Indexing, assignment of scalars and of arrays of the same device, `fill`, `copy`
-    and `transpose` run on the device, in the order of its stream. `pages` is for kernels: get them
-    through `AccessToken.kernel_array`.
+    copies from it. Indexing, assignment of scalars and of arrays of the same device, arithmetic
+    with them, `fill`, `copy` and `transpose` run on the device, in the order of its stream. `pages`
+    is for kernels: get them through `AccessToken.kernel_array`.
     """
 
     __slots__ = ("pages", "_memory", "_allocation")
@@ -174,6 +175,22 @@ class EmulatedDeviceArray:
             )
         pages = _on_device(value, self._memory)
         self._memory.stream.run(self.pages.__setitem__, _on_device(key, self._memory), pages)
+
+    def _compute(self, work: Any, *operands: Any) -> EmulatedDeviceArray:
+        pages = [self._operand(operand) for operand in operands]
+        return self._memory.store(np.asarray(self._memory.stream.run(work, *pages)))
+
+    def _update(self, work: Any, operand: Any) -> Self:
+        self._memory.stream.run(work, self.pages, self._operand(operand))
+        return self
+
+    def _operand(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise HostUseError(
+                f"An array of the host cannot be combined with one at {self.space.tag}: copy one "
+                f"of them to the other side."
+            )
+        return _on_device(value, self._memory)
 
     def __len__(self) -> int:
         """Return the first extent."""
