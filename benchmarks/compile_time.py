@@ -12,8 +12,8 @@ processes. The algorithms are those of `tests/corpus/lfric`, and one that is mad
 from __future__ import annotations
 
 import argparse
-import cProfile
 import contextlib
+import cProfile
 import io
 import os
 import pstats
@@ -24,6 +24,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from psyclone_storage.cli.main import main as command
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus" / "lfric"
@@ -152,8 +154,6 @@ def run(command: Sequence[str]) -> Cost:
 
 def print_profile(scratch: Path) -> None:
     """Compile the corpus in this process and print the time that each room of ours takes."""
-    from psyclone_storage.cli.main import main as command
-
     words = [*map(str, accepted_by_both()), "-d", str(KERNELS), "--output-dir", str(scratch)]
     profile = cProfile.Profile()
     with contextlib.redirect_stdout(io.StringIO()), profile:

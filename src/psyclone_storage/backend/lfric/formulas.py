@@ -81,9 +81,7 @@ def _type_of(
     return ScalarType(constants[0].intrinsic, constants[0].kind)
 
 
-def _substituted(
-    value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, str]
-) -> Expr:
+def _substituted(value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, str]) -> Expr:
     """Return `value` with the arguments of the built-in in the place of their letters."""
     match value:
         case Name(text):

@@ -35,8 +35,7 @@ def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]
     depth = _LEAST if exchange.depth == NOTHING else exchange.depth
     value = depth_value(context, depth, _space(datum))
     exchanges = (
-        _exchange(owner, exchange, value)
-        for owner in _proxies(context, datum, exchange.component)
+        _exchange(owner, exchange, value) for owner in _proxies(context, datum, exchange.component)
     )
     return (*_explanation(exchange), *exchanges)
 

@@ -106,9 +106,7 @@ def intergrid_value(context: Context, call: KernelCall, role: Role) -> Name:
 
 def _pair(context: Context, call: KernelCall) -> tuple[Space, Space]:
     """Return a space on the coarse mesh of a call and one on its fine mesh."""
-    first = {
-        arg.mesh: position for position, arg in reversed(list(enumerate(call.kernel.args)))
-    }
+    first = {arg.mesh: position for position, arg in reversed(list(enumerate(call.kernel.args)))}
     coarse, fine = first[MeshRole.COARSE], first[MeshRole.FINE]
     return space_of(context, call, coarse), space_of(context, call, fine)
 
