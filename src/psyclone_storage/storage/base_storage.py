@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.storage import elements
 from psyclone_storage.storage.backing import Backing, Windows
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import GTNoSuchBufferError
@@ -27,10 +28,11 @@ from psyclone_storage.storage.indexing import (
     is_element,
     is_everything,
     on_gpu,
+    with_ellipsis,
 )
 from psyclone_storage.storage.interop import dlpack, gt
 from psyclone_storage.storage.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
-from psyclone_storage.storage.layout import default_dims, layout_of
+from psyclone_storage.storage.layout import default_dims, gt_rank, layout_of
 from psyclone_storage.storage.locks import AccessMode
 from psyclone_storage.storage.opened import StorageAccess
 from psyclone_storage.storage.parameters import Managed, Parameters, checked_device
@@ -47,7 +49,7 @@ WRITE = AccessMode.READ_WRITE
 OVERWRITE = AccessMode.WRITE_ONLY
 
 
-class Storage(ABC):
+class Storage(ABC):  # pylint: disable=too-many-public-methods
     """Be a field that lives on the host, on a device, or on both.
 
     The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
@@ -105,7 +107,8 @@ class Storage(ABC):
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the extents, halo included."""
-        return self._array.shape
+        shape: tuple[int, ...] = self._array.shape
+        return shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -192,8 +195,14 @@ class Storage(ABC):
 
     @property
     def __gt_origin__(self) -> tuple[int, ...]:
-        """Return the first point behind the halo, as today's GT4Py asks for it."""
-        return tuple(low for low, _ in self.halo)
+        """Return the first point behind the halo, as today's GT4Py asks for it.
+
+        GT4Py sorts the dimensions of an argument (I, J, K, then numbers) before it looks at this,
+        so that the entries are in that order whatever the order of the dimensions is here.
+        """
+        dims = self.__gt_dims__
+        order = sorted(range(self.ndim), key=lambda axis: gt_rank(dims[axis]))
+        return tuple(self.halo[axis][0] for axis in order)
 
     @property
     def __gt_dims__(self) -> tuple[str, ...]:
@@ -223,8 +232,8 @@ class Storage(ABC):
         try:
             picked = array[key]
         except (IndexError, TypeError, ValueError):
-            picked = self._retried(key)
-        if type(picked) is not np.ndarray:
+            picked = elements.read_described(self, array, key)
+        if type(picked) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
             return picked
         owner = picked.base
         if owner is not array and (owner is None or owner is not array.base):
@@ -541,9 +550,10 @@ class Storage(ABC):
     def _described(self) -> dict[str | None, dict[str, Any]]:
         backing = self.backing()
         described: dict[str | None, dict[str, Any]] = {}
-        for device, space in ((None, backing.host), ("gpu", backing.device)):
-            if space is not None:
-                described[device] = gt.described(self.window(space), self.halo, backing, device)
+        if backing.host is not None:
+            described[None] = gt.described_host(self.window(backing.host), self.halo, backing)
+        if backing.device is not None:
+            described["gpu"] = gt.described_device(self.window(backing.device), self.halo, backing)
         self._kept().interface = described
         return described
 
@@ -551,33 +561,12 @@ class Storage(ABC):
         """Return `self[key]` where there is a buffer, whose host side may not be current."""
         backing = self.backing()
         try:
-            if is_basic(key) and not is_element(key, self.ndim):
-                array = self._array[
-                    (*key, ...) if isinstance(key, tuple) and ... not in key else key
-                ]
-                return type(self)(array, (self._labels, key, self.shape), backing)
-            return self._read(key, backing)
+            if not is_basic(key) or is_element(key, self.ndim):
+                return elements.read(self, backing, key)
+            array = self._array[with_ellipsis(key)]
         except IndexError as error:
-            raise IndexError(f"{self.describe()} has nothing at {key!r}: {error}.") from error
-
-    def _read(self, key: Any, backing: Backing) -> Any:
-        assert backing.buffer is not None
-        space = backing.host or backing.device
-        assert space is not None
-        on_host = space is backing.host
-        chosen = host_key(key) if on_host else device_key(key)
-        with backing.buffer.acquire(space, READ):
-            found = self.window(space)[chosen]
-        if not on_host and is_basic(key):
-            return found.item()
-        return found
-
-    def _retried(self, key: Any) -> Any:
-        """Return `self._array[key]` for a key that NumPy did not take as it is."""
-        try:
-            return self._array[host_key(key)]
-        except IndexError as error:
-            raise IndexError(f"{self.describe()} has nothing at {key!r}: {error}.") from error
+            raise elements.missing(self, key, error) from error
+        return type(self)(array, (self._labels, key, self.shape), backing)
 
     def _values_of(self, value: Any, space: MemorySpace | None) -> Any:
         """Return `value` as the arrays at `space` take it, None being the host."""

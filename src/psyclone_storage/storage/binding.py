@@ -144,7 +144,7 @@ class Binding:
                     if token is not None:
                         self._tokens.append(token)
                     arrays[name] = thing.window_for(token, mode)
-                elif device is None and type(thing) is np.ndarray:
+                elif device is None and isinstance(thing, np.ndarray):
                     arrays[name] = thing
                 else:
                     arrays[name] = self._receive(name, thing)
@@ -175,7 +175,8 @@ class Binding:
         call(guest.info, "acquire")
         self._guests.append(guest)
         on_host = place is None
-        array = host_array(guest.info, thing) if on_host else device_array(guest.info, thing)
+        receive: Any = host_array if on_host else device_array
+        array = receive(guest.info, thing)
         if place is device:
             return array if on_host else _for_kernel(array)
         warnings.warn(

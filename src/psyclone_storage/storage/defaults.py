@@ -27,9 +27,6 @@ class Preset:
     alignment_size: int | None = None
 
 
-_K_FASTEST = by_meaning("IJK")
-_I_FASTEST = by_meaning("KJI")
-_BLOCKS = by_meaning("KIJ")
 _CPU_LINE = 64
 _GPU_LINE = 128
 
@@ -37,16 +34,16 @@ _PRESETS: dict[str, Preset] = {
     "C": Preset(last_fastest),
     "F": Preset(first_fastest),
     "debug": Preset(last_fastest, "cpu"),
-    "numpy": Preset(_K_FASTEST, "cpu"),
-    "gtx86": Preset(_K_FASTEST, "cpu"),
-    "gtmc": Preset(_I_FASTEST, "cpu", _CPU_LINE),
-    "gtcuda": Preset(_I_FASTEST, "gpu", _GPU_LINE),
-    "gt:cpu_kfirst": Preset(_K_FASTEST, "cpu"),
-    "gt:cpu_ifirst": Preset(_I_FASTEST, "cpu", _CPU_LINE),
-    "gt:gpu": Preset(_I_FASTEST, "gpu", _GPU_LINE),
-    "dace:cpu": Preset(_BLOCKS, "cpu"),
-    "dace:cpu_kfirst": Preset(_K_FASTEST, "cpu"),
-    "dace:gpu": Preset(_I_FASTEST, "gpu", _GPU_LINE),
+    "numpy": Preset(by_meaning("IJK"), "cpu"),
+    "gtx86": Preset(by_meaning("IJK"), "cpu"),
+    "gtmc": Preset(by_meaning("KJI"), "cpu", _CPU_LINE),
+    "gtcuda": Preset(by_meaning("KJI"), "gpu", _GPU_LINE),
+    "gt:cpu_kfirst": Preset(by_meaning("IJK"), "cpu"),
+    "gt:cpu_ifirst": Preset(by_meaning("KJI"), "cpu", _CPU_LINE),
+    "gt:gpu": Preset(by_meaning("KJI"), "gpu", _GPU_LINE),
+    "dace:cpu": Preset(by_meaning("KIJ"), "cpu"),
+    "dace:cpu_kfirst": Preset(by_meaning("IJK"), "cpu"),
+    "dace:gpu": Preset(by_meaning("KJI"), "gpu", _GPU_LINE),
 }
 _LISTENERS: list[Callable[[], None]] = []
 

@@ -32,6 +32,13 @@ def is_element(key: Any, ndim: int) -> bool:
     return len(parts) == ndim and all(isinstance(part, _INTEGERS) for part in parts)
 
 
+def with_ellipsis(key: Any) -> Any:
+    """Return the basic `key` with an Ellipsis, with which NumPy gives a view and never a number."""
+    if not isinstance(key, tuple):
+        return key if key is Ellipsis else (key, ...)
+    return key if Ellipsis in key else (*key, ...)
+
+
 def is_everything(key: Any) -> bool:
     """Say whether `key` selects all elements, in their own shape."""
     parts = key if isinstance(key, tuple) else (key,)

@@ -60,6 +60,11 @@ def default_dims(ndim: int) -> Dims:
     return (*CARTESIAN[:ndim], *(str(number) for number in range(ndim - len(CARTESIAN))))
 
 
+def gt_rank(dim: str) -> int:
+    """Return where GT4Py sorts a dimension: I, J, K, then numbers."""
+    return CARTESIAN.index(dim) if dim in CARTESIAN else len(CARTESIAN) + int(dim)
+
+
 def strides_of(shape: Sequence[int], layout: Layout, itemsize: int, multiple: int) -> Layout:
     """Return the strides in bytes of an array of `shape`, packed in the order of `layout`.
 

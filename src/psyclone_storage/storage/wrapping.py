@@ -211,7 +211,7 @@ def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> S
             f"{thing.describe()} is not in the layout {parameters.layout}: leave the layout to it, "
             f"or copy."
         )
-    if kind is type(thing):
+    if thing.__class__ is kind:
         return thing.seen_as(kind, thing.backing(), parameters.labels)
     buffer = thing.buffer
     _check_kind(buffer, kind, thing.describe())

@@ -60,18 +60,28 @@ class Verbs(Protocol):
         """Note that the device side was written."""
 
 
-def described(
-    window: Any, halo: Sequence[tuple[int, int]], verbs: Verbs, device: Device
-) -> dict[str, Any]:
-    """Return the description of one side of a storage (GDP-83, GDP-84)."""
-    info: dict[str, Any]
-    if device is None:
-        info = dict(window.__array_interface__)
-        info |= {"acquire": verbs.device_to_host, "touch": verbs.set_host_modified}
-    else:
-        info = dict(interface_on_device(window))
-        info |= {"acquire": verbs.host_to_device, "touch": verbs.set_device_modified}
-    return info | {"strides": tuple(window.strides), "halo": tuple(halo)}
+Halo: TypeAlias = Sequence[tuple[int, int]]
+
+
+def described_host(window: Any, halo: Halo, verbs: Verbs) -> dict[str, Any]:
+    """Return the description of the host side of a storage (GDP-83)."""
+    return {
+        **window.__array_interface__,
+        "strides": tuple(window.strides),
+        "halo": tuple(halo),
+        "acquire": verbs.device_to_host,
+        "touch": verbs.set_host_modified,
+    }
+
+
+def described_device(window: Any, halo: Halo, verbs: Verbs) -> dict[str, Any]:
+    """Return the description of the device side of a storage (GDP-84)."""
+    return {
+        **interface_on_device(window),
+        "halo": tuple(halo),
+        "acquire": verbs.host_to_device,
+        "touch": verbs.set_device_modified,
+    }
 
 
 def interface_on_device(window: Any) -> dict[str, Any]:

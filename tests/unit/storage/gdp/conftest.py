@@ -22,7 +22,7 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def upload(device: str) -> Any:
+def upload(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in force
     """Return a function that makes a plain array of the device, as another library has them."""
 
     def make(values: Any) -> Any:
@@ -35,13 +35,13 @@ def upload(device: str) -> Any:
 
 
 @pytest.fixture
-def download(device: str) -> Any:
+def download(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in force
     """Return a function that copies an array of the device, or a kernel's view of one, back."""
     return lambda array: array.get() if hasattr(array, "get") else np.array(array)
 
 
 @pytest.fixture
-def kernel(device: str) -> Any:
+def kernel(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in force
     """Return a function that writes to the device buffer as foreign code does, untracked."""
 
     def write(storage: gt.Storage, value: float) -> None:

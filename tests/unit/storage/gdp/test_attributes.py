@@ -26,9 +26,9 @@ MANAGED = pytest.mark.parametrize("managed", [None, "cuda", "gt4py"])
         lambda s: np.float64(1.0) + s,
         lambda s: np.ones(SHAPE) + s,
         lambda s: np.add(s, 1),
-        lambda s: np.sum(s),
+        np.sum,
         lambda s: np.concatenate([s, s]),
-        lambda s: np.mean(s),
+        np.mean,
         np.sqrt,
         np.max,
     ],
@@ -39,7 +39,8 @@ def test_there_is_no_arithmetic(operation: Any) -> None:
 
 
 @pytest.mark.spec("GDP-5", "GDP-126", "GDP-127", "GDP-128", "GDP-129")
-def test_the_four_types(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_four_types() -> None:
     kinds = {
         gt.CPUStorage: gt.ones(SHAPE),
         gt.GPUStorage: gt.ones(SHAPE, device="gpu", managed=None),
@@ -62,7 +63,8 @@ def test_older_names_are_the_same_classes() -> None:
 
 
 @pytest.mark.spec("GDP-128")
-def test_unified_memory_is_one_buffer_with_two_faces(device: str, download: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_unified_memory_is_one_buffer_with_two_faces(download: Any) -> None:
     made = gt.zeros(SHAPE, device="gpu", managed="cuda")
     assert isinstance(made.to_numpy(), np.ndarray)
     assert made.device_data.ptr == made.to_numpy().ctypes.data
@@ -72,7 +74,8 @@ def test_unified_memory_is_one_buffer_with_two_faces(device: str, download: Any)
 
 
 @pytest.mark.spec("GDP-86", "GDP-87", "GDP-88")
-def test_raw_buffers(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_raw_buffers() -> None:
     host, both = gt.ones((2, 3)), gt.ones((2, 3), device="gpu")
     only = gt.ones((2, 3), device="gpu", managed=None)
     assert isinstance(host.data, memoryview)
@@ -85,7 +88,8 @@ def test_raw_buffers(device: str) -> None:
 
 @pytest.mark.spec("GDP-90", "GDP-94", "GDP-95", "GDP-96", "GDP-97")
 @pytest.mark.parametrize("keywords", [{}, {"device": "gpu"}])
-def test_shape_and_size(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_shape_and_size(keywords: Any) -> None:
     made = gt.zeros((3, 5), "f4", alignment_size=64, **keywords)
     assert (made.dtype, made.ndim, made.shape, made.size) == (np.float32, 2, (3, 5), 15)
     assert isinstance(made.dtype, np.dtype)
@@ -97,7 +101,8 @@ def test_shape_and_size(device: str, keywords: Any) -> None:
 
 @pytest.mark.spec("GDP-89")
 @pytest.mark.parametrize("keywords", [{}, {"device": "gpu"}])
-def test_domain_view(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_domain_view(keywords: Any) -> None:
     made = gt.zeros(SHAPE, halo=((1, 0), (1, 2), 0), **keywords)
     inner = made.domain_view
     assert (inner.shape, inner.halo) == ((2, 1, 5), ((0, 0),) * 3)
@@ -121,7 +126,8 @@ def test_the_halo_can_be_set_and_moves_nothing() -> None:
 
 @pytest.mark.spec("GDP-99", "GDP-111")
 @pytest.mark.parametrize("keywords", [{}, {"device": "gpu"}])
-def test_transposes_are_views(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_transposes_are_views(keywords: Any) -> None:
     made = gt.zeros(SHAPE, halo=(1, (0, 2), 0), dims="IJK", **keywords)
     for turned in (
         np.transpose(made, (2, 0, 1)),
@@ -144,7 +150,8 @@ def test_transposes_are_views(device: str, keywords: Any) -> None:
 
 
 @pytest.mark.spec("GDP-100")
-def test_array_is_a_view_of_the_host_and_refused_without_one(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_array_is_a_view_of_the_host_and_refused_without_one() -> None:
     host = gt.ones((2, 2))
     assert host.__array__().ctypes.data == host.to_numpy().ctypes.data
     assert host.__array__(np.float32).dtype == np.float32
@@ -158,7 +165,8 @@ def test_array_is_a_view_of_the_host_and_refused_without_one(device: str) -> Non
 
 
 @pytest.mark.spec("GDP-98")
-def test_only_software_managed_storages_have_a_state(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_only_software_managed_storages_have_a_state() -> None:
     assert isinstance(gt.ones(SHAPE, device="gpu").sync_state, SyncState)
     for keywords in ({}, {"device": "gpu", "managed": None}, {"device": "gpu", "managed": "cuda"}):
         with pytest.raises(AttributeError, match="sync_state"):
@@ -176,7 +184,8 @@ def test_only_software_managed_storages_have_a_state(device: str) -> None:
         {"device": "gpu", "managed": "cuda"},
     ],
 )
-def test_copies_are_independent(device: str, duplicate: Any, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_copies_are_independent(duplicate: Any, keywords: Any) -> None:
     made = gt.ones(SHAPE, "f4", halo=(1, 0, 0), layout=(2, 0, 1), label="u", **keywords)
     made[1, 1, 1] = 3.0
     twin = duplicate(made)
@@ -200,7 +209,8 @@ def test_a_deep_copy_of_a_container_copies_once() -> None:
     assert first is not made
 
 
-def test_a_copy_follows_the_current_side(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_a_copy_follows_the_current_side(kernel: Any) -> None:
     made = gt.zeros(SHAPE, device="gpu")
     made.host_to_device()
     kernel(made, 6.0)
@@ -212,7 +222,8 @@ def test_a_copy_follows_the_current_side(device: str, kernel: Any) -> None:
 
 
 @pytest.mark.parametrize("keywords", [{}, {"device": "gpu"}, {"device": "gpu", "managed": "cuda"}])
-def test_pickles(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_pickles(keywords: Any) -> None:
     made = gt.full(SHAPE, 2.5, "f4", halo=(1, 1, 1), layout=(2, 1, 0), dims="IJK", **keywords)
     made[0, 1, 2] = 7.0
     again = pickle.loads(pickle.dumps(made))
@@ -221,13 +232,15 @@ def test_pickles(device: str, keywords: Any) -> None:
     np.testing.assert_array_equal(np.asarray(again), np.asarray(made))
 
 
-def test_what_is_on_the_device_only_is_not_pickled(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_what_is_on_the_device_only_is_not_pickled() -> None:
     with pytest.raises(gt.GTNoSuchBufferError, match="no buffer in main memory"):
         pickle.dumps(gt.ones(SHAPE, device="gpu", managed=None))
 
 
 @pytest.mark.spec("GDP-108", "GDP-109", "GDP-110")
-def test_to_arrays(device: str, download: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_to_arrays(download: Any) -> None:
     host, both = gt.ones((2, 3)), gt.ones((2, 3), device="gpu")
     only = gt.ones((2, 3), device="gpu", managed=None)
     assert isinstance(host.to_ndarray(), np.ndarray)
@@ -244,7 +257,8 @@ def test_to_arrays(device: str, download: Any) -> None:
 
 
 @MANAGED
-def test_repr_reads_nothing(device: str, managed: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_repr_reads_nothing(managed: Any) -> None:
     made = gt.ones((2, 3), device="gpu", managed=managed, label="q")
     assert repr(made) == f'<{type(made).__name__} "q" (2, 3) float64 halo=((0, 0), (0, 0))>'
     assert made.buffer.stats.count == 0

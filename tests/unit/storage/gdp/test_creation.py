@@ -23,7 +23,9 @@ def test_empty_allocates_and_nothing_else() -> None:
 
 
 @pytest.mark.spec("GDP-42", "GDP-44", "GDP-46", "GDP-51")
-@pytest.mark.parametrize("keywords", [{}, {"defaults": "F"}, {"alignment_size": 64, "halo": [1] * 3}])
+@pytest.mark.parametrize(
+    "keywords", [{}, {"defaults": "F"}, {"alignment_size": 64, "halo": [1] * 3}]
+)
 @pytest.mark.parametrize("dtype", ["f4", np.int64, np.dtype("c16"), bool])
 def test_initial_values(keywords: Any, dtype: Any) -> None:
     made = [
@@ -118,7 +120,8 @@ def test_sync_state_says_which_buffer_is_current(
 
 
 @pytest.mark.spec("GDP-55", "GDP-130")
-def test_buffers_of_a_storage_come_with_its_state(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_buffers_of_a_storage_come_with_its_state() -> None:
     first = gt.zeros(SHAPE, device="gpu", layout=(2, 1, 0), alignment_size=128)
     second = gt.as_storage(first.to_numpy(), first.to_cupy(), sync_state=first.sync_state)
     assert second.sync_state is first.sync_state
@@ -130,7 +133,8 @@ def test_buffers_of_a_storage_come_with_its_state(device: str) -> None:
 
 
 @pytest.mark.spec("GDP-55")
-def test_the_state_of_another_storage_is_refused(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_state_of_another_storage_is_refused() -> None:
     first, second = gt.zeros(SHAPE, device="gpu"), gt.zeros(SHAPE, device="gpu")
     with pytest.raises(ValueError, match="not its buffers"):
         gt.as_storage(first.to_numpy(), first.to_cupy(), sync_state=second.sync_state)
@@ -257,7 +261,8 @@ def test_shapes(shape: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (), (4,)])
-def test_shapes_on_the_device(device: str, shape: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_shapes_on_the_device(shape: Any) -> None:
     made = gt.ones(shape, device="gpu")
     made.host_to_device()
     made.set_device_modified()
@@ -277,7 +282,8 @@ def test_without_a_device_the_error_names_the_variable(monkeypatch: pytest.Monke
         gt.zeros(SHAPE, device="gpu")
 
 
-def test_gaps_between_elements_are_not_to_be_transferred(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_gaps_between_elements_are_not_to_be_transferred() -> None:
     big = np.zeros((4, 4))
     with pytest.raises(ValueError, match="gaps"):
         gt.as_storage(big[1:-1, 1:-1], device="gpu")

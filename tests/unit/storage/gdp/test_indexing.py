@@ -37,7 +37,8 @@ def on_host(found: Any) -> Any:
 
 @pytest.mark.spec("GDP-102")
 @SIDES
-def test_integers_give_a_number(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_integers_give_a_number(keywords: Any) -> None:
     made = gt.storage(VALUES, **keywords)
     for key in [(1, 2, 3), (-1, -1, -1), (np.int64(0), 0, 1)]:
         assert isinstance(made[key], numbers.Number)
@@ -46,7 +47,8 @@ def test_integers_give_a_number(device: str, keywords: Any) -> None:
 
 
 @SIDES
-def test_an_index_out_of_range_names_the_storage(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_an_index_out_of_range_names_the_storage(keywords: Any) -> None:
     made = gt.storage(VALUES, label="u", **keywords)
     with pytest.raises(IndexError, match=r'"u" of shape \(3, 4, 5\) .*nothing at \(3, 0, 0\)'):
         _ = made[3, 0, 0]
@@ -68,7 +70,8 @@ def test_an_index_out_of_range_names_the_storage(device: str, keywords: Any) -> 
         ((slice(2, 2), 0), ((0, 0), (1, 0)), ("I", "K")),
     ],
 )
-def test_slices_give_views(device: str, keywords: Any, key: Any, halo: Any, dims: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_slices_give_views(keywords: Any, key: Any, halo: Any, dims: Any) -> None:
     made = gt.storage(VALUES, halo=(1, (0, 2), (1, 0)), dims="IJK", **keywords)
     view = made[key]
     expected = VALUES[key]
@@ -96,7 +99,8 @@ def test_views_are_those_of_numpy(data: st.DataObject) -> None:
 
 
 @pytest.mark.spec("GDP-103", "GDP-130")
-def test_views_of_views_share_everything(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_views_of_views_share_everything() -> None:
     made = gt.zeros(SHAPE, device="gpu", halo=(1, 1, 1))
     view = made[1:][:, 1:-1].transpose(2, 1, 0)
     assert view.sync_state is made.sync_state
@@ -118,7 +122,8 @@ def test_views_of_views_share_everything(device: str) -> None:
     ],
     ids=["list", "array", "mask", "mixed", "points", "ellipsis and mask"],
 )
-def test_advanced_keys_give_values(device: str, keywords: Any, key: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_advanced_keys_give_values(keywords: Any, key: Any) -> None:
     made = gt.storage(VALUES, **keywords)
     found = made[key]
     assert not isinstance(found, gt.Storage)
@@ -131,7 +136,8 @@ def test_advanced_keys_give_values(device: str, keywords: Any, key: Any) -> None
 
 @pytest.mark.spec("GDP-105")
 @SIDES
-def test_anything_that_describes_itself_is_a_key(device: str, upload: Any, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_anything_that_describes_itself_is_a_key(upload: Any, keywords: Any) -> None:
     indices = np.array([2, 0])
     foreign = Asked(indices, None)
     made = gt.storage(VALUES, **keywords)
@@ -146,7 +152,9 @@ def test_anything_that_describes_itself_is_a_key(device: str, upload: Any, keywo
 @pytest.mark.spec("GDP-106")
 @SIDES
 @pytest.mark.parametrize("key", [..., (1, 2, 3), slice(1, 3), [0, 2], VALUES > 30.0])
-def test_numbers_and_arrays_are_copied(device: str, upload: Any, keywords: Any, key: Any) -> None:
+@pytest.mark.usefixtures("device")
+@pytest.mark.usefixtures("device")
+def test_numbers_and_arrays_are_copied(keywords: Any, key: Any) -> None:
     for value in (7.0, np.float32(7.0), np.full_like(VALUES[key], 8.0), [9.0]):
         made, expected = gt.storage(VALUES, **keywords), VALUES.copy()
         fitting = value if np.ndim(value) == 0 or np.ndim(VALUES[key]) else np.ravel(value)[0]
@@ -157,7 +165,8 @@ def test_numbers_and_arrays_are_copied(device: str, upload: Any, keywords: Any, 
 
 @pytest.mark.spec("GDP-106")
 @SIDES
-def test_values_from_the_other_side_are_copied(device: str, upload: Any, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_values_from_the_other_side_are_copied(upload: Any, keywords: Any) -> None:
     made = gt.zeros((2, 3), **keywords)
     for value in (
         upload(np.full((2, 3), 1.0)),
@@ -172,15 +181,17 @@ def test_values_from_the_other_side_are_copied(device: str, upload: Any, keyword
 
 
 @SIDES
-def test_values_that_do_not_fit_leave_everything_as_it_was(device: str, keywords: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_values_that_do_not_fit_leave_everything_as_it_was(keywords: Any) -> None:
     made = gt.storage(VALUES, **keywords)
     for key in (..., slice(0, 2)):
-        with pytest.raises(ValueError, match="broadcast|shape|fit"):
+        with pytest.raises(ValueError, match=r"broadcast|shape|fit"):
             made[key] = np.zeros((2, 7))
     np.testing.assert_array_equal(on_host(made), VALUES)
 
 
-def test_overlapping_views_are_copied_as_if_they_did_not(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_overlapping_views_are_copied_as_if_they_did_not() -> None:
     for keywords in ({}, {"device": "gpu"}):
         made = gt.storage(np.arange(6.0), **keywords)
         made[1:] = made[:-1]
@@ -253,8 +264,9 @@ def test_unified_memory_is_written_where_the_value_is(upload: Any) -> None:
         (lambda value: value.synchronize(), SyncState.SYNC_DEVICE_DIRTY),
     ],
 )
+@pytest.mark.usefixtures("device")
 def test_software_managed_values_decide_by_their_state(
-    device: str, kernel: Any, prepare: Any, side: int
+    kernel: Any, prepare: Any, side: int
 ) -> None:
     value = gt.storage(np.ones(3), device="gpu")
     value.host_to_device()

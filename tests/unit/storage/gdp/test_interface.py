@@ -25,7 +25,8 @@ class Foreign:
 
 
 @pytest.mark.spec("GDP-7", "GDP-8", "GDP-9")
-def test_devices_are_none_and_gpu(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_devices_are_none_and_gpu() -> None:
     assert list(gt.empty((2,)).__gt_data_interface__) == [None]
     assert list(gt.empty((2,), device="gpu").__gt_data_interface__) == [None, "gpu"]
     assert list(gt.empty((2,), device="gpu", managed=None).__gt_data_interface__) == ["gpu"]
@@ -54,7 +55,8 @@ def test_an_array_interface_may_be_passed_on() -> None:
 
 
 @pytest.mark.spec("GDP-13")
-def test_our_strides_are_tuples_of_bytes(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_our_strides_are_tuples_of_bytes() -> None:
     made = gt.empty((2, 3), "f4", layout=(1, 0), device="gpu")
     for info in made.__gt_data_interface__.values():
         assert info["strides"] == made.strides == (4, 8)
@@ -103,7 +105,8 @@ def test_interoperation_without_subclassing() -> None:
 
 @pytest.mark.spec("GDP-1", "GDP-6")
 @pytest.mark.parametrize("managed", [None, "cuda", "gt4py"])
-def test_no_storage_is_an_ndarray(device: str, managed: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_no_storage_is_an_ndarray(managed: Any) -> None:
     made = gt.ones((2, 2), device="gpu", managed=managed)
     assert not isinstance(made, np.ndarray)
     assert made.__cuda_array_interface__["shape"] == (2, 2)
@@ -111,7 +114,8 @@ def test_no_storage_is_an_ndarray(device: str, managed: Any) -> None:
 
 
 @pytest.mark.spec("GDP-81", "GDP-82")
-def test_interfaces_exist_with_their_buffers_only(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_interfaces_exist_with_their_buffers_only() -> None:
     sides = {
         gt.empty((2,)): (True, False),
         gt.empty((2,), device="gpu", managed=None): (False, True),
@@ -124,7 +128,8 @@ def test_interfaces_exist_with_their_buffers_only(device: str) -> None:
 
 
 @pytest.mark.spec("GDP-83", "GDP-15", "GDP-22", "GDP-112", "GDP-115")
-def test_the_entry_of_the_host(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_entry_of_the_host(kernel: Any) -> None:
     made = gt.zeros((2, 3), device="gpu")
     info = made.__gt_data_interface__[None]
     assert info.items() >= made.__array_interface__.items()
@@ -138,7 +143,8 @@ def test_the_entry_of_the_host(device: str, kernel: Any) -> None:
 
 
 @pytest.mark.spec("GDP-84", "GDP-15", "GDP-22", "GDP-113", "GDP-114")
-def test_the_entry_of_the_device(device: str, download: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_entry_of_the_device() -> None:
     made = gt.storage(np.full((2, 3), 3.0), device="gpu")
     info = made.__gt_data_interface__["gpu"]
     assert info["data"][0] == made.window(made.backing().device).data.ptr
@@ -151,7 +157,8 @@ def test_the_entry_of_the_device(device: str, download: Any) -> None:
 
 
 @pytest.mark.spec("GDP-21", "GDP-85", "GDP-18")
-def test_our_interface_has_a_halo_but_neither_dims_nor_release(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_our_interface_has_a_halo_but_neither_dims_nor_release() -> None:
     made = gt.empty((3, 3), dims="IJ", halo=(1, 0), device="gpu")
     for info in made.__gt_data_interface__.values():
         assert "dims" not in info
@@ -161,7 +168,8 @@ def test_our_interface_has_a_halo_but_neither_dims_nor_release(device: str) -> N
     assert made.__gt_data_interface__[None]["halo"] == ((0, 0), (1, 1))
 
 
-def test_describing_a_storage_moves_nothing(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_describing_a_storage_moves_nothing() -> None:
     made = gt.storage(np.ones(3), device="gpu")
     before = made.buffer.stats.count
     assert made.__gt_data_interface__ is made.__gt_data_interface__
@@ -169,7 +177,8 @@ def test_describing_a_storage_moves_nothing(device: str) -> None:
     assert made.sync_state.state == SyncState.SYNC_HOST_DIRTY
 
 
-def test_an_interface_does_not_keep_its_storage_in_a_cycle(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_an_interface_does_not_keep_its_storage_in_a_cycle() -> None:
     gc.collect()
     gc.disable()
     try:
@@ -184,7 +193,8 @@ def test_an_interface_does_not_keep_its_storage_in_a_cycle(device: str) -> None:
 
 
 @pytest.mark.spec("GDP-3")
-def test_buffers_are_arrays_of_numpy_and_of_the_device(device: str, upload: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_buffers_are_arrays_of_numpy_and_of_the_device(upload: Any) -> None:
     made = gt.zeros((2, 2), "c8", device="gpu")
     assert type(made.to_numpy()) is np.ndarray
     assert type(made.to_cupy()) is type(upload([1.0]))
@@ -192,7 +202,8 @@ def test_buffers_are_arrays_of_numpy_and_of_the_device(device: str, upload: Any)
 
 
 @pytest.mark.spec("GDP-12")
-def test_read_only_memory_stays_so(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_read_only_memory_stays_so() -> None:
     constant = np.ones(3)
     constant.flags.writeable = False
     wrapped = gt.as_storage(constant, device="gpu")

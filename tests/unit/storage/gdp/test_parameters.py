@@ -48,7 +48,8 @@ def test_any_multiple_of_the_element_is_an_alignment(size: int, keywords: Any) -
 
 
 @pytest.mark.spec("GDP-62", "GDP-65")
-def test_both_sides_are_aligned(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_both_sides_are_aligned() -> None:
     made = gt.zeros(SHAPE, device="gpu", alignment_size=256, aligned_index=(1, 2, 3))
     distance = sum(i * s for i, s in zip((1, 2, 3), made.strides, strict=True))
     assert (made.device_data.ptr + distance) % 256 == 0
@@ -80,7 +81,7 @@ def test_without_alignment_there_is_no_padding() -> None:
 
 @pytest.mark.parametrize(("size", "dtype"), [(12, "f8"), (3, "f4"), (0, "f8"), (-8, "f8")])
 def test_impossible_alignments(size: int, dtype: str) -> None:
-    with pytest.raises(ValueError, match="alignment|aligned"):
+    with pytest.raises(ValueError, match=r"alignment|aligned"):
         gt.empty(SHAPE, dtype, alignment_size=size)
 
 
@@ -103,19 +104,21 @@ def test_an_unknown_preset_is_refused_and_a_new_one_is_not() -> None:
         gt.empty(SHAPE, defaults="mine")
     gt.register_defaults("mine", gt.Preset(first_fastest, alignment_size=32))
     assert layout_of(gt.empty(SHAPE, defaults="mine").strides) == (2, 1, 0)
-    gt.register_defaults("mine", gt.Preset(lambda dims: (1, 0, 2)))
+    gt.register_defaults("mine", gt.Preset(lambda _: (1, 0, 2)))
     assert layout_of(gt.empty(SHAPE, defaults="mine").strides) == (1, 0, 2)
 
 
 @pytest.mark.spec("GDP-68")
-def test_explicit_parameters_beat_the_preset(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_explicit_parameters_beat_the_preset() -> None:
     made = gt.empty(SHAPE, defaults="gtcuda", layout=(0, 1, 2), device=None, alignment_size=8)
     assert type(made) is gt.CPUStorage
     assert made.strides == (160, 40, 8)
 
 
 @pytest.mark.spec("GDP-69")
-def test_devices(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_devices() -> None:
     assert gt.empty(SHAPE).device is None
     assert gt.empty(SHAPE, device="cpu").device is None
     assert gt.empty(SHAPE, device="gpu").device == "gpu"
@@ -194,7 +197,8 @@ def test_a_layout_is_a_permutation(layout: Any) -> None:
         ("gtcuda", (2, 1, 0), (0, 1, 2)),
     ],
 )
-def test_the_table_of_layouts(device: str, defaults: str, ijk: Any, kji: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_table_of_layouts(defaults: str, ijk: Any, kji: Any) -> None:
     assert layout_of(gt.empty(SHAPE, defaults=defaults, dims="IJK").strides) == ijk
     assert layout_of(gt.empty(SHAPE, defaults=defaults, dims="KJI").strides) == kji
     assert layout_of(gt.empty(SHAPE, defaults=defaults).strides) == ijk
@@ -221,12 +225,14 @@ def test_meaning_decides_what_is_fastest(dims: list[str]) -> None:
         ("gt4py", gt.SoftwareManagedGPUStorage),
     ],
 )
-def test_managed(device: str, managed: Any, kind: type) -> None:
+@pytest.mark.usefixtures("device")
+def test_managed(managed: Any, kind: type) -> None:
     assert type(gt.empty(SHAPE, device="gpu", managed=managed)) is kind
 
 
 @pytest.mark.spec("GDP-77", "GDP-78")
-def test_managed_matters_with_a_device_only(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_managed_matters_with_a_device_only() -> None:
     with pytest.raises(ValueError, match="managed"):
         gt.empty(SHAPE, device="gpu", managed="hip")
     assert type(gt.empty(SHAPE, managed="cuda")) is gt.CPUStorage

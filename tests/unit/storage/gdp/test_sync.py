@@ -22,7 +22,8 @@ VERBS = [
 
 
 @pytest.mark.spec("GDP-112", "GDP-114")
-def test_device_to_host(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_device_to_host(kernel: Any) -> None:
     made = gt.storage(np.ones(3), device="gpu")
     made.host_to_device()
     kernel(made, 2.0)
@@ -37,7 +38,8 @@ def test_device_to_host(device: str, kernel: Any) -> None:
 
 
 @pytest.mark.spec("GDP-113", "GDP-115")
-def test_host_to_device(device: str, download: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_host_to_device(download: Any) -> None:
     made = gt.zeros((3,), device="gpu")
     made.host_to_device()
     made.window(made.backing().host)[...] = 4.0
@@ -51,7 +53,8 @@ def test_host_to_device(device: str, download: Any) -> None:
 
 
 @pytest.mark.spec("GDP-112", "GDP-113")
-def test_the_acquire_of_the_current_side_loses_nothing(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_acquire_of_the_current_side_loses_nothing() -> None:
     made = gt.storage(np.ones(3), device="gpu")
     made.device_to_host()
     assert made.sync_state.state == HOST
@@ -59,7 +62,8 @@ def test_the_acquire_of_the_current_side_loses_nothing(device: str) -> None:
 
 
 @pytest.mark.spec("GDP-112", "GDP-113")
-def test_force_copies_whatever_the_state(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_force_copies_whatever_the_state(kernel: Any) -> None:
     made = gt.storage(np.ones(3), device="gpu")
     made.host_to_device()
     kernel(made, 2.0)
@@ -78,7 +82,8 @@ def test_force_copies_whatever_the_state(device: str, kernel: Any) -> None:
 
 
 @pytest.mark.spec("GDP-114", "GDP-115", "GDP-125")
-def test_the_next_access_to_the_other_side_copies(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_next_access_to_the_other_side_copies(kernel: Any) -> None:
     made = gt.zeros((3,), device="gpu")
     kernel(made, 3.0)
     made.set_device_modified()
@@ -91,7 +96,8 @@ def test_the_next_access_to_the_other_side_copies(device: str, kernel: Any) -> N
 
 
 @pytest.mark.spec("GDP-116")
-def test_set_synchronized_copies_nothing(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_set_synchronized_copies_nothing(kernel: Any) -> None:
     made = gt.storage(np.ones(3), device="gpu")
     made.window(made.backing().device)
     kernel(made, 8.0)
@@ -103,7 +109,8 @@ def test_set_synchronized_copies_nothing(device: str, kernel: Any) -> None:
 
 
 @pytest.mark.spec("GDP-117")
-def test_synchronize_copies_in_the_direction_needed(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_synchronize_copies_in_the_direction_needed(kernel: Any) -> None:
     made = gt.storage(np.ones(3), device="gpu")
     made.synchronize()
     assert (made.sync_state.state, made.is_current("gpu")) == (CLEAN, True)
@@ -122,7 +129,8 @@ def test_synchronize_copies_in_the_direction_needed(device: str, kernel: Any) ->
 @pytest.mark.parametrize(
     "keywords", [{}, {"device": "gpu", "managed": None}, {"device": "gpu", "managed": "cuda"}]
 )
-def test_the_verbs_do_nothing_on_other_storages(device: str, keywords: Any, verb: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_verbs_do_nothing_on_other_storages(keywords: Any, verb: str) -> None:
     made = gt.storage(np.array([1.0, 2.0]), **keywords)
     assert getattr(made, verb)() is None
     if verb.endswith(("host", "device")):
@@ -132,7 +140,8 @@ def test_the_verbs_do_nothing_on_other_storages(device: str, keywords: Any, verb
 
 
 @pytest.mark.spec("GDP-130", "GDP-131")
-def test_views_share_state_and_values(device: str, kernel: Any) -> None:
+@pytest.mark.usefixtures("device")
+def test_views_share_state_and_values(kernel: Any) -> None:
     made = gt.zeros((4, 4), device="gpu", halo=(1, 1))
     views = [made[1:], made[1:, 2], made.T, made.domain_view, np.transpose(made)]
     for view in views:
@@ -156,7 +165,8 @@ def test_the_three_states() -> None:
 
 
 @pytest.mark.spec("GDP-132", "GDP-116")
-def test_setting_the_state_moves_the_valid_marks(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_setting_the_state_moves_the_valid_marks() -> None:
     made = gt.storage(np.ones(3), device="gpu")
     for value, sides in ((DEVICE, (False, True)), (HOST, (True, False)), (CLEAN, (True, True))):
         made.sync_state.state = value
@@ -166,7 +176,8 @@ def test_setting_the_state_moves_the_valid_marks(device: str) -> None:
 
 
 @pytest.mark.spec("GDP-133", "GDP-132")
-def test_an_array_that_leaves_counts_as_written(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_an_array_that_leaves_counts_as_written() -> None:
     made = gt.zeros((3,), device="gpu")
     made.host_to_device()
     made.device_to_host()
@@ -184,7 +195,8 @@ def test_an_array_that_leaves_counts_as_written(device: str) -> None:
         made.synchronize()
 
 
-def test_looking_does_not_count_as_writing(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_looking_does_not_count_as_writing() -> None:
     made = gt.ones((3,), device="gpu")
     made.host_to_device()
     assert list(made.data_ro) == [1.0] * 3
@@ -196,7 +208,8 @@ def test_looking_does_not_count_as_writing(device: str) -> None:
             array[0] = 2.0
 
 
-def test_strict_exports_are_read_only(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_strict_exports_are_read_only() -> None:
     for keywords in ({}, {"device": "gpu"}):
         made = gt.ones((3,), strict_exports=True, **keywords)
         for array in (made.to_numpy(), np.asarray(made)):
@@ -206,7 +219,8 @@ def test_strict_exports_are_read_only(device: str) -> None:
         assert made[0] == 5.0
 
 
-def test_data_wo_brings_nothing_to_the_host(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_data_wo_brings_nothing_to_the_host() -> None:
     made = gt.ones((3,), device="gpu")
     made.host_to_device()
     made.set_device_modified()
@@ -222,7 +236,8 @@ def test_data_wo_brings_nothing_to_the_host(device: str) -> None:
 
 
 @pytest.mark.parametrize("side", [None, "gpu"])
-def test_the_three_ways_of_access(device: str, side: str | None) -> None:
+@pytest.mark.usefixtures("device")
+def test_the_three_ways_of_access(side: str | None) -> None:
     made = gt.ones((2, 2), device="gpu")
     with made.access(side, WRONLY) as array:
         array[...] = 2.0
@@ -232,19 +247,21 @@ def test_the_three_ways_of_access(device: str, side: str | None) -> None:
         assert array.sum() == 8.0
     assert (made.buffer.stats.count, made.sync_state.state) == (1, CLEAN)
     with made.access(side, RDWR) as array:
-        array += 1.0
+        array[...] += 1.0
     assert (made.is_current(side), made.is_current(other)) == (True, False)
     assert made[1, 1] == 3.0
 
 
-def test_an_access_locks_out_the_other_side(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_an_access_locks_out_the_other_side() -> None:
     made = gt.ones((2,), device="gpu", label="rho")
     with made.access("gpu", RDWR), pytest.raises(gt.StorageError, match=r'"rho" \(2 x float64\)'):
         _ = made[0]
     assert made[0] == 1.0
 
 
-def test_a_failed_write_is_remembered(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_a_failed_write_is_remembered() -> None:
     made = gt.ones((2,), device="gpu", label="rho")
     with contextlib.suppress(ZeroDivisionError), made.access("gpu", RDWR):
         _ = 1 / 0
@@ -254,7 +271,8 @@ def test_a_failed_write_is_remembered(device: str) -> None:
     assert made[0] == 3.0
 
 
-def test_is_current_asks_without_copying(device: str) -> None:
+@pytest.mark.usefixtures("device")
+def test_is_current_asks_without_copying() -> None:
     made = gt.storage(np.ones(2), device="gpu")
     assert (made.is_current(), made.is_current("gpu")) == (True, False)
     made.host_to_device()

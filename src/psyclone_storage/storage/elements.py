@@ -1,0 +1,47 @@
+"""Own the reading of elements where NumPy alone cannot do it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.backing import Backing
+from psyclone_storage.storage.indexing import device_key, host_key, is_basic
+from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.spaces import MemorySpace
+
+
+class Readable(Protocol):
+    """Be what reading needs of a storage."""
+
+    def window(self, space: MemorySpace) -> Any:
+        """Return the array at `space`, valid or not."""
+
+    def describe(self) -> str:
+        """Return the subject of a message."""
+
+
+def read(storage: Readable, backing: Backing, key: Any) -> Any:
+    """Return the element or the values at `key`, from the host if there is a host side."""
+    space = backing.host or backing.device
+    assert space is not None
+    assert backing.buffer is not None
+    on_host = space is backing.host
+    chosen = host_key(key) if on_host else device_key(key)
+    with backing.buffer.acquire(space, AccessMode.READ):
+        found = storage.window(space)[chosen]
+    return found if on_host or not is_basic(key) else found.item()
+
+
+def read_described(storage: Readable, array: np.ndarray[Any, Any], key: Any) -> Any:
+    """Return `array[key]` for a key that NumPy refused, with what describes itself in it read."""
+    try:
+        return array[host_key(key)]
+    except IndexError as error:
+        raise missing(storage, key, error) from error
+
+
+def missing(storage: Readable, key: Any, error: IndexError) -> IndexError:
+    """Return the error that says which storage has nothing at `key`."""
+    return IndexError(f"{storage.describe()} has nothing at {key!r}: {error}.")

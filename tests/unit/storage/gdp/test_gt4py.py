@@ -1,0 +1,73 @@
+"""Today's GT4Py from PyPI takes our storages unchanged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage import storage as gt
+
+gtscript = pytest.importorskip("gt4py.cartesian.gtscript", reason="gt4py is not installed")
+Field = gtscript.Field
+PARALLEL, computation, interval = gtscript.PARALLEL, gtscript.computation, gtscript.interval
+
+
+@pytest.fixture(scope="module")
+def laplacian() -> Any:
+    def lap(u: Field[np.float64], out: Field[np.float64]):
+        with computation(PARALLEL), interval(...):
+            out = -4.0 * u + u[1, 0, 0] + u[-1, 0, 0] + u[0, 1, 0] + u[0, -1, 0]  # noqa: F841
+
+    return gtscript.stencil(backend="numpy", definition=lap)
+
+
+def expected(u: Any) -> Any:
+    inner = u[1:-1, 1:-1]
+    return -4.0 * inner + u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+
+
+@pytest.mark.parametrize("keywords", [{}, {"defaults": "F"}, {"alignment_size": 64}])
+def test_the_halo_is_the_origin(laplacian: Any, keywords: Any) -> None:
+    values = np.random.default_rng(1).random((6, 7, 3))
+    u = gt.storage(values, halo=(1, 1, 0), **keywords)
+    out = gt.zeros((6, 7, 3), halo=(1, 1, 0), **keywords)
+    laplacian(u, out)
+    np.testing.assert_allclose(out.domain_view.to_numpy(), expected(values), rtol=1e-12)
+    assert np.asarray(out)[0].sum() == 0.0
+
+
+def test_views_and_transposes(laplacian: Any) -> None:
+    values = np.random.default_rng(2).random((8, 9, 3))
+    u = gt.storage(values, halo=(1, 1, 0), dims="IJK")
+    out = gt.zeros((3, 9, 8), halo=(0, 1, 1), dims="KJI")
+    laplacian(u, out)
+    result = out.transpose(2, 1, 0).domain_view.to_numpy()
+    np.testing.assert_allclose(result, expected(values), rtol=1e-12)
+
+
+def test_a_storage_with_a_device_is_brought_to_the_host_first(laplacian: Any) -> None:
+    gt.use_device("emulated")
+    values = np.random.default_rng(3).random((5, 5, 2))
+    u, out = (gt.storage(v, halo=(1, 1, 0), device="gpu") for v in (values, np.zeros((5, 5, 2))))
+    with u.access("gpu", gt.RDWR) as array:
+        array[...] *= 2.0
+    with out.access("gpu", gt.RDWR) as array:
+        array[...] += 0.0
+    laplacian(u, out)
+    assert out.sync_state.state == gt.SyncState.SYNC_HOST_DIRTY
+    with out.access("gpu") as array:
+        np.testing.assert_allclose(array[1:-1, 1:-1], expected(2.0 * values), rtol=1e-12)
+    gt.use_device("auto")
+
+
+def test_lower_dimensional_fields() -> None:
+    def add(column: gtscript.Field[gtscript.K, np.float64], out: Field[np.float64]):
+        with computation(PARALLEL), interval(...):
+            out = column  # noqa: F841
+
+    stencil = gtscript.stencil(backend="numpy", definition=add)
+    out = gt.zeros((2, 2, 3))
+    stencil(gt.storage(np.arange(3.0), dims="K"), out)
+    assert list(out[1, 1].to_numpy()) == [0.0, 1.0, 2.0]

@@ -1,0 +1,105 @@
+"""DLPack in both directions, the buffer protocol, and other libraries' eyes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage import storage as gt
+
+VALUES = np.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.usefixtures("device")
+def test_dlpack_of_the_host_shares_memory() -> None:
+    for keywords in ({}, {"device": "gpu"}, {"layout": (1, 0)}):
+        made = gt.storage(VALUES, **keywords)
+        assert made.__dlpack_device__() == (1, 0)
+        seen = np.from_dlpack(made)
+        np.testing.assert_array_equal(seen, VALUES)
+        assert seen.ctypes.data == made.to_numpy().ctypes.data
+
+
+def test_dlpack_copies_when_asked() -> None:
+    made = gt.storage(VALUES)
+    copied = np.from_dlpack(made, copy=True)
+    assert copied.ctypes.data != made.to_numpy().ctypes.data
+
+
+@pytest.mark.parametrize("managed", ["gt4py", None])
+@pytest.mark.usefixtures("device")
+def test_dlpack_tells_where_the_data_are(managed: Any) -> None:
+    made = gt.zeros((2, 3), device="gpu", managed=managed)
+    made.to_cupy()
+    assert made.__dlpack_device__() == (2, 0)
+    seen = np.from_dlpack(made, device="cpu")
+    assert seen.sum() == 0.0
+    if managed == "gt4py":
+        assert made.is_current()
+
+
+@pytest.mark.usefixtures("device")
+def test_dlpack_of_unified_memory() -> None:
+    made = gt.ones((2, 3), device="gpu", managed="cuda")
+    assert made.__dlpack_device__() == (13, 0)
+    assert np.from_dlpack(made, device="cpu").sum() == 6.0
+
+
+def test_an_emulated_device_is_not_exported() -> None:
+    gt.use_device("emulated")
+    only = gt.ones((2,), device="gpu", managed=None, label="p")
+    with pytest.raises(BufferError, match=r'"p".*emulated device.*dl_device=\(1, 0\)'):
+        only.__dlpack__()
+    with pytest.raises(BufferError, match="DLPack device"):
+        only.__dlpack__(dl_device=(2, 1))
+    with pytest.raises(BufferError, match="no buffer in main memory"):
+        only.__dlpack__(dl_device=(1, 0), copy=False)
+
+
+def test_a_stream_makes_no_sense_on_the_host() -> None:
+    with pytest.raises(BufferError, match="no streams"):
+        gt.ones((2,)).__dlpack__(stream=1)
+
+
+def test_dlpack_comes_in() -> None:
+    class Capsule:
+        """Offers an array through DLPack and nothing else."""
+
+        def __init__(self, array: Any) -> None:
+            self.array = array
+
+        def __dlpack__(self, **words: Any) -> Any:
+            return self.array.__dlpack__(**words)
+
+        def __dlpack_device__(self) -> Any:
+            return self.array.__dlpack_device__()
+
+    array = VALUES.copy()
+    wrapped = gt.as_storage(Capsule(array))
+    assert wrapped.to_numpy().ctypes.data == array.ctypes.data
+    assert gt.storage(Capsule(array))[1, 2] == 5.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is from Python 3.12 on")
+def test_the_buffer_protocol() -> None:
+    made = gt.storage(VALUES)
+    view = memoryview(made)
+    view[1, 2] = 8.0
+    assert made[1, 2] == 8.0
+
+
+def test_the_buffer_that_the_protocol_hands_out() -> None:
+    made = gt.storage(VALUES)
+    assert made.__buffer__(0)[1, 2] == 5.0
+    assert memoryview(made.data).shape == (2, 3)
+
+
+@pytest.mark.usefixtures("device")
+def test_nothing_on_the_host_reads_a_device() -> None:
+    only = gt.ones((2,), device="gpu", managed=None)
+    assert not hasattr(only, "__buffer__")
+    with pytest.raises(TypeError):
+        memoryview(only)  # type: ignore[arg-type]

@@ -1,0 +1,188 @@
+"""The data interface of xarray's `DataArray`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage import storage as gt
+
+xr = pytest.importorskip("xarray")
+DIMS = ("I", "J")
+
+
+def run(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.spec("GDP-34")
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import psyclone_storage.storage, xarray",
+        "import xarray, psyclone_storage.storage",
+        "from psyclone_storage import storage; from xarray import DataArray; import xarray",
+    ],
+)
+def test_importing_registers_in_any_order(imports: str) -> None:
+    program = f"{imports}; print(list(xarray.DataArray([1.0]).__gt_data_interface__))"
+    assert run(program) == "[None]"
+
+
+@pytest.mark.spec("GDP-34")
+def test_xarray_is_not_imported_for_it() -> None:
+    program = (
+        "import sys, psyclone_storage.storage; "
+        "print([name for name in ('xarray', 'cupy', 'mpi4py') if name in sys.modules])"
+    )
+    assert run(program) == "[]"
+
+
+def test_nothing_stays_in_the_way_of_imports() -> None:
+    program = (
+        "import sys, psyclone_storage.storage; before = len(sys.meta_path); import xarray; "
+        "print(before - len(sys.meta_path), type(xarray.__loader__).__name__)"
+    )
+    assert run(program) == "1 SourceFileLoader"
+
+
+@pytest.mark.spec("GDP-35", "GDP-37")
+@pytest.mark.usefixtures("device")
+def test_a_storage_inside_answers_itself() -> None:
+    made = gt.zeros((2, 3), device="gpu", halo=(1, 0))
+    array = xr.DataArray(made, dims=("x", "y"))
+    assert array.data is made
+    found = array.__gt_data_interface__
+    for side, info in made.__gt_data_interface__.items():
+        assert found[side] == {**info, "dims": ("x", "y")}
+    assert found["gpu"]["acquire"] == made.__gt_data_interface__["gpu"]["acquire"]
+    assert "dims" not in made.__gt_data_interface__[None]
+
+
+class Named:
+    """An array with a data interface that names its dims, as xarray can hold one."""
+
+    def __init__(self, dims: Any) -> None:
+        self.array = np.zeros((2, 3))
+        self.shape, self.dtype, self.ndim = (2, 3), self.array.dtype, 2
+        self.__gt_data_interface__ = {None: {**self.array.__array_interface__, "dims": dims}}
+
+    __array_ufunc__ = None
+
+    def __array_function__(self, *_: Any) -> Any:
+        return NotImplemented
+
+
+@pytest.mark.spec("GDP-36")
+def test_dims_must_agree() -> None:
+    agreed = xr.DataArray(Named(["I", "J"]), dims=DIMS).__gt_data_interface__
+    assert tuple(agreed[None]["dims"]) == DIMS
+    with pytest.raises(ValueError, match="dims"):
+        _ = xr.DataArray(Named(("J", "I")), dims=DIMS).__gt_data_interface__
+
+
+@pytest.mark.spec("GDP-38")
+def test_plain_arrays_are_described() -> None:
+    values = np.zeros((2, 3))
+    found = xr.DataArray(values, dims=DIMS).__gt_data_interface__
+    assert list(found) == [None]
+    assert found[None]["data"] == (values.ctypes.data, False)
+    assert found[None]["dims"] == DIMS
+
+
+@pytest.mark.spec("GDP-38")
+def test_arrays_of_the_device_are_described(upload: Any) -> None:
+    class Held:
+        def __init__(self) -> None:
+            self.held = upload(np.zeros((2, 3)))
+            self.shape, self.dtype, self.ndim = (2, 3), self.held.dtype, 2
+            self.__cuda_array_interface__ = self.held.__cuda_array_interface__
+
+        __array_ufunc__ = None
+
+        def __array_function__(self, *_: Any) -> Any:
+            return NotImplemented
+
+    held = Held()
+    found = xr.DataArray(held, dims=DIMS).__gt_data_interface__
+    assert list(found) == ["gpu"]
+    assert found["gpu"]["data"][0] == held.held.data.ptr
+    assert found["gpu"]["dims"] == DIMS
+
+
+def test_each_question_gets_a_new_answer() -> None:
+    array = xr.DataArray(np.zeros((2, 3)), dims=DIMS)
+    first = array.__gt_data_interface__[None]["data"]
+    kept = array.data
+    array.data = np.ones((2, 3))
+    assert array.__gt_data_interface__[None]["data"] != first
+    assert kept.sum() == 0.0
+
+
+@pytest.mark.spec("GDP-39")
+def test_users_can_override_it() -> None:
+    program = """
+import warnings, xarray, psyclone_storage.storage
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    @xarray.register_dataarray_accessor("__gt_data_interface__")
+    def mine(array):
+        return {"mine": True}
+print(caught[0].category.__name__, xarray.DataArray([1.0]).__gt_data_interface__)
+"""
+    assert run(program) == "AccessorRegistrationWarning {'mine': True}"
+
+
+@pytest.mark.spec("GDP-39")
+def test_an_override_from_before_stays() -> None:
+    program = """
+import xarray
+@xarray.register_dataarray_accessor("__gt_data_interface__")
+def mine(array):
+    return {"mine": True}
+import psyclone_storage.storage
+print(xarray.DataArray([1.0]).__gt_data_interface__)
+"""
+    assert run(program) == "{'mine': True}"
+
+
+@pytest.mark.spec("GDP-124")
+@pytest.mark.usefixtures("device")
+def test_xarray_values_are_judged_by_their_data_interface() -> None:
+    value = gt.ones((2,), device="gpu")
+    value.set_host_modified()
+    for wrapped, state in [
+        (value, gt.SyncState.SYNC_HOST_DIRTY),
+        (xr.DataArray(value, dims="I"), gt.SyncState.SYNC_DEVICE_DIRTY),
+        (xr.DataArray(np.ones(2), dims="I"), gt.SyncState.SYNC_HOST_DIRTY),
+    ]:
+        target = gt.zeros((2,), device="gpu")
+        target[...] = wrapped
+        assert target.sync_state.state == state
+        value.set_host_modified()
+
+
+@pytest.mark.usefixtures("device")
+def test_stencil_arguments_and_wrapping() -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    array = xr.DataArray(values, dims=("J", "K"))
+    assert gt.as_storage(array).dims == ("J", "K")
+    assert gt.storage(xr.DataArray(values, dims=("x", "y"))).dims is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gt.bound({"a": array}, writes=["a"]) as arrays:
+            arrays["a"][...] = 1.0
+            assert arrays.domain == (2, 3)
+    assert values.sum() == 6.0
+    inside = xr.DataArray(gt.storage(values), dims=("J", "K"))
+    assert inside[0, 1].data.shape in ((), np.shape(1.0))
+    assert float(inside.sel({}).values.sum()) == 6.0
