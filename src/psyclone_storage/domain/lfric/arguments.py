@@ -276,11 +276,8 @@ def _of_space(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
 
 def _of_columnwise_map(kernel: Kernel, use: SpaceUse, cma: CmaKind) -> Iterator[Dummy]:
     """Yield how a columnwise operator numbers the dofs of one of its own two spaces."""
-    position, operator = next(
-        (position, arg)
-        for position, arg in enumerate(kernel.args)
-        if arg.kind is ArgKind.COLUMNWISE_OPERATOR
-    )
+    position = [arg.kind for arg in kernel.args].index(ArgKind.COLUMNWISE_OPERATOR)
+    operator = kernel.args[position]
     if use.name not in operator.spaces:
         return
     if cma is CmaKind.ASSEMBLY:
