@@ -73,11 +73,14 @@ def _texts(directory: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _inside(directory: Path) -> Iterator[None]:
-    """Change to `directory`, away from any settings file that the environment names."""
-    chosen = os.environ.pop("PSYCLONE_CONFIG", None)
+    """Change to `directory`, away from the settings, the cache and the colours of the user."""
+    before = dict(os.environ)
+    for name in ("PSYCLONE_CONFIG", "NO_COLOR"):
+        os.environ.pop(name, None)
+    os.environ["XDG_CACHE_HOME"] = str(directory.parent / "cache")
     try:
         with contextlib.chdir(directory):
             yield
     finally:
-        if chosen is not None:
-            os.environ["PSYCLONE_CONFIG"] = chosen
+        os.environ.clear()
+        os.environ.update(before)

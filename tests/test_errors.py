@@ -18,9 +18,15 @@ ERRORS = Path(__file__).parent / "errors"
 DEFAULT_OPTIONS = "-api lfric -d kernels alg.x90"
 
 # Codes that no input of the command line can cause, each with the reason and where it is tested.
+_ORDER = "asked by a transformation: tests/unit/analysis/test_order.py"
+_RULES = "asked by a transformation: tests/unit/domain/lfric/test_rules.py"
+_VERIFY = "a defect of a stage, reported as I001: tests/unit/ir/test_verify.py"
 NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {
-    # Only the check of a kernel asks: tests/unit/frontend/fortran/test_routine.py.
-    "P048": "psyclone-storage-kern reports it",
+    "I001": "a defect of this tool: tests/unit/cli/test_guard.py",
+    "P048": "P047 comes before it: tests/unit/frontend/fortran/test_routine.py",
+    **dict.fromkeys(("S001", "S002"), _RULES),
+    **{f"S00{number}": _ORDER for number in range(3, 10)},
+    **{code: _VERIFY for code in CODES if code.startswith("V")},
 }
 
 

@@ -46,6 +46,14 @@ def find_infrastructure(compiler: str) -> Infrastructure:
     return Infrastructure(directory, frozenset(modules_in(sources)))
 
 
+def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command of a compiler and keep its output, in the language and letters of ASCII."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    return subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False, env=environment
+    )
+
+
 def _cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "psyclone-storage"
@@ -69,8 +77,7 @@ def _version(compiler: str) -> str:
                 hint="Install gfortran, or name another compiler with '--f90'.",
             )
         )
-    result = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    return path + result.stdout
+    return path + run_compiler([path, "--version"]).stdout
 
 
 def _build(sources: list[Path], compiler: str, directory: Path) -> None:
@@ -83,10 +90,7 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
     try:
         for source in sources:
             words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
-            done = subprocess.run(
-                [*words, str(scratch / f"{source.stem}.o")],
-                capture_output=True, text=True, errors="replace", check=False,
-            )  # fmt: skip
+            done = run_compiler([*words, str(scratch / f"{source.stem}.o")])
             if done.returncode:
                 raise CompileError(_rejected(compiler, source, done.stderr))
         scratch.rename(directory)
@@ -102,6 +106,5 @@ def _rejected(compiler: str, source: Path, output: str) -> Diagnostic:
         "L011",
         f"The Fortran compiler '{compiler}' rejects '{source.name}' of the LFRic interfaces:\n"
         f"{output.strip()}",
-        file=str(source),
         hint="Use gfortran, or a compiler that takes its options, with '--f90'.",
     )

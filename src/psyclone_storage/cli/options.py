@@ -28,6 +28,8 @@ examples:
   psyclone-storage alg.x90 -d kernels -oalg alg.f90 -opsy psy.f90 --compile
 """
 
+_SOURCES = (".f90", ".f03", ".f08", ".x90")
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -161,18 +163,33 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
 def _clashes(options: Options) -> Iterator[tuple[str, str]]:
     """Yield the files that would be written twice, or over what is read."""
     read = {path.absolute() for path in options.files}
-    paths = [find(file, options) for file in options.files for find in (algorithm_path, psy_path)]
-    names = (options.schedule_json, options.dag)
-    reports = [Path(name) for name in names if name and name != "-"]
     seen: set[Path] = set()
-    for path in (*paths, *reports, options.depfile):
-        if path is None or _is_stream(path):
+    for path in _outputs(options):
+        if _is_stream(path):
             continue
         if path.absolute() in read:
             yield f"'{path}' is an input and would be overwritten.", "Name another output."
         elif path.absolute() in seen:
             yield f"'{path}' would be written twice.", "Name another output for one of them."
         seen.add(path.absolute())
+    for path in _reports(options):
+        if path.suffix.lower() in _SOURCES and path.is_file() and path.absolute() not in read:
+            yield f"'{path}' is a source file, no place for a report.", "Name another output."
+
+
+def _outputs(options: Options) -> Iterator[Path]:
+    """Yield every file that is to be written."""
+    files = options.files if options.output_dir else options.files[:1]
+    for file in files:
+        yield from filter(None, (algorithm_path(file, options), psy_path(file, options)))
+    yield from _reports(options)
+    if options.depfile:
+        yield options.depfile
+
+
+def _reports(options: Options) -> Iterator[Path]:
+    names = (options.schedule_json, options.dag)
+    yield from (Path(name) for name in names if name and name != "-")
 
 
 def _is_stream(path: Path) -> bool:

@@ -12,6 +12,14 @@ from psyclone_storage.base.names import did_you_mean
 
 _CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)")
 
+# What argparse says, and how it is said here.
+_WORDING = (
+    (r"argument (\S+): expected one argument", r"'\1' takes a value."),
+    (r"argument (\S+): not allowed with argument (\S+)", r"'\1' contradicts '\2'."),
+    (r"argument (\S+): invalid int value: (.*)", r"'\1' takes a whole number, not \2."),
+    (r"the following arguments are required: (.*)", r"No \1 is given."),
+)
+
 
 class Parser(argparse.ArgumentParser):
     """The option parser of every command; a mistake raises `CompileError` `L001`."""
@@ -34,6 +42,9 @@ class Parser(argparse.ArgumentParser):
             text = f"'{word}' is no value of '{flags}'."
             guess = did_you_mean(word, re.findall(r"[\w.-]+", choices))
             self._fail(text, guess or f"Choose from {choices}.")
+        for pattern, wording in _WORDING:
+            if found := re.fullmatch(pattern, message):
+                self._fail(found.expand(wording), self._help())
         self._fail(f"{message[0].upper()}{message[1:].rstrip('.')}.", self._help())
 
     def _unknown(self, word: str) -> Diagnostic:

@@ -8,14 +8,13 @@ is linked, and nothing is left behind but the compiled infrastructure in the use
 from __future__ import annotations
 
 import shlex
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
-from psyclone_storage.cli.infrastructure import Infrastructure, find_infrastructure
+from psyclone_storage.cli.infrastructure import Infrastructure, find_infrastructure, run_compiler
 from psyclone_storage.cli.options import Options
 from psyclone_storage.driver.compile import Build, Compiler
 from psyclone_storage.driver.modules import (
@@ -90,9 +89,7 @@ class _Trial:
             "-o",
             str(self.scratch / f"{source.stem}.o"),
         ]
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False
-        )
+        done = run_compiler(command)
         output = done.stderr.strip().replace(f"{self.scratch}/", "")
         if done.returncode:
             return Diagnostic(

@@ -37,6 +37,8 @@ def write_text(path: Path, text: str) -> bool:
 def cannot_write(path: Path, error: OSError) -> Diagnostic:
     """Return `L003`: why `path` is not written."""
     reason = error.strerror or str(error)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        reason = f"'{error.filename}' is not a directory"
     return Diagnostic("L003", f"'{path}' cannot be written: {reason}.", file=str(path))
 
 

@@ -87,6 +87,20 @@ def build_program(
     return Program(f"{algorithm.unit.name.lower()}_psy", algorithm, tuple(invokes))
 
 
+def check_calls(
+    algorithm: ParsedAlgorithm, kernels: Kernels, domain: Domain
+) -> tuple[Diagnostic, ...]:
+    """Return what is wrong with the calls of those kernels that are in `kernels`.
+
+    It serves to report such mistakes together with the kernels that were not found.
+    """
+    problems: list[Diagnostic] = []
+    for parsed in algorithm.invokes:
+        calls = tuple(call for call in parsed.calls if call.name.lower() in kernels)
+        problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
+    return tuple(problems)
+
+
 def routine_names(algorithm: ParsedAlgorithm, kernels: Kernels) -> tuple[str, ...]:
     """Return the names of the routines that the invokes become (spec 2.9).
 

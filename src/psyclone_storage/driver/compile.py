@@ -16,7 +16,7 @@ from psyclone_storage.backend.lower import LoweringOptions, lower_program
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
-from psyclone_storage.domain.build import BuildOptions, build_program
+from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
@@ -84,7 +84,9 @@ class Compiler:
         """
         domain = LfricDomain()
         algorithm = read_algorithm(read_checked(path, self.kernels.line_limit))
-        kernels, files = find_kernels(algorithm, self.kernels)
+        kernels, files, problems = find_kernels(algorithm, self.kernels)
+        if problems:
+            raise CompileError(*problems, *check_calls(algorithm, kernels, domain))
         options = BuildOptions(self.distributed, self.settings.lfric.compute_annexed_dofs)
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))

@@ -7,6 +7,7 @@ from pathlib import Path
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.domain.lfric.kernel_check import check_kernel
@@ -54,11 +55,11 @@ def _kernel_in(path: Path, type_name: str | None) -> ParsedKernel:
         return read_kernel(source, type_name, needs_code=False)
     names = kernel_types(source)
     if len(names) != 1:
-        found = ", ".join(names) or "none"
+        found = f"several kernel types: {listed(names, 'and')}" if names else "no kernel type"
         raise CompileError(
             Diagnostic(
                 "L006",
-                f"'{path}' does not hold exactly one kernel type; it holds: {found}.",
+                f"'{path}' holds {found}.",
                 file=str(path),
                 hint="Name the one that is meant with '--type NAME'." if names else "",
             )

@@ -74,8 +74,8 @@ class Kernels:
 
 def find_kernels(
     algorithm: ParsedAlgorithm, kernels: Kernels
-) -> tuple[dict[str, Kernel], tuple[Path, ...]]:
-    """Return every kernel and built-in that `algorithm` calls, and the files of the kernels."""
+) -> tuple[dict[str, Kernel], tuple[Path, ...], tuple[Diagnostic, ...]]:
+    """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
     imports = find_imports(algorithm, builtin_names())
     problems = list(imports.problems)
     found = {name.lower(): kernel for name in imports.builtins if (kernel := builtin(name))}
@@ -86,8 +86,7 @@ def find_kernels(
             files[path] = None
         except CompileError as error:
             problems += error.problems
-    raise_if_any(problems)
-    return found, tuple(files)
+    return found, tuple(files), tuple(problems)
 
 
 def interpret_kernel(parsed: ParsedKernel, settings: Settings) -> Kernel:

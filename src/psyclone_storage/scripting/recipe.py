@@ -7,6 +7,7 @@ diagnostic at the line of the script, never a stack trace.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -75,10 +76,7 @@ class Recipe:
         except CompileError:
             raise
         except SyntaxError as error:
-            at_home = error.filename == str(self.path)
-            where = "" if at_home else f" (line {error.lineno} of '{error.filename}')"
-            line = error.lineno if at_home else self._line(error)
-            raise self._failure(f"{type(error).__name__}: {error.msg}{where}", line) from error
+            raise self._not_python(error) from error
         except SystemExit as error:
             hint = "A script ends by returning from 'trans'."
             raise self._failure("a call of 'sys.exit'", self._line(error), hint) from error
@@ -86,14 +84,22 @@ class Recipe:
             what = f"{type(error).__name__}: {_message(error)}"
             raise self._failure(what, self._line(error)) from error
 
-    def _line(self, error: BaseException) -> int | None:
+    def _not_python(self, error: SyntaxError) -> CompileError:
+        what = f"{type(error).__name__}: {error.msg}"
+        if error.filename == str(self.path) and error.lineno:
+            start = self.source.start_of_line(error.lineno) + max(0, (error.offset or 1) - 1)
+            return self._failure(what, self.source.span(start, start + 1))
+        helper = os.path.relpath(error.filename) if error.filename else "another text"
+        place = f"line {error.lineno} of '{helper}'"
+        return self._failure(f"{what} ({place})", self._line(error))
+
+    def _line(self, error: BaseException) -> Span | None:
         """Return the last line of the script that was running when `error` was raised."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(self.path)]
-        return lines[-1] if lines else None
+        return self._span(lines[-1]) if lines and lines[-1] else None
 
-    def _failure(self, what: str, line: int | None, hint: str = "") -> CompileError:
-        span = self._span(line) if line else None
+    def _failure(self, what: str, span: Span | None, hint: str = "") -> CompileError:
         message = f"The script failed with {what.rstrip('.')}."
         return CompileError(Diagnostic("T002", message, span, hint=hint, file=str(self.path)))
 

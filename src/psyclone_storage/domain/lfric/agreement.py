@@ -122,16 +122,15 @@ def _check_object(
         return
     yield from _check_object_type(arg, given, kernel, known)
     part = component_of_vector(given.expr, arg, around)
-    if arg.vector > 1 and known.rank != 1:
-        yield _wrong_rank(
-            given, kernel, known, f"an array of {arg.vector} fields", _rank_text(known)
-        )
+    many, size = f"an array of {arg.vector} fields", _size(known)
+    if arg.vector > 1 and known.rank == 0:
+        yield _wrong_rank(given, kernel, known, many, "is a single one")
+    elif arg.vector > 1 and known.rank > 1:
+        yield _wrong_rank(given, kernel, known, many, _rank_text(known))
     elif arg.vector == 1 and known.rank != 0 and part is None:
-        yield _wrong_rank(given, kernel, known, f"a single {wish}", _rank_text(known))
-    elif arg.vector > 1 and _size(known) is not None and (_size(known) or 0) < arg.vector:
-        yield _wrong_rank(
-            given, kernel, known, f"an array of {arg.vector} fields", f"has {_size(known)}"
-        )
+        yield _wrong_rank(given, kernel, known, f"a single {wish}", "is an array")
+    elif arg.vector > 1 and size is not None and size < arg.vector:
+        yield _wrong_rank(given, kernel, known, many, f"has {counted(size, 'element')}")
 
 
 def _rank_text(known: Declared) -> str:
@@ -233,7 +232,7 @@ def _check_scalar(
     if isinstance(known.type, DerivedType) or not _converts(known.type.intrinsic, arg, kernel):
         yield _wrong_type(given, kernel, known, wish, f"is {_spelled(known.type)}")
     elif known.rank != arg.rank:
-        has = _rank_text(known)
+        has = "is an array" if arg.rank == 0 else _rank_text(known)
         text = "a scalar" if arg.rank == 0 else f"an array of {counted(arg.rank, 'dimension')}"
         yield _wrong_rank(given, kernel, known, text, has)
 

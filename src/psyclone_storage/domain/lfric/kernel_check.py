@@ -155,13 +155,12 @@ def _kind(data_type: DataType) -> str:
 
 
 def _rank_problem(pair: _Pair) -> str:
-    if pair.found.rank == pair.wanted.rank:
+    wanted, found = pair.wanted.rank, pair.found.rank
+    if found == wanted:
         return ""
-    return f"has {_dimensions(pair.found.rank)}, not {_dimensions(pair.wanted.rank)}"
-
-
-def _dimensions(rank: int) -> str:
-    return counted(rank, "dimension") if rank else "no dimensions"
+    if wanted == 0:
+        return "is an array, not a scalar"
+    return f"has {counted(found, 'dimension')}, not {wanted}" if found else "is not an array"
 
 
 def _intent_problem(pair: _Pair) -> str:

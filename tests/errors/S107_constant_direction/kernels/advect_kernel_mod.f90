@@ -1,0 +1,28 @@
+module advect_kernel_mod
+
+  use argument_mod, only : arg_type, CELL_COLUMN, GH_FIELD, GH_READ, GH_REAL, GH_WRITE, &
+                           STENCIL, XORY1D
+  use fs_continuity_mod, only : W3
+  use kernel_mod, only : kernel_type
+
+  implicit none
+
+  private
+
+  type, public, extends(kernel_type) :: advect_kernel_type
+    private
+    type(arg_type) :: meta_args(2) = (/ &
+         arg_type(GH_FIELD, GH_REAL, GH_WRITE, W3), &
+         arg_type(GH_FIELD, GH_REAL, GH_READ, W3, STENCIL(XORY1D)) &
+         /)
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: advect_kernel_code
+  end type advect_kernel_type
+
+contains
+
+  subroutine advect_kernel_code()
+  end subroutine advect_kernel_code
+
+end module advect_kernel_mod

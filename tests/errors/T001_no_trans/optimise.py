@@ -1,0 +1,2 @@
+def trnas(psy):
+    print(psy.view())

@@ -1,0 +1,2 @@
+def trans(psy):
+    print('é')

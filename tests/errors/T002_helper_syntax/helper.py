@@ -1,0 +1,2 @@
+def show(psy):
+    print(psy.view()

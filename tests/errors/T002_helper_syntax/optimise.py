@@ -1,0 +1,5 @@
+import helper
+
+
+def trans(psy):
+    helper.show(psy)

@@ -1,0 +1,5 @@
+from local_transformations import ColourEverything
+
+
+def trans(psy):
+    print(psy.view())
