@@ -78,3 +78,27 @@ class GTNoSuchBufferError(StorageError, TypeError, BufferError):
     """Say that a storage has no buffer on the side that was asked for (GDP-108, GDP-110)."""
 
     code = "R211"
+
+
+class ViewTypeError(StorageError, TypeError):
+    """Say that types forbid what was asked of a view, whatever its extents (VIEW-82 to VIEW-86)."""
+
+    code = "R220"
+
+
+class ViewExtentError(StorageError, ValueError):
+    """Say that the extents or strides of a view forbid what its type allows (VIEW-87, VIEW-89)."""
+
+    code = "R221"
+
+
+class ViewIndexError(StorageError, IndexError):
+    """Say that an index or a dimension lies outside of a view."""
+
+    code = "R222"
+
+
+class ViewRankError(ViewTypeError, IndexError):
+    """Say that a view was given more or fewer indices than its rank (VIEW-60, VIEW-61)."""
+
+    code = "R223"
