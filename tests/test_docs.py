@@ -1,4 +1,5 @@
-"""The documentation runs: every block of code in the tutorial and the guide, and every link.
+"""The documentation runs: every block of code in the README, the tutorial and the guide, and every
+link. What it takes from the compiler, tables and pictures, is up to date.
 
 A fenced block of `python` or `console` says behind its language what becomes of it: `run`, or
 `show` for one that is only read. A page is run in a directory of its own that holds a copy of
@@ -24,7 +25,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md"))
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md")),
+]
 LINKED = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 TIMEOUT = 300
 
@@ -153,7 +157,33 @@ def anchors_of(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def build_docs(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the script that writes the generated parts of the documentation below `root`."""
+    command = [sys.executable, str(root / "docs" / "build.py"), *words]
+    path = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(command, env=path, capture_output=True, text=True, check=False)
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    done = build_docs(ROOT, "--check")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> None:
+    for folder in ("docs", "examples", "tests/errors"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    build_docs(tmp_path)
+    page = tmp_path / "docs" / "reference" / "built-ins.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("X = X + Y", "X = X - Y"), encoding="utf-8")
+    done = build_docs(tmp_path, "--check")
+    assert done.returncode == 1
+    assert done.stdout.startswith("docs/reference/built-ins.md is out of date")
+    build_docs(tmp_path)
+    assert page.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page_runs(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert undecided(blocks_of(text)) == []

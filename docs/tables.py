@@ -1,0 +1,266 @@
+"""The parts of the reference that are read off the compiler's own tables.
+
+`parts` gives each by the name under which a page asks for it. Nothing here knows a fact: what it
+prints is what the compiler does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum, StrEnum
+from pathlib import Path
+
+from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.base.codes import CODES
+from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
+from psyclone_storage.cli.options import _build_parser as build_parser
+from psyclone_storage.domain.lfric import metadata_words as words
+from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_ACCESSES
+from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import Access, Kernel
+
+ERRORS = Path(__file__).resolve().parents[1] / "tests" / "errors"
+
+BUILTINS_OF_2019 = frozenset(
+    """
+    X_plus_Y inc_X_plus_Y aX_plus_Y inc_aX_plus_Y inc_X_plus_bY aX_plus_bY inc_aX_plus_bY
+    X_minus_Y inc_X_minus_Y aX_minus_Y X_minus_bY inc_X_minus_bY X_times_Y inc_X_times_Y
+    inc_aX_times_Y a_times_X inc_a_times_X X_divideby_Y inc_X_divideby_Y inc_X_powreal_a
+    inc_X_powint_n setval_c setval_X X_innerproduct_Y X_innerproduct_X sum_X
+    """.split()
+)
+
+ROOMS = {
+    "L": "The command line",
+    "C": "Settings",
+    "P": "Reading Fortran",
+    "M": "Kernel metadata",
+    "S": "Invokes and schedules",
+    "T": "Scripts and transformations",
+    "G": "Generated code",
+    "V": "The verifier",
+    "R": "Run time",
+    "I": "Defects of this tool",
+}
+
+
+def parts() -> dict[str, str]:
+    """Return every generated part by its name."""
+    return {
+        "options": _options(build_parser()),
+        "kernel-options": _options(build_kernel_parser()),
+        "codes": "\n".join(_codes()),
+        "real-built-ins": _builtins(lambda kernel: not kernel.name.startswith("int_")),
+        "integer-built-ins": _builtins(lambda kernel: kernel.name.startswith("int_")),
+        "kinds": _kinds(),
+        "field-accesses": _field_accesses(),
+        "other-accesses": _other_accesses(),
+        "spaces": _spaces(),
+        "words": _words(),
+        "objects": _objects(),
+        "members": "\n".join(_members()),
+    }
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = (head, tuple("---" for _ in head), *rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _code(text: str) -> str:
+    escaped = text.replace("|", "\\|")
+    return f"`{escaped}`"
+
+
+def _codes_of(texts: Iterable[str]) -> str:
+    return ", ".join(map(_code, texts))
+
+
+# ---------------------------------------------------------------------------- command lines
+
+
+def _options(parser: argparse.ArgumentParser) -> str:
+    """Return a table for each group of options that has any."""
+    texts = []
+    for group in parser._action_groups:  # noqa: SLF001 - argparse has no public way to its groups
+        rows = [_option(action) for action in group._group_actions]  # noqa: SLF001
+        if rows:
+            texts.append(
+                f"### {(group.title or '').capitalize()}\n\n{_table(('word', 'meaning'), rows)}\n"
+            )
+    return "\n".join(texts)
+
+
+def _option(action: argparse.Action) -> tuple[str, str]:
+    value = action.metavar
+    if value is None and action.choices is not None:
+        value = "{" + ",".join(action.choices) + "}"
+    if not action.option_strings:
+        return _code(f"{value} ..." if action.nargs == "+" else str(value)), _help(action)
+    takes_value = action.nargs != 0
+    shown = f"[{value}]" if action.nargs == "?" else str(value)
+    flags = (f"{flag} {shown}" if takes_value else flag for flag in action.option_strings)
+    choices = f"; one of {_codes_of(action.choices)}" if action.metavar and action.choices else ""
+    return _codes_of(flags), f"{_help(action)}{choices}"
+
+
+def _help(action: argparse.Action) -> str:
+    """Return the help of an option, with what is quoted there as code."""
+    return re.sub(r"'([^']+)'", lambda match: _code(match[1]), action.help or "")
+
+
+# ---------------------------------------------------------------------------- diagnostics
+
+
+def _codes() -> Iterator[str]:
+    for letter, title in ROOMS.items():
+        codes = sorted(code for code in CODES if code[0] == letter)
+        if codes:
+            yield f"## {letter}: {title[0].lower()}{title[1:]}\n"
+        for code in codes:
+            yield f"### {code}\n\n{CODES[code]}\n"
+            if example := _example(code):
+                yield f"```text\n{example}\n```\n"
+
+
+def _example(code: str) -> str:
+    """Return the first problem with `code` that a test folder expects, or an empty text."""
+    for folder in sorted(ERRORS.glob(f"{code}_*")):
+        expected = folder / "expected.txt"
+        text = expected.read_text(encoding="utf-8") if expected.is_file() else ""
+        for problem in re.split(r"\n\n(?=error\[|warning\[)", text.rstrip()):
+            if f"[{code}]" in problem.partition("\n")[0]:
+                return problem
+    return ""
+
+
+# ---------------------------------------------------------------------------- built-ins
+
+
+def _builtins(wanted: Callable[[Kernel], bool]) -> str:
+    kernels = [kernel for name in builtin_names() if (kernel := builtin(name)) and wanted(kernel)]
+    return _table(("call", "at every dof", "since"), map(_builtin, kernels))
+
+
+def _builtin(kernel: Kernel) -> tuple[str, str, str]:
+    formula = kernel.formula
+    assert formula is not None
+    letters = formula.letters
+    written = next(
+        letter for letter, arg in zip(letters, kernel.args, strict=True) if arg.access.writes
+    )
+    value = spell(formula.value)
+    if formula.reduction is not None:
+        value = f"{formula.reduction.value} of {value} over all dofs of all ranks"
+        effect = f"`{written}` = {value}"
+    else:
+        effect = _code(f"{written} = {value}")
+    since = "2019" if kernel.name in BUILTINS_OF_2019 else "after 2019"
+    return _code(f"{kernel.name}({', '.join(letters)})"), effect, since
+
+
+# ---------------------------------------------------------------------------- metadata
+
+
+def _kinds() -> str:
+    rows = (
+        (
+            _code(word),
+            _codes_of(
+                name for name, kind in words.DATA_TYPES.items()
+                if kind in words.ALLOWED_DATA_TYPES[meaning]
+            ),
+        )
+        for word, meaning in words.ARG_KINDS.items()
+    )  # fmt: skip
+    return _table(("kind", "types of data"), rows)
+
+
+def _access_words(accesses: Iterable[Access]) -> str:
+    return _codes_of(f"gh_{access.value}" for access in accesses) or "none"
+
+
+def _field_accesses() -> str:
+    iterations = dict.fromkeys(iteration for iteration, _ in FIELD_ACCESSES)
+    rows = (
+        (
+            _code(iteration.value),
+            _access_words(FIELD_ACCESSES[iteration, True]),
+            _access_words(FIELD_ACCESSES[iteration, False]),
+        )
+        for iteration in iterations
+    )
+    return _table(("`operates_on`", "shared dofs", "no shared dofs"), rows)
+
+
+def _other_accesses() -> str:
+    rows = ((kind.value, _access_words(allowed)) for kind, allowed in OTHER_ACCESSES.items())
+    return _table(("argument", "accesses"), rows)
+
+
+def _spaces() -> str:
+    rows = (
+        (
+            _code(name),
+            space.continuity.value + (", read-only" if name in READ_ONLY_SPACES else ""),
+            str(space.basis),
+            str(space.diff_basis),
+        )
+        for name, space in SPACES.items()
+    )
+    return _table(("space", "continuity", "basis", "differential basis"), rows)
+
+
+def _words() -> str:
+    tables: dict[str, Iterable[str]] = {
+        "`operates_on`": words.ITERATIONS,
+        "`iterates_over` (2019)": words.ITERATIONS_2019,
+        "`stencil(...)`": words.STENCILS,
+        "`mesh_arg`": words.MESHES,
+        "`func_type`": words.OPERATIONS,
+        "`gh_shape`": words.SHAPES,
+        "`meta_reference_element`": words.REFERENCE_ELEMENT_PROPERTIES,
+        "`meta_mesh`": words.MESH_PROPERTIES,
+    }
+    return _table(
+        ("where", "words"), ((where, _codes_of(known)) for where, known in tables.items())
+    )
+
+
+# ---------------------------------------------------------------------------- infrastructure
+
+
+def _objects() -> str:
+    tables: tuple[Mapping[object, abi.ObjectType], ...] = (
+        dict(abi.FIELD_TYPES),
+        dict(abi.OPERATOR_TYPES),
+        dict(abi.COLUMNWISE_TYPES),
+        dict(abi.QUADRATURE_TYPES),
+    )
+    rows = (
+        (_code(item.name), _code(item.proxy), _code(item.module), _code(_kind_of(item)))
+        for table in tables
+        for item in table.values()
+    )
+    return _table(("type", "proxy", "module", "data"), rows)
+
+
+def _kind_of(item: abi.ObjectType) -> str:
+    return f"{item.data.intrinsic.value}({item.data.kind})"
+
+
+def _members() -> Iterator[str]:
+    for group in (
+        abi.Field, abi.Operator, abi.Columnwise, abi.Space, abi.Mesh, abi.MeshMap, abi.StencilMap,
+        abi.Element, abi.Quadrature, abi.Scalar, abi.Log,
+    ):  # fmt: skip
+        yield f"- {_title(group)}: {_codes_of(member.value for member in group)}"
+
+
+def _title(group: type[StrEnum] | type[Enum]) -> str:
+    return (inspect.getdoc(group) or group.__name__).rstrip(".")
