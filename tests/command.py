@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.cli import kern, main
+from psyclone_storage.config.locate import shipped_settings_file
 
 # The commands that the words of `options` may start with; without one it is the first.
 COMMANDS = {"psyclone-storage": main.main, "psyclone-storage-kern": kern.main}
@@ -75,8 +76,8 @@ def _texts(directory: Path) -> dict[str, str]:
 def _inside(directory: Path) -> Iterator[None]:
     """Change to `directory`, away from the settings, the cache and the colours of the user."""
     before = dict(os.environ)
-    for name in ("PSYCLONE_CONFIG", "NO_COLOR"):
-        os.environ.pop(name, None)
+    os.environ.pop("NO_COLOR", None)
+    os.environ["PSYCLONE_CONFIG"] = str(shipped_settings_file())
     os.environ["XDG_CACHE_HOME"] = str(directory.parent / "cache")
     try:
         with contextlib.chdir(directory):
