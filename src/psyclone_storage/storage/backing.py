@@ -109,8 +109,8 @@ class Backing:
         memory = replica.memory if replica.space is space else memory_of(space)
         return memory.window(allocation, spec)
 
-    # The six verbs of GDP-3. With one side there is nothing to copy between (GDP-118), but that side
-    # may have to wait for its first values, or for those that another face has elsewhere.
+    # The six verbs of GDP-3. With one side there is nothing to keep in step (GDP-118), but that
+    # side may lack its first values still, or those that another face has elsewhere.
 
     def device_to_host(self, *, force: bool = False) -> None:
         """Bring the host side up to date, or overwrite it with `force` (GDP-112)."""

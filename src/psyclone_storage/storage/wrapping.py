@@ -291,8 +291,8 @@ def _adopted(
     if not is_packed(parameters.shape, strides, parameters.dtype.itemsize):
         raise ValueError(
             f"A buffer of shape {parameters.shape} with strides {strides} has gaps, which "
-            f"transfers between host and device would overwrite: wrap the whole array and take a view of the "
-            f"storage, or copy."
+            f"transfers between host and device would overwrite: wrap the whole array and take a "
+            f"view of the storage, or copy."
         )
     size = int(np.prod(parameters.shape))
     buffer = Buffer(size, parameters.dtype, BufferOptions(parameters.labels.label))
