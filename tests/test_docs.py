@@ -6,7 +6,8 @@ A fenced block of `python` or `console` says behind its language what becomes of
 `examples/`, its blocks in order. Any block may say `file=NAME` to be written there instead.
 
 In a `console` block, lines behind `$ ` are commands. What follows a command is its output, in
-which `...` stands for anything; a command without output below it must only succeed.
+which `...` stands for anything; a command without output below it must only succeed. Outputs are
+not typed in: `--update-golden` writes them.
 """
 
 from __future__ import annotations
@@ -52,13 +53,38 @@ class Block:
         return next((word[5:] for word in self.words if word.startswith("file=")), "")
 
 
+@dataclass(frozen=True)
+class Run:
+    """A command of a block: what it is to print, what it printed, and its exit status."""
+
+    command: str
+    expected: str
+    printed: str
+    status: int
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it printed what it was to, or succeeded if that is nothing."""
+        if not self.expected.strip():
+            return self.status == 0
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        return doctest.OutputChecker().check_output(self.expected, self.printed, flags)
+
+    @property
+    def rewritten(self) -> str:
+        """The output for the page; a failure where nothing is to be printed stays a failure."""
+        is_kept = self.is_right or not self.expected.strip()
+        return self.expected if is_kept else self.printed
+
+
 def blocks_of(text: str) -> list[Block]:
-    blocks = []
-    for fence in FENCE.finditer(text):
-        language, *words = fence["info"].split() or [""]
-        line = text.count("\n", 0, fence.start()) + 1
-        blocks.append(Block(language, tuple(words), fence["text"], line))
-    return blocks
+    return [block_of(fence) for fence in FENCE.finditer(text)]
+
+
+def block_of(fence: re.Match[str]) -> Block:
+    language, *words = fence["info"].split() or [""]
+    line = fence.string.count("\n", 0, fence.start()) + 1
+    return Block(language, tuple(words), fence["text"], line)
 
 
 def undecided(blocks: list[Block]) -> list[int]:
@@ -74,16 +100,39 @@ def undecided(blocks: list[Block]) -> list[int]:
 
 def run_page(text: str, directory: Path) -> None:
     """Run the blocks of a page in `directory`; an `AssertionError` names the line that fails."""
-    directory.mkdir(parents=True, exist_ok=True)
     for block in blocks_of(text):
-        if block.file:
-            (directory / block.file).parent.mkdir(parents=True, exist_ok=True)
-            (directory / block.file).write_text(block.text, encoding="utf-8")
-        elif "run" in block.words and block.language == "python":
-            check_output([sys.executable, "-c", block.text], "", block, directory)
-        elif "run" in block.words and block.language == "console":
-            for command, output in commands_of(block.text):
-                check_output(["bash", "-ec", command], output, block, directory)
+        for run in run_block(block, directory):
+            assert run.is_right, f"line {block.line}: {run.command}\n{run.printed}"
+
+
+def rewrite_page(text: str, directory: Path) -> str:
+    """Run the blocks of a page in `directory`; return it with what the commands print now."""
+
+    def rewritten(fence: re.Match[str]) -> str:
+        block = block_of(fence)
+        runs = run_block(block, directory)
+        if block.language != "console" or all(run.is_right for run in runs):
+            return fence[0]
+        texts = (f"$ {run.command}\n{run.rewritten}" for run in runs)
+        return f"```{fence['info']}\n{''.join(texts)}```"
+
+    return FENCE.sub(rewritten, text)
+
+
+def run_block(block: Block, directory: Path) -> list[Run]:
+    """Do in `directory` what a block asks for: write its file, or run it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    if block.file:
+        (directory / block.file).parent.mkdir(parents=True, exist_ok=True)
+        (directory / block.file).write_text(block.text, encoding="utf-8")
+    elif "run" in block.words and block.language == "python":
+        return [run_command([sys.executable, "-c", block.text], "", directory)]
+    elif "run" in block.words and block.language == "console":
+        return [
+            run_command(["bash", "-ec", command], output, directory)
+            for command, output in commands_of(block.text)
+        ]
+    return []
 
 
 def commands_of(text: str) -> list[tuple[str, str]]:
@@ -100,7 +149,7 @@ def commands_of(text: str) -> list[tuple[str, str]]:
     return commands
 
 
-def check_output(command: list[str], expected: str, block: Block, directory: Path) -> None:
+def run_command(command: list[str], expected: str, directory: Path) -> Run:
     done = subprocess.run(
         command,
         cwd=directory,
@@ -111,12 +160,7 @@ def check_output(command: list[str], expected: str, block: Block, directory: Pat
         timeout=TIMEOUT,
         check=False,
     )
-    seen = f"line {block.line}: {command[-1]}\n{done.stdout}"
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    if expected.strip():
-        assert doctest.OutputChecker().check_output(expected, done.stdout, flags), seen
-    else:
-        assert done.returncode == 0, seen
+    return Run(command[-1], expected, done.stdout, done.returncode)
 
 
 def environment(directory: Path) -> dict[str, str]:
@@ -184,10 +228,15 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_page_runs(page: Path, tmp_path: Path) -> None:
+def test_page_runs(page: Path, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     text = page.read_text(encoding="utf-8")
     assert undecided(blocks_of(text)) == []
     if (ROOT / "examples").is_dir():
+        shutil.copytree(ROOT / "examples", tmp_path / "page" / "examples")
+    if pytestconfig.getoption("--update-golden"):
+        text = rewrite_page(text, tmp_path / "page")
+        page.write_text(text, encoding="utf-8")
+        shutil.rmtree(tmp_path / "page")
         shutil.copytree(ROOT / "examples", tmp_path / "page" / "examples")
     run_page(text, tmp_path / "page")
 
@@ -218,6 +267,12 @@ def test_blocks_run_in_order_in_one_directory(tmp_path: Path) -> None:
 def test_a_block_can_fail(block: str, tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         run_page(block, tmp_path)
+
+
+def test_outputs_are_rewritten_where_they_are_wrong(tmp_path: Path) -> None:
+    text = "```console run\n$ echo one\ntwo\n$ cat no-file\n$ echo four\nf...\n```\nmore\n"
+    expected = "```console run\n$ echo one\none\n$ cat no-file\n$ echo four\nf...\n```\nmore\n"
+    assert rewrite_page(text, tmp_path) == expected
 
 
 def test_a_block_that_is_only_shown_does_not_run(tmp_path: Path) -> None:
