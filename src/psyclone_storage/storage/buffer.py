@@ -204,13 +204,22 @@ class Buffer:
 
         Waiting for the future raises `AccessDeadlockError` where it could never resolve.
         """
+        return self.ask(space, mode, request)[1]
+
+    def ask(
+        self,
+        space: SpaceLike = None,
+        mode: AccessMode = _READ,
+        request: Request | None = None,
+    ) -> tuple[AccessToken, Future[AccessToken]]:
+        """Do `open`, and return the token as well, for someone who may give up."""
         token = self._token(memory_space(space), (mode, Policy.WAIT), request)
         future: Future[AccessToken] = Future(
             lambda: self.table.begin_wait(token, threading.get_ident())
         )
         if self.table.enqueue(token, lambda: self.replicas.prepare_async(token, future)):
             self.replicas.prepare_async(token, future)
-        return future
+        return token, future
 
     def close(self, token: AccessToken, error: BaseException | None = None) -> Future[None]:
         """End an access; the future resolves when the preferred space has the values (ACC-22)."""

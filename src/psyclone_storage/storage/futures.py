@@ -9,10 +9,11 @@ deadlock before it blocks.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Future(Generic[T]):
@@ -90,6 +91,29 @@ class Future(Generic[T]):
                     return
         callback(self)
 
+    def begin_wait(self) -> Callable[[], None]:
+        """Look whether waiting could ever end; return what to call when the wait is over.
+
+        Raises what the maker of the future raises to refuse the wait.
+        """
+        if self._done or self._before_wait is None:
+            return _nothing
+        return self._before_wait()
+
+    def map(self, function: Callable[[T], U]) -> Future[U]:
+        """Return the future of `function` of the value; `function` runs where this one is kept."""
+        mapped: Future[U] = Future(self.begin_wait)
+
+        def pass_on(done: Future[T]) -> None:
+            error = done.exception()
+            if error is not None:
+                mapped.set_exception(error)
+            else:
+                mapped.set_result(function(done.result()))
+
+        self.then(pass_on)
+        return mapped
+
     def set_result(self, value: T) -> None:
         """Keep the promise. Callbacks run in this thread."""
         self._value = value
@@ -148,6 +172,26 @@ def forward(done: Future[T], future: Future[T]) -> None:
         future.set_result(done.result())
 
 
+def join(futures: Sequence[Future[Any]]) -> Future[None]:
+    """Return a future that resolves after all of `futures`, with the first failure among them.
+
+    Waiting for it is refused where waiting for one of them would be.
+    """
+
+    def begin_wait() -> Callable[[], None]:
+        ends = [future.begin_wait() for future in futures]
+
+        def end_wait() -> None:
+            for end in ends:
+                end()
+
+        return end_wait
+
+    joined: Future[None] = Future(begin_wait)
+    all_of([future.map(_forget) for future in futures]).then(lambda done: forward(done, joined))
+    return joined
+
+
 def all_of(futures: list[Future[None]]) -> Future[None]:
     """Return a future that resolves after all of `futures`, with the first failure among them.
 
@@ -172,3 +216,11 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
     for future in futures:
         future.then(one_less)
     return finished
+
+
+def _nothing() -> None:
+    """End a wait that nobody noted."""
+
+
+def _forget(_: object) -> None:
+    """Turn any value into None."""

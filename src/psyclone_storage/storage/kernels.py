@@ -19,7 +19,7 @@ Work = Callable[..., Any]
 class UnsupportedKernelError(StorageError, LookupError):
     """Say that a kernel has no implementation for a kind of context."""
 
-    code = "R217"
+    code = "R230"
 
 
 class Kernel:
