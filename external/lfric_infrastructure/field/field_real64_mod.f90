@@ -11,16 +11,29 @@ module field_real64_mod
                               field_parent_proxy_type, field_parent_type, read_interface, &
                               write_interface
   use function_space_mod, only: function_space_type
+  use halo_routing_mod, only: halo_routing_type
+  use halo_statistics_mod, only: count_exchange
   use log_mod, only: log_event, log_scratch_space
+  use message_passing_mod, only: finish_messages, reduce_max, reduce_min, reduce_sum, &
+                                 start_messages
   use pure_abstract_field_mod, only: pure_abstract_field_type
 
   implicit none
   private
 
+  !> What is under way in an exchange that was started, to this depth; 0 if none was.
+  type :: exchange_type
+    integer(i_def) :: depth = 0
+    real(real64), allocatable :: sent(:)
+    real(real64), allocatable :: received(:)
+    integer, allocatable :: requests(:)
+  end type exchange_type
+
   !> A field: its data are one value for every dof that the rank holds.
   type, extends(field_parent_type), public :: field_real64_type
     private
     real(real64), pointer :: data(:) => null()
+    type(exchange_type), pointer :: exchange => null()
     logical(l_def) :: owns_data = .false.
   contains
     procedure, public :: initialise => initialise_field
@@ -55,6 +68,7 @@ module field_real64_mod
   type, extends(field_parent_proxy_type), public :: field_real64_proxy_type
     private
     real(real64), pointer, public :: data(:) => null()
+    type(exchange_type), pointer :: exchange => null()
   contains
     procedure, public :: halo_exchange
     procedure, public :: halo_exchange_start
@@ -87,6 +101,7 @@ contains
 
     call self%field_final()
     call self%field_parent_initialiser(vector_space, name, halo_depth)
+    allocate (self%exchange)
     self%owns_data = .not. present(override_data)
     if (present(override_data)) then
       self%data => override_data
@@ -111,6 +126,7 @@ contains
 
     call self%field_parent_proxy_initialiser(field_proxy)
     field_proxy%data => self%data
+    field_proxy%exchange => self%exchange
   end function get_proxy
 
   !> Make `dest` a field on the same space with the same behaviours, without copying the data.
@@ -268,7 +284,8 @@ contains
     class(field_real64_type), intent(inout) :: self
 
     if (self%owns_data .and. associated(self%data)) deallocate (self%data)
-    nullify (self%data)
+    if (associated(self%exchange)) deallocate (self%exchange)
+    nullify (self%data, self%exchange)
     self%owns_data = .false.
     call self%field_parent_final()
   end subroutine field_final
@@ -280,18 +297,35 @@ contains
     call self%field_final()
   end subroutine destroy_field
 
-  !> Make the halo valid to a depth. One rank has no halo: there is nothing to move.
+  !> Make the halo valid to a depth, annexed dofs included.
   subroutine halo_exchange(self, depth)
     class(field_real64_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    call self%set_clean(depth)
+    call self%halo_exchange_start(depth)
+    call self%halo_exchange_finish(depth)
   end subroutine halo_exchange
 
-  !> Start to make the halo valid to a depth; the data may not be changed until it is finished.
+  !> Start to make the halo valid to a depth; the halo may not be used until it is finished.
   subroutine halo_exchange_start(self, depth)
     class(field_real64_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
+
+    type(halo_routing_type), pointer :: routing
+
+    if (self%exchange%depth /= 0) &
+      error stop 'halo_exchange_start: an exchange of the field has not been finished'
+    if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
+      error stop 'halo_exchange_start: the field has no halo of this depth'
+    routing => self%vspace%get_halo_routing(depth)
+    associate (exchange => self%exchange)
+      exchange%depth = depth
+      exchange%sent = self%data(routing%sent_dofs)
+      exchange%received = self%data(routing%received_dofs)
+      call start_messages(routing%plan, exchange%sent, exchange%received, exchange%requests)
+    end associate
+    call count_exchange(size(routing%plan%receivers, kind=i_def), &
+                        routing%plan%count_sent() * storage_size(self%data, i_def) / 8)
   end subroutine halo_exchange_start
 
   !> Finish to make the halo valid to the depth that was started.
@@ -299,6 +333,14 @@ contains
     class(field_real64_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
+    type(halo_routing_type), pointer :: routing
+
+    if (self%exchange%depth /= depth) &
+      error stop 'halo_exchange_finish: no exchange of this depth has been started'
+    routing => self%vspace%get_halo_routing(depth)
+    call finish_messages(self%exchange%requests)
+    self%data(routing%received_dofs) = self%exchange%received
+    self%exchange%depth = 0
     call self%set_clean(depth)
   end subroutine halo_exchange_finish
 
@@ -307,7 +349,7 @@ contains
     class(field_real64_proxy_type), intent(in) :: self
     real(real64) :: answer
 
-    answer = sum(self%data(:self%vspace%get_last_dof_owned()))
+    answer = reduce_sum(sum(self%data(:self%vspace%get_last_dof_owned())))
   end function get_sum
 
   !> Return the least value over all ranks of the owned dofs.
@@ -315,7 +357,7 @@ contains
     class(field_real64_proxy_type), intent(in) :: self
     real(real64) :: answer
 
-    answer = minval(self%data(:self%vspace%get_last_dof_owned()))
+    answer = reduce_min(minval(self%data(:self%vspace%get_last_dof_owned())))
   end function get_min
 
   !> Return the greatest value over all ranks of the owned dofs.
@@ -323,7 +365,7 @@ contains
     class(field_real64_proxy_type), intent(in) :: self
     real(real64) :: answer
 
-    answer = maxval(self%data(:self%vspace%get_last_dof_owned()))
+    answer = reduce_max(maxval(self%data(:self%vspace%get_last_dof_owned())))
   end function get_max
 
   !> Wait for a reduction; reductions block here, so there is nothing to wait for.

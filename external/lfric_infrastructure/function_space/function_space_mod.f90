@@ -4,9 +4,10 @@
 module function_space_mod
 
   use constants_mod, only: i_def, i_halo_index, l_def, r_def
-  use dof_numbering_mod, only: number_dofs_of_cells
+  use dof_numbering_mod, only: dof_numbering_type
   use element_mod, only: element_type, new_element, on_cell, on_edge
   use fs_continuity_mod, only: Wchi
+  use halo_routing_mod, only: halo_routing_type
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_collection_mod, only: mesh_collection
   use mesh_mod, only: mesh_type
@@ -34,6 +35,11 @@ module function_space_mod
     type(stencil_2D_dofmap_type), pointer :: map => null()
   end type stencil_2D_holder
 
+  !> The routing of a halo exchange that has been asked for.
+  type :: halo_routing_holder
+    type(halo_routing_type), pointer :: routing => null()
+  end type halo_routing_holder
+
   !> A space of functions over a mesh, with `ndata` values at each dof.
   type, extends(linked_list_data_type), public :: function_space_type
     private
@@ -41,20 +47,15 @@ module function_space_mod
     integer(i_def) :: fs = 0
     integer(i_def) :: element_order_h = 0
     integer(i_def) :: element_order_v = 0
-    integer(i_def) :: ndata = 1
-    logical(l_def) :: ndata_first = .false.
     type(element_type) :: element
-    integer(i_def), allocatable :: dofmap(:, :)
+    type(dof_numbering_type) :: numbering
     integer(i_def), allocatable :: boundary_dofs(:, :)
     integer(i_def), allocatable :: orientation(:)
     real(r_def), allocatable :: levels(:)
-    integer(i_def) :: last_dof_owned = 0
-    integer(i_def) :: last_dof_annexed = 0
-    integer(i_def), allocatable :: last_dof_halo(:)
     type(stencil_holder), allocatable :: stencils(:)
     type(stencil_2D_holder), allocatable :: stencils_2D(:)
+    type(halo_routing_holder), allocatable :: routings(:)
   contains
-    procedure, private :: number_dofs
     procedure, private :: find_levels
 
     procedure, public :: get_undf
@@ -95,6 +96,7 @@ module function_space_mod
     procedure, public :: get_last_dof_halo_deepest
     generic, public :: get_last_dof_halo => get_last_dof_halo_any, get_last_dof_halo_deepest
     procedure, public :: get_halo_depth
+    procedure, public :: get_halo_routing
 
     procedure, public :: get_stencil_dofmap
     procedure, public :: get_stencil_2D_dofmap
@@ -121,41 +123,26 @@ contains
     logical(l_def), optional, intent(in) :: ndata_first
     type(function_space_type) :: instance
 
+    integer(i_def) :: values
+    logical(l_def) :: values_first
+
     instance%mesh => mesh_collection%get_mesh(mesh_id)
     instance%fs = lfric_fs
     instance%element_order_h = element_order_h
     instance%element_order_v = element_order_v
-    if (present(ndata)) instance%ndata = ndata
-    if (present(ndata_first)) instance%ndata_first = ndata_first
+    values = 1
+    values_first = .false.
+    if (present(ndata)) values = ndata
+    if (present(ndata_first)) values_first = ndata_first
     if (element_order_h /= element_order_v) &
       error stop 'function_space_type: orders that differ have no body'
     instance%element = new_element(lfric_fs, element_order_h, &
                                    instance%mesh%get_reference_element())
     allocate (instance%stencils(0), instance%stencils_2D(0))
-    call instance%number_dofs()
+    allocate (instance%routings(instance%mesh%get_halo_depth()))
+    instance%numbering = dof_numbering_type(instance%element, instance%mesh, values, values_first)
     call instance%find_levels()
   end function new_function_space
-
-  !> Number the dofs of every cell and note how far each group of cells reaches.
-  subroutine number_dofs(self)
-    class(function_space_type), intent(inout) :: self
-
-    integer(i_def), allocatable :: last_dof_to(:)
-    integer(i_def) :: depth
-
-    allocate (self%dofmap(self%element%ndf, self%mesh%get_ncells_2d()))
-    allocate (last_dof_to(self%mesh%get_ncells_2d()))
-    call number_dofs_of_cells(self%element, self%mesh, self%ndata, self%ndata_first, &
-                              self%dofmap, last_dof_to)
-
-    ! A rank that has the whole mesh owns all dofs of its own cells.
-    self%last_dof_annexed = last_dof_to(self%mesh%get_last_edge_cell())
-    self%last_dof_owned = self%last_dof_annexed
-    allocate (self%last_dof_halo(self%mesh%get_halo_depth()))
-    do depth = 1, self%mesh%get_halo_depth()
-      self%last_dof_halo(depth) = last_dof_to(self%mesh%get_last_halo_cell(depth))
-    end do
-  end subroutine number_dofs
 
   !> Set the heights of dofs in layers, and which dofs lie at the bottom and the top.
   subroutine find_levels(self)
@@ -188,7 +175,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: undf
 
-    undf = self%last_dof_halo(size(self%last_dof_halo))
+    undf = self%numbering%last_halo(size(self%numbering%last_halo))
   end function get_undf
 
   !> Return the number of dofs over all ranks.
@@ -196,7 +183,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: ndof_glob
 
-    ndof_glob = self%last_dof_owned
+    ndof_glob = int(self%numbering%dofs_over_ranks, i_def)
   end function get_ndof_glob
 
   !> Return the number of cells that a loop without halos visits.
@@ -264,7 +251,7 @@ contains
     integer(i_def), intent(in) :: cell_lid
     integer(i_def), pointer :: map(:)
 
-    map => self%dofmap(:, cell_lid)
+    map => self%numbering%dofmap(:, cell_lid)
   end function get_cell_dofmap
 
   !> Return the dofs at the bottom of every column, (dof, cell).
@@ -272,7 +259,7 @@ contains
     class(function_space_type), target, intent(in) :: self
     integer(i_def), pointer :: map(:, :)
 
-    map => self%dofmap
+    map => self%numbering%dofmap
   end function get_whole_dofmap
 
   !> Return the heights at which a column has dofs, in layers.
@@ -312,10 +299,7 @@ contains
     class(function_space_type), target, intent(in) :: self
     integer(i_halo_index), allocatable, intent(out) :: global_dof_id(:)
 
-    integer(i_halo_index) :: dof
-
-    allocate (global_dof_id(self%get_undf()))
-    global_dof_id = [(dof - 1, dof=1, size(global_dof_id, kind=i_halo_index))]
+    allocate (global_dof_id, source=self%numbering%global_ids)
   end subroutine get_global_dof_id
 
   !> Return which space it is.
@@ -379,7 +363,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: ndata
 
-    ndata = self%ndata
+    ndata = self%numbering%ndata
   end function get_ndata
 
   !> Return whether the values of a dof are contiguous.
@@ -387,7 +371,7 @@ contains
     class(function_space_type), intent(in) :: self
     logical(l_def) :: flag
 
-    flag = self%ndata_first
+    flag = self%numbering%ndata_first
   end function is_ndata_first
 
   !> Return whether fields on the space may only be read.
@@ -473,7 +457,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: last_dof_owned
 
-    last_dof_owned = self%last_dof_owned
+    last_dof_owned = self%numbering%last_owned
   end function get_last_dof_owned
 
   !> Return the last dof of an owned cell.
@@ -481,7 +465,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: last_dof_annexed
 
-    last_dof_annexed = self%last_dof_annexed
+    last_dof_annexed = self%numbering%last_annexed
   end function get_last_dof_annexed
 
   !> Return the last dof of the halo to a depth.
@@ -490,7 +474,7 @@ contains
     integer(i_def), intent(in) :: depth
     integer(i_def) :: last_dof_halo
 
-    last_dof_halo = self%last_dof_halo(depth)
+    last_dof_halo = self%numbering%last_halo(depth)
   end function get_last_dof_halo_any
 
   !> Return the last dof of the halo.
@@ -498,7 +482,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: last_dof_halo
 
-    last_dof_halo = self%last_dof_halo(size(self%last_dof_halo))
+    last_dof_halo = self%numbering%last_halo(size(self%numbering%last_halo))
   end function get_last_dof_halo_deepest
 
   !> Return the number of depths of the halo.
@@ -508,6 +492,24 @@ contains
 
     halo_depth = self%mesh%get_halo_depth()
   end function get_halo_depth
+
+  !> Return how a halo exchange of a depth moves the dofs, which is found when first asked for; all
+  !> ranks ask together.
+  function get_halo_routing(self, depth) result(routing)
+    class(function_space_type), intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+    type(halo_routing_type), pointer :: routing
+
+    associate (numbering => self%numbering)
+      if (.not. associated(self%routings(depth)%routing)) then
+        allocate (self%routings(depth)%routing)
+        self%routings(depth)%routing = halo_routing_type( &
+          numbering%global_ids(:numbering%last_halo(depth)), &
+          numbering%owners(:numbering%last_halo(depth)), numbering%last_owned)
+      end if
+    end associate
+    routing => self%routings(depth)%routing
+  end function get_halo_routing
 
   !> Return the stencils of a shape and an extent, which are made when first asked for.
   function get_stencil_dofmap(self, stencil_shape, stencil_extent) result(map)
@@ -527,7 +529,8 @@ contains
     holder%shape = stencil_shape
     holder%extent = stencil_extent
     allocate (holder%map)
-    holder%map = stencil_dofmap_type(stencil_shape, stencil_extent, self%mesh, self%dofmap)
+    holder%map = stencil_dofmap_type(stencil_shape, stencil_extent, self%mesh, &
+                                     self%numbering%dofmap)
     self%stencils = [self%stencils, holder]
     map => holder%map
   end function get_stencil_dofmap
@@ -550,7 +553,8 @@ contains
     holder%shape = stencil_shape
     holder%extent = stencil_extent
     allocate (holder%map)
-    holder%map = stencil_2D_dofmap_type(stencil_shape, stencil_extent, self%mesh, self%dofmap)
+    holder%map = stencil_2D_dofmap_type(stencil_shape, stencil_extent, self%mesh, &
+                                     self%numbering%dofmap)
     self%stencils_2D = [self%stencils_2D, holder]
     map => holder%map
   end function get_stencil_2D_dofmap

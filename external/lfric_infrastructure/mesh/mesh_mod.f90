@@ -265,8 +265,8 @@ contains
     nfaces_per_cell = self%reference_element%get_number_faces()
   end function get_nfaces_per_cell
 
-  !> Return the cell beyond a face of a cell, 0 if there is none. A cell of the lowest layer
-  !> stands for its column.
+  !> Return the cell beyond a face of a cell, 0 if there is none or it is beyond the halo. A cell of
+  !> the lowest layer stands for its column.
   function get_cell_next(self, iface, cell_lid) result(cell_next_lid)
     class(mesh_type), intent(in) :: self
     integer(i_def), intent(in) :: iface
@@ -285,6 +285,7 @@ contains
       if (cell_next_lid > self%get_ncells()) cell_next_lid = 0
     case default
       cell_next_lid = self%local_mesh%get_cell_next(iface, column)
+      if (cell_next_lid > self%get_ncells_2d()) cell_next_lid = 0
       if (cell_next_lid > 0) cell_next_lid = cell_next_lid + base
     end select
   end function get_cell_next
@@ -416,12 +417,10 @@ contains
     class(mesh_type), intent(in) :: self
     type(domain_type) :: domain
 
-    real(r_def) :: first(2, sides), last(2, sides)
+    real(r_def) :: border(2, 2 * sides)
 
-    call self%local_mesh%get_cell_coords(1, first)
-    call self%local_mesh%get_cell_coords(self%get_last_edge_cell(), last)
-    domain = domain_type(reshape([first, last], [2, 2 * sides]), self%domain_bottom, &
-                         self%domain_top - self%domain_bottom, .false.)
+    call self%local_mesh%get_border_coords(border)
+    domain = domain_type(border, self%domain_bottom, self%domain_top - self%domain_bottom, .false.)
   end function get_domain
 
   !> Return the height of the top.

@@ -6,6 +6,7 @@
 module integer_scalar_mod
 
   use constants_mod, only: i_def
+  use message_passing_mod, only: reduce_max, reduce_min, reduce_sum
 
   implicit none
   private
@@ -31,28 +32,28 @@ contains
     self%value = value
   end subroutine initialise
 
-  !> Return the sum over all ranks; there is one rank.
+  !> Return the sum over all ranks.
   function get_sum(self) result(g_sum)
     class(integer_scalar_type), intent(inout) :: self
     integer(i_def) :: g_sum
 
-    g_sum = self%value
+    g_sum = reduce_sum(self%value)
   end function get_sum
 
-  !> Return the least value over all ranks; there is one rank.
+  !> Return the least value over all ranks.
   function get_min(self) result(g_min)
     class(integer_scalar_type), intent(inout) :: self
     integer(i_def) :: g_min
 
-    g_min = self%value
+    g_min = reduce_min(self%value)
   end function get_min
 
-  !> Return the greatest value over all ranks; there is one rank.
+  !> Return the greatest value over all ranks.
   function get_max(self) result(g_max)
     class(integer_scalar_type), intent(inout) :: self
     integer(i_def) :: g_max
 
-    g_max = self%value
+    g_max = reduce_max(self%value)
   end function get_max
 
   !> Wait for a reduction; reductions block here, so there is nothing to wait for.

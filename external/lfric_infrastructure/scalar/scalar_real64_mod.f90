@@ -6,6 +6,7 @@
 module scalar_real64_mod
 
   use, intrinsic :: iso_fortran_env, only: real64
+  use message_passing_mod, only: reduce_max, reduce_min, reduce_sum
 
   implicit none
   private
@@ -31,28 +32,28 @@ contains
     self%value = value
   end subroutine initialise
 
-  !> Return the sum over all ranks; there is one rank.
+  !> Return the sum over all ranks.
   function get_sum(self) result(g_sum)
     class(scalar_real64_type), intent(inout) :: self
     real(real64) :: g_sum
 
-    g_sum = self%value
+    g_sum = reduce_sum(self%value)
   end function get_sum
 
-  !> Return the least value over all ranks; there is one rank.
+  !> Return the least value over all ranks.
   function get_min(self) result(g_min)
     class(scalar_real64_type), intent(inout) :: self
     real(real64) :: g_min
 
-    g_min = self%value
+    g_min = reduce_min(self%value)
   end function get_min
 
-  !> Return the greatest value over all ranks; there is one rank.
+  !> Return the greatest value over all ranks.
   function get_max(self) result(g_max)
     class(scalar_real64_type), intent(inout) :: self
     real(real64) :: g_max
 
-    g_max = self%value
+    g_max = reduce_max(self%value)
   end function get_max
 
   !> Wait for a reduction; reductions block here, so there is nothing to wait for.

@@ -1,0 +1,45 @@
+!> Owns the count of what halo exchanges have cost this rank.
+module halo_statistics_mod
+
+  use, intrinsic :: iso_fortran_env, only: int64
+  use constants_mod, only: i_def
+
+  implicit none
+  private
+
+  public :: count_exchange, get_halo_statistics, reset_halo_statistics
+
+  !> What was done: exchanges of a field, and the messages and bytes that this rank sent in them.
+  type, public :: halo_statistics_type
+    integer(int64) :: exchanges = 0
+    integer(int64) :: messages = 0
+    integer(int64) :: bytes = 0
+  end type halo_statistics_type
+
+  type(halo_statistics_type), save :: done
+
+contains
+
+  !> Count one exchange.
+  subroutine count_exchange(messages, bytes)
+    integer(i_def), intent(in) :: messages
+    integer(i_def), intent(in) :: bytes
+
+    done%exchanges = done%exchanges + 1
+    done%messages = done%messages + messages
+    done%bytes = done%bytes + bytes
+  end subroutine count_exchange
+
+  !> Return what was done since the program began or the count was reset.
+  function get_halo_statistics() result(statistics)
+    type(halo_statistics_type) :: statistics
+
+    statistics = done
+  end function get_halo_statistics
+
+  !> Start counting from nothing.
+  subroutine reset_halo_statistics()
+    done = halo_statistics_type()
+  end subroutine reset_halo_statistics
+
+end module halo_statistics_mod

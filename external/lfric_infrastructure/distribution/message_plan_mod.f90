@@ -1,0 +1,70 @@
+!> Owns who sends how many values to whom in one exchange.
+module message_plan_mod
+
+  use constants_mod, only: i_def
+
+  implicit none
+  private
+
+  !> The messages of one rank. Values are sent from one array and received into another, in the
+  !> order of the other ranks: the n-th of these has the values `first(n)` to `first(n + 1) - 1`.
+  type, public :: message_plan_type
+    integer(i_def), allocatable :: receivers(:)
+    integer(i_def), allocatable :: first_sent(:)
+    integer(i_def), allocatable :: senders(:)
+    integer(i_def), allocatable :: first_received(:)
+  contains
+    procedure, public :: count_sent
+    procedure, public :: count_received
+  end type message_plan_type
+
+  interface message_plan_type
+    module procedure new_message_plan
+  end interface message_plan_type
+
+contains
+
+  !> Return the plan in which each rank, from 0, is sent and sends this many values; ranks with
+  !> none get no message.
+  pure function new_message_plan(sent, received) result(self)
+    integer(i_def), intent(in) :: sent(0:)
+    integer(i_def), intent(in) :: received(0:)
+    type(message_plan_type) :: self
+
+    call select_ranks(sent, self%receivers, self%first_sent)
+    call select_ranks(received, self%senders, self%first_received)
+  end function new_message_plan
+
+  !> Set the ranks that have values, and where in the order of ranks their values begin.
+  pure subroutine select_ranks(counts, ranks, first)
+    integer(i_def), intent(in) :: counts(0:)
+    integer(i_def), allocatable, intent(out) :: ranks(:)
+    integer(i_def), allocatable, intent(out) :: first(:)
+
+    integer(i_def) :: n, rank
+
+    allocate (ranks, source=pack([(rank, rank=0, size(counts, kind=i_def) - 1)], counts > 0))
+    allocate (first(size(ranks) + 1))
+    first(1) = 1
+    do n = 1, size(ranks, kind=i_def)
+      first(n + 1) = first(n) + counts(ranks(n))
+    end do
+  end subroutine select_ranks
+
+  !> Return the number of values that this rank sends.
+  pure function count_sent(self)
+    class(message_plan_type), intent(in) :: self
+    integer(i_def) :: count_sent
+
+    count_sent = self%first_sent(size(self%first_sent)) - 1
+  end function count_sent
+
+  !> Return the number of values that this rank receives.
+  pure function count_received(self)
+    class(message_plan_type), intent(in) :: self
+    integer(i_def) :: count_received
+
+    count_received = self%first_received(size(self%first_received)) - 1
+  end function count_received
+
+end module message_plan_mod
