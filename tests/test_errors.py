@@ -23,6 +23,7 @@ _RULES = "asked by a transformation: tests/unit/domain/lfric/test_rules.py"
 _VERIFY = "a defect of a stage, reported as I001: tests/unit/ir/test_verify.py"
 NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {
     "I001": "a defect of this tool: tests/unit/cli/test_guard.py",
+    "L004": "depends on the system: tests/unit/cli/test_guard.py",
     "P048": "P047 comes before it: tests/unit/frontend/fortran/test_routine.py",
     **dict.fromkeys(("S001", "S002"), _RULES),
     **{f"S00{number}": _ORDER for number in range(3, 10)},

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.cli.depfile import depfile_text
-from psyclone_storage.cli.guard import defect
+from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.options import Options, algorithm_path, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
@@ -124,7 +124,7 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - it becomes a diagnostic; the others go on
-        return Done((defect(error, file),))
+        return Done((failure(error, file),))
 
 
 def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> Done:

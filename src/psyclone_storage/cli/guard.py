@@ -33,16 +33,22 @@ def guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
         problems = _problems_of(command)
         _print(problems, style)
     except BrokenPipeError:
-        # Nothing more can be written, when Python flushes its streams at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 1
     except KeyboardInterrupt:
         return _INTERRUPTED
     return _status(problems)
 
 
-def defect(error: Exception, file: Path | None = None) -> Diagnostic:
-    """Return `I001`: what failed in this tool, and which input it was working on."""
+def failure(error: Exception, file: Path | None = None) -> Diagnostic:
+    """Return what no stage expected: `L004` for the system's refusals, else `I001`, our defect.
+
+    `file` is the input that was worked on.
+    """
+    if isinstance(error, OSError):
+        refused = f"'{error.filename}'" if error.filename else "to read or write"
+        reason = f"The operating system refuses {refused}: {error.strerror or error}."
+        return Diagnostic("L004", reason, file=str(file or ""))
     what = str(error)
     if not isinstance(error, InternalError):
         last = traceback.extract_tb(error.__traceback__)[-1]
@@ -64,8 +70,15 @@ def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnosti
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, a user sees no stack trace
-        return (defect(error),)
+        if isinstance(error, OSError) and not error.filename:
+            _forget_output()
+        return (failure(error),)
     return problems
+
+
+def _forget_output() -> None:
+    """Send what can no longer be written nowhere, for Python tries again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _keep_bytes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.cli.guard import defect
+from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import write_text
 from psyclone_storage.config.load import load_settings
@@ -34,5 +34,5 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
         except CompileError as error:
             problems += error.problems
         except Exception as error:  # noqa: BLE001 - it becomes a diagnostic; the others go on
-            problems.append(defect(error, file))
+            problems.append(failure(error, file))
     return tuple(problems)

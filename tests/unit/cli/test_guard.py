@@ -1,0 +1,145 @@
+"""What a user sees of problems, and of defects of this tool."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from command import Outcome
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
+from psyclone_storage.cli.guard import guarded
+from psyclone_storage.cli.style import Style
+from psyclone_storage.driver import compile as stages
+from unit.cli.conftest import Command
+
+SOURCE = Path(__file__).parents[3] / "src"
+PLAIN = Style()
+ERROR = Diagnostic("L001", "No.")
+WARNING = Diagnostic("P013", "Hm.", severity=Severity.WARNING)
+
+
+def run(problems: Iterable[Diagnostic] | Exception, style: Style = PLAIN) -> int:
+    def command() -> Iterable[Diagnostic]:
+        if isinstance(problems, Exception):
+            raise problems
+        return problems
+
+    return guarded(command, style)
+
+
+def in_process(words: Sequence[str], folder: Path, **streams: object) -> subprocess.Popen[bytes]:
+    """Start the command in a process of its own, as a shell does."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "psyclone_storage", "-api", "lfric", "-d", "kernels", *words],
+        cwd=folder,
+        env=environment,
+        stderr=subprocess.PIPE,
+        **streams,  # type: ignore[call-overload]
+    )
+
+
+def test_status_is_the_worst_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(()) == 0
+    assert run((WARNING,)) == 0
+    assert run((WARNING, ERROR)) == 1
+    assert run(CompileError(ERROR)) == 1
+    assert run(InternalError("Two stages disagree.")) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_defect_says_where_and_asks_for_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(ZeroDivisionError("division by zero")) == 2
+    assert capsys.readouterr().err == (
+        "error[I001]: Internal error: ZeroDivisionError at test_guard.py:30: division by zero.\n"
+        "  hint: This is a defect of psyclone-storage, not of your code: please report it.\n"
+    )
+
+
+def test_json_is_there_without_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run((), Style("json")) == 0
+    assert json.loads(capsys.readouterr().err) == []
+
+
+def test_stopping_from_the_keyboard_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> Iterable[Diagnostic]:
+        raise KeyboardInterrupt
+
+    assert guarded(command, Style()) == 130
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", ["", "-j 2 other.x90 --output-dir out"])
+def test_a_defect_in_a_stage_names_the_file(
+    monkeypatch: pytest.MonkeyPatch, command: Command, project: Path, words: str
+) -> None:
+    (project / "other.x90").write_text((project / "alg.x90").read_text())
+
+    def broken(*_: object) -> object:
+        raise KeyError("w9")
+
+    monkeypatch.setattr(stages, "lower_program", broken)
+    done: Outcome = command("alg.x90", *words.split())
+    assert done.status == 2
+    assert done.err.count("error[I001]: Internal error: KeyError at test_guard.py:") == (
+        2 if words else 1
+    )
+    assert "--> alg.x90" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_generated_code_that_cannot_be_read_back_is_a_defect(
+    monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setattr(stages, "emit_unit", lambda unit: "subroutine other()\nend subroutine\n")
+    done = command("-opsy", "psy.f90", "alg.x90")
+    assert done.status == 2
+    assert "Generated code differs from what was to be generated." in done.err
+    assert done.written == {}
+
+
+def test_a_reader_that_leaves_is_no_problem(project: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with in_process(["alg.x90"], project, stdout=writing) as process:
+        os.close(writing)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_device_is_reported(project: Path) -> None:
+    with (
+        Path("/dev/full").open("wb") as full,
+        in_process(["alg.x90"], project, stdout=full) as process,
+    ):
+        assert process.stderr is not None
+        text = process.stderr.read().decode()
+    assert process.returncode == 1
+    assert text.startswith("error[L004]: The operating system refuses to read or write: No space")
+
+
+def test_a_refusal_of_the_system_is_no_defect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(PermissionError(13, "Permission denied", "kernels/secret")) == 1
+    assert capsys.readouterr().err == (
+        "error[L004]: The operating system refuses 'kernels/secret': Permission denied.\n"
+    )
+
+
+def test_mistakes_in_options_are_json_if_that_is_asked_for(command: Command) -> None:
+    done = command("--diagnostics", "json", "--schedul", "alg.x90")
+    assert [problem["code"] for problem in json.loads(done.err)] == ["L001"]
+    assert done.status == 1
+
+
+def test_colour_is_put_where_it_is_wanted(command: Command) -> None:
+    assert "\033[1;31merror[P001]" in command("--colour", "always", "none.x90").err
+    assert "\033" not in command("none.x90").err
+    assert "\033" in command("--colour", "always", "--schedule", "alg.x90").out

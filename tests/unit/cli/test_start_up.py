@@ -1,0 +1,50 @@
+"""What answers at once must not wait for the compiler."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[3] / "src"
+HEAVY = ("fparser", "jinja2", "numpy", "psyclone_storage.driver", "psyclone_storage.ir")
+
+PROGRAM = """
+import sys
+from psyclone_storage.cli import {module}
+try:
+    status = {module}.main({words})
+except SystemExit as leaving:
+    status = leaving.code
+heavy = [name for name in {heavy} if name in sys.modules]
+sys.exit(f"{{heavy}} imported, status {{status}}" if heavy else 0)
+"""
+
+
+@pytest.mark.parametrize("module", ["main", "kern"])
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["--wrong"], []])
+def test_the_compiler_is_not_imported(module: str, words: list[str]) -> None:
+    program = PROGRAM.format(module=module, words=words, heavy=HEAVY)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version_and_help_say_what_this_is() -> None:
+    def answer(word: str) -> str:
+        command = [sys.executable, "-m", "psyclone_storage", word]
+        done = subprocess.run(
+            command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    assert answer("-v").startswith("psyclone-storage version: ")
+    assert "examples:" in answer("-h")
