@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.lfric.declared import Declared
-from psyclone_storage.domain.lfric.precision import OBJECT_TYPES, QUADRATURE_TYPES
+from psyclone_storage.domain.lfric.precision import (
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    default_type,
+)
 from psyclone_storage.domain.lfric.slots import (
     Slot,
     Surroundings,
@@ -97,12 +101,35 @@ def check_argument(
                 yield from _check_scalar(arg, given, kernel, around)
             else:
                 yield from _check_object(arg, given, kernel, around)
+            yield from _check_other_uses(arg, given, around)
         case Wish.QUADRATURE:
             yield from _check_quadrature(slot, given, kernel, around)
         case Wish.DIRECTION:
             yield from _check_direction(given, around)
         case Wish.EXTENT | Wish.HALO_DEPTH:
             yield from _check_levels(slot, given, around)
+
+
+def _check_other_uses(
+    arg: KernelArg, given: ParsedArgument, around: Surroundings
+) -> Iterator[Diagnostic]:
+    """Yield `S112` where nothing declares `given` and the invoke uses it as something else, too."""
+    before = around.data.known(given.expr)
+    if before is None or before.kind is None or around.declared(given.expr) is not None:
+        return
+    wanted = default_type(arg.kind, arg.intrinsic)
+    is_array = (before.vector > 1, before.rank) == (arg.vector > 1, arg.rank)
+    if before.type == wanted and is_array:
+        return
+    related = (Related(before.span, "used here first"),) if before.span else ()
+    yield Diagnostic(
+        "S112",
+        f"'{given.span.text}' is used as two different things in one invoke.",
+        given.span,
+        f"used as {arg.intrinsic.value} {arg.kind.value} here",
+        "Declare it in this file, so that its type is known.",
+        related,
+    )
 
 
 def _check_object(
