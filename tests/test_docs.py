@@ -164,7 +164,7 @@ def run_command(command: list[str], expected: str, directory: Path) -> Run:
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """Return variables under which the checkout's own commands are found before any others."""
+    """Return variables under which the checkout's own commands and settings are found first."""
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     programs = directory / ".programs"
     programs.mkdir(exist_ok=True)
@@ -178,7 +178,11 @@ def environment(directory: Path) -> dict[str, str]:
         )
         program.chmod(0o755)
     path = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
-    return {"PATH": os.pathsep.join(path), "PYTHONPATH": str(ROOT / "src")}
+    return {
+        "PATH": os.pathsep.join(path),
+        "PYTHONPATH": str(ROOT / "src"),
+        "PSYCLONE_CONFIG": str(ROOT / "config" / "psyclone.cfg"),
+    }
 
 
 def broken_links(page: Path) -> list[str]:
