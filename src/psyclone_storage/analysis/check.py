@@ -34,6 +34,7 @@ from psyclone_storage.ir.schedule import (
     Reach,
     Schedule,
 )
+from psyclone_storage.ir.walk import in_sequence
 
 OWNED = 0
 """The place of dofs that this rank owns; halo level k is place k."""
@@ -112,7 +113,7 @@ def check_halos(schedule: Schedule, world: World) -> tuple[Stale, ...]:
 def execute(schedule: Schedule, world: World) -> Outcome:
     """Execute the halo semantics of `schedule` in `world`."""
     run = _Run(world, data_by_name(schedule))
-    for item in schedule.body:
+    for item in in_sequence(schedule):
         match item:
             case Loop():
                 for loop, call in calls_in(item):
@@ -128,7 +129,7 @@ def execute(schedule: Schedule, world: World) -> Outcome:
 def extent_names(schedule: Schedule) -> frozenset[str]:
     """Return the names of run-time extents that a world for `schedule` must give values to."""
     names: set[str] = set()
-    for item in schedule.body:
+    for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):
             names |= _names_in(item.depth)
         elif isinstance(item, MarkHalo):

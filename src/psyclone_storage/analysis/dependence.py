@@ -18,6 +18,7 @@ from psyclone_storage.analysis.access import DataAccess, DataUse, parts_of
 from psyclone_storage.analysis.touch import data_by_name
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
+    Construct,
     Datum,
     GlobalReduction,
     HaloExchange,
@@ -28,7 +29,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, statements
 
 
 class Kind(Enum):
@@ -149,9 +150,11 @@ def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
             yield DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)
         case KernelCall():
             yield from _call_uses(item.uid, item, data)
-        case Loop():
-            for call in kernel_calls(item):
-                yield from _call_uses(item.uid, call, data)
+        case Loop() | Construct():
+            for inner in statements(item):
+                if not isinstance(inner, Loop | Construct):
+                    for use in _certain_uses(inner, data):
+                        yield replace(use, statement=item.uid)
 
 
 def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> Iterator[DataUse]:
@@ -170,6 +173,7 @@ _STYLES = {
 }
 _SHAPES: dict[type[Statement], str] = {
     Loop: "box",
+    Construct: "box",
     KernelCall: "box",
     HaloExchange: "ellipse",
     MarkHalo: "note",
@@ -183,8 +187,8 @@ def dag_dot(schedule: Schedule) -> str:
     An arrow points from a statement to one that must stay after it, and names the data: a solid
     green one for a read after a write, a dashed red one for a write after a read, a dotted grey
     one for a write after a write. Of several kinds between two statements the first counts.
-    Loops (boxes) list the calls inside them; exchanges are ellipses, marks notes, global
-    reductions hexagons. A legend says so in the picture.
+    Loops and constructs (boxes) list the calls inside them; exchanges are ellipses, marks notes,
+    global reductions hexagons. A legend says so in the picture.
     """
     lines = [f'digraph "{schedule.name}" {{', "  node [fontname=Helvetica];"]
     lines += [f"  {_node(item)}" for item in schedule.body]
@@ -206,6 +210,6 @@ _LEGEND = {Kind.FLOW: "solid green", Kind.ANTI: "dashed red", Kind.OUTPUT: "dott
 
 def _node(item: Statement) -> str:
     label = item.uid
-    if isinstance(item, Loop):
+    if isinstance(item, Loop | Construct):
         label += "".join(f"\\n{call.kernel.name}" for call in kernel_calls(item))
     return f'"{item.uid}" [shape={_SHAPES[type(item)]}, label="{label}"];'

@@ -7,7 +7,8 @@ and goes as deep as any reader of the same value needs, so that one is enough.
 
 The invariant of the forward walk: what the state calls clean is clean on every rank, and the
 run-time flags say exactly what the state says: clean to `clean`, and dirty beyond it if `beyond`
-is NO. Hence a guard, which asks the flags, never skips an exchange that is needed.
+is NO. Hence a guard, which asks the flags, never skips an exchange that is needed. Where there are
+no such flags, what may be stale is exchanged without a guard.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, MarkHalo, Phase, Reason, Schedule
+from psyclone_storage.ir.walk import in_sequence
 
 END = "end"
 """The place after the last statement of a schedule."""
@@ -154,6 +156,7 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
     return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.spared))
 
 
+_UNKNOWN = "its halo in a state that nothing tells"
 _ENTRY = Halo(NOTHING, Fresh.MAYBE, Fresh.MAYBE)
 _ENTRY_CLEAN = Halo(NOTHING, Fresh.MAYBE, Fresh.YES)
 
@@ -173,7 +176,7 @@ class _Event:
 
 def _events(schedule: Schedule, rules: Rules) -> Iterator[_Event]:
     data = data_by_name(schedule)
-    for item in schedule.body:
+    for item in in_sequence(schedule):
         if isinstance(item, Loop):
             for touch in touches_of(schedule, item, rules, data):
                 yield _Event(item.uid, touch.key, touch)
@@ -245,6 +248,7 @@ class _Walk:
         self._events = tuple(_events(schedule, rules))
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
+        self._has_flags = rules.knows_clean_halos()
         self._states: dict[Key, Halo] = {}
         self._in_flight: set[Key] = set()
         self._waiting: set[Key] = set()
@@ -272,6 +276,7 @@ class _Walk:
         if state is None:
             no_annexed = self._keeps_annexed or key.datum in self._without_annexed
             state = _ENTRY_CLEAN if no_annexed else _ENTRY
+            state = state if self._has_flags else replace(state, written=_UNKNOWN)
         return state
 
     def _touch(self, place: str, touch: Touch, following: deque[_Event]) -> None:
@@ -352,7 +357,7 @@ class _Walk:
             datum=key.datum,
             component=key.component,
             depth=depth,
-            guarded=state.lacks(need) is not Fresh.YES,
+            guarded=self._has_flags and state.lacks(need) is not Fresh.YES,
             annexed_only=not need.depth.terms,
             reasons=tuple(
                 Reason(touch.reader, wish.why, state.writer, state.written)
@@ -385,7 +390,7 @@ class _Walk:
     def _mark(self, place: str, key: Key, states: tuple[Halo, Halo], clean: Depth) -> None:
         """Plan what the flags must be told after `place`, unless they say so already."""
         before, after = states
-        if before.beyond is after.beyond and before.clean == after.clean:
+        if not self._has_flags or (before.beyond is after.beyond and before.clean == after.clean):
             return
         # Where the flags call the deeper levels dirty already, or the write left them alone or
         # clean, only the clean levels are news.

@@ -15,6 +15,7 @@ from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import in_sequence
 
 
 class Key(NamedTuple):
@@ -64,7 +65,7 @@ class _Gathered:
 
 def calls_in(loop: Loop) -> Iterator[tuple[Loop, KernelCall]]:
     """Yield every call below `loop` with the loop directly around it, whose extent counts."""
-    for item in loop.body:
+    for item in in_sequence(loop):
         if isinstance(item, KernelCall):
             yield loop, item
         elif isinstance(item, Loop):

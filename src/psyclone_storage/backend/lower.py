@@ -1,22 +1,20 @@
-"""From a program to the module that holds its routines: one subroutine per invoke.
+"""From a program for LFRic to the module that holds its routines: loops, calls, exchanges.
 
-Statements are lowered first. What they need is asked for on the way and collects in the
-routine's workspace, so that declarations and set-up, which are written before them, hold
-what is used and nothing else. This file owns the order of a routine; the modules of
-`backend.lfric` own the quantities. It is handed a schedule in which everything is
-decided, and changes nothing about it.
+`backend.frame` owns the order of a routine, the modules of `backend.lfric` own the quantities. A
+schedule is handed over with everything decided, and nothing about it is changed here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.frame import Infrastructure, lower_routines
 from psyclone_storage.backend.lfric.arguments import actual_arguments
 from psyclone_storage.backend.lfric.bounds import last_of_colour, loop_bounds
 from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
+from psyclone_storage.backend.lfric.constructs import construct_lines, with_partial_sums
 from psyclone_storage.backend.lfric.context import Context, whole
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
 from psyclone_storage.backend.lfric.formulas import formula_line, written_argument
@@ -28,13 +26,13 @@ from psyclone_storage.backend.lfric.halos import (
 )
 from psyclone_storage.backend.lfric.mesh import colour_map, ncolours
 from psyclone_storage.backend.lfric.spaces import Space, space_of
-from psyclone_storage.backend.workspace import Imports, Section, Workspace
+from psyclone_storage.backend.workspace import Section, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Index, Name, Range
 from psyclone_storage.ir.schedule import (
+    Construct,
     GlobalReduction,
     HaloExchange,
-    Invoke,
     KernelCall,
     Loop,
     MarkHalo,
@@ -43,7 +41,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.unit import Assign, Blank, Call, Comment, Declare, Do, Line, Routine, Unit
+from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Do, Line, Unit
 from psyclone_storage.ir.walk import kernel_calls
 
 _ALL = Range()
@@ -62,73 +60,50 @@ _PLAIN = LoweringOptions()
 
 
 def lower_program(program: Program, options: LoweringOptions = _PLAIN) -> Unit:
-    """Return the module of a program's routines.
+    """Return the module of a program's routines, which call LFRic's infrastructure.
 
     Raises `CompileError` G001 if the infrastructure cannot reduce values of a kind.
     """
-    routines = {invoke.name for invoke in program.invokes}
-    data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
-    imports = Imports({program.name, *routines, *data})
-    lowered = tuple(_lower_invoke(program, invoke, imports, options) for invoke in program.invokes)
-    return Unit(program.name, imports.uses(), lowered, options.comment)
+
+    def begin(schedule: Schedule, work: Workspace) -> _Lowering:
+        several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
+        return _Lowering(Context(schedule, work, several), options.checks)
+
+    return lower_routines(program, Infrastructure(abi.RESERVED, _home_of_kind, begin), options.comment)
 
 
-def _lower_invoke(
-    program: Program, invoke: Invoke, imports: Imports, options: LoweringOptions
-) -> Routine:
-    schedule = invoke.schedule
-    calls = kernel_calls(schedule)
-    work = Workspace(imports, _taken(program, schedule), partial(_home_of_kind, invoke))
-    context = Context(schedule, work, any(call.kernel.is_intergrid for call in calls))
-    dummies = dummy_declarations(context)
-    body = tuple(_lower_body(context, schedule))
-    work.add(Section.CHECKS, *check_lines(context, options.checks))
-    heading = Comment("Halo exchanges and loops" if schedule.distributed else "Loops")
-    lines = (*work.set_up(), heading, *body, *work.tear_down())
-    return Routine(schedule.name, dummies, work.declarations(), lines)
+def _home_of_kind(kind: str) -> str:
+    return abi.KIND_MODULES.get(kind, abi.Module.CONSTANTS)
 
 
-def _taken(program: Program, schedule: Schedule) -> set[str]:
-    """Return the names that no variable of the routine may have."""
-    kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
-    return {
-        *abi.RESERVED,
-        *(datum.name for datum in schedule.data),
-        *(invoke.name for invoke in program.invokes),
-        *(name for kernel in kernels for name in (kernel.procedure, kernel.module)),
-        program.name,
-    }
+@dataclass(frozen=True, slots=True)
+class _Lowering:
+    """The lowering of one routine."""
 
+    context: Context
+    checks: CheckLevel
 
-def _home_of_kind(invoke: Invoke, kind: str) -> str:
-    """Return the module of a kind parameter: the algorithm's if it names one, else LFRic's."""
-    for scope in invoke.parsed.scopes:
-        for use in scope.uses:
-            if any(name.local.lower() == kind.lower() for name in use.only or ()):
-                return use.module
-    return abi.KIND_MODULES.get(kind.lower(), abi.Module.CONSTANTS)
+    def dummies(self) -> tuple[Declare, ...]:
+        """Return the declarations of the routine's dummy arguments."""
+        return dummy_declarations(self.context)
+
+    def lower(self, statement: Statement) -> tuple[Line, ...]:
+        """Return the lines of a statement that stands directly in the schedule."""
+        return _lower_outer(self.context, statement)
+
+    def finish(self) -> None:
+        """Add the checks of what the statements have asked for."""
+        self.context.work.add(Section.CHECKS, *check_lines(self.context, self.checks))
 
 
 # ---------------------------------------------------------------------------- statements
 
 
-def _lower_body(context: Context, schedule: Schedule) -> Iterator[Line]:
-    """Yield the statements, an empty line before each loop and before the exchanges for it."""
-    before: Statement | None = None
-    for statement in schedule.body:
-        lines = _lower_outer(context, statement)
-        starts = isinstance(statement, Loop | HaloExchange)
-        if before is not None and starts and not isinstance(before, HaloExchange):
-            yield Blank()
-        yield from lines
-        before = statement
-
-
 def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that stands directly in the schedule."""
     match statement:
-        case Loop():
-            return (*_reduction_starts(context, statement), *_loop(context, statement))
+        case Loop() | Construct():
+            return (*_reduction_starts(context, statement), *_nested(context, statement))
         case HaloExchange():
             return exchange_lines(context, statement)
         case MarkHalo():
@@ -139,8 +114,8 @@ def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
             raise InternalError(f"Call '{uid}' stands outside of any loop.")
 
 
-def _reduction_starts(context: Context, loop: Loop) -> Iterator[Assign]:
-    for call in kernel_calls(loop):
+def _reduction_starts(context: Context, block: Loop | Construct) -> Iterator[Assign]:
+    for call in kernel_calls(block):
         formula = call.kernel.formula
         if formula is not None and formula.reduction is not None:
             written = context.datum(call, written_argument(call))
@@ -165,9 +140,14 @@ def _loop(context: Context, loop: Loop) -> tuple[Line, ...]:
 
 
 def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
-    if isinstance(statement, Loop):
-        return _loop(context, statement)
-    raise InternalError(f"'{statement.uid}' stands between a loop over colours and its cells.")
+    match statement:
+        case Loop():
+            return _loop(context, statement)
+        case Construct():
+            inner = with_partial_sums(context, statement)
+            lines = [line for item in statement.body for line in _nested(inner, item)]
+            return construct_lines(context, statement, tuple(lines))
+    raise InternalError(f"'{statement.uid}' stands inside of a loop nest or a construct.")
 
 
 def _loop_over_colour(context: Context, loop: Loop, space: Space) -> Do:

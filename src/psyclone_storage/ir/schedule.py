@@ -73,13 +73,19 @@ class Actual:
 
 
 class Over(Enum):
-    """What a loop counts."""
+    """What a loop counts.
+
+    The points of a structured grid are counted by two loops, one over the rows (j) and one over
+    the columns (i) of the grid, whichever is inside the other.
+    """
 
     CELLS = "cells"
     DOFS = "dofs"
     DOMAIN = "domain"
     COLOURS = "colours"
     CELLS_OF_COLOUR = "cells of a colour"
+    ROWS = "rows"
+    COLUMNS = "columns"
 
 
 class Reach(Enum):
@@ -130,13 +136,48 @@ class KernelCall:
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A loop. `bounds_from` is the position of the argument of its first call whose function
-    space and mesh give the bounds; a loop over `Over.DOMAIN` calls its body once."""
+    space and mesh give the bounds; a loop over `Over.DOMAIN` calls its body once.
+    """
 
     uid: str
     over: Over
     extent: Extent
     bounds_from: int
     body: tuple[Statement, ...]
+
+
+class Directive(Enum):
+    """The instruction to a compiler at the head of a construct, as it is written."""
+
+    OMP_PARALLEL = "omp parallel"
+    OMP_DO = "omp do"
+    OMP_PARALLEL_DO = "omp parallel do"
+
+    @property
+    def opens_threads(self) -> bool:
+        """Whether a team of threads starts at its head and ends at its foot."""
+        return self is not Directive.OMP_DO
+
+    @property
+    def shares_work(self) -> bool:
+        """Whether the iterations of its loop are dealt out to threads."""
+        return self is not Directive.OMP_PARALLEL
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """Statements under a directive. One that shares work holds a single loop.
+
+    `clauses` are what a script asked for, as `schedule(static)`; clauses on data follow from the
+    body and are not kept. `reproducible` asks for reductions that are summed in the order of the
+    threads, so that the same number of threads gives the same bits.
+    """
+
+    uid: str
+    directive: Directive
+    body: tuple[Statement, ...]
+    clauses: tuple[str, ...] = ()
+    reproducible: bool = False
 
 
 class Phase(Enum):
@@ -184,7 +225,8 @@ class HaloExchange:
 @dataclass(frozen=True, slots=True)
 class MarkHalo:
     """Record at run time what a loop left behind: all of the halo dirty if `dirty`, then clean
-    down to `clean`."""
+    down to `clean`.
+    """
 
     uid: str
     datum: str
@@ -202,7 +244,7 @@ class GlobalReduction:
     op: ReductionOp
 
 
-Statement = KernelCall | Loop | HaloExchange | MarkHalo | GlobalReduction
+Statement = KernelCall | Loop | Construct | HaloExchange | MarkHalo | GlobalReduction
 
 
 # ---------------------------------------------------------------------------- trees

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
+    Construct,
     Datum,
     GlobalReduction,
     HaloExchange,
@@ -24,7 +25,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
 Data = dict[str, Datum]
 
@@ -35,9 +36,8 @@ def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
     problems = list(_repeated(schedule))
     for item in statements(schedule):
         problems += _check_statement(item, data)
-    for item in schedule.body:
-        if isinstance(item, Loop):
-            problems += _check_extents(item)
+    for item in outer_loops(schedule):
+        problems += _check_extents(item)
     problems += _check_phases(schedule)
     if not schedule.distributed:
         problems += _check_serial(schedule)
@@ -61,6 +61,8 @@ def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
             yield from _check_call(item, data)
         case Loop():
             yield from _check_loop(item)
+        case Construct():
+            yield from _check_construct(item)
         case HaloExchange(uid=uid, datum=datum, component=component, depth=depth):
             yield from _check_component(uid, datum, component, data)
             if not depth.terms:
@@ -121,6 +123,19 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
         )
 
 
+def _check_construct(construct: Construct) -> Iterator[Diagnostic]:
+    """Check that a construct holds loops, one if it shares work, and that teams do not nest."""
+    inside = list(statements(construct))
+    loops = all(isinstance(item, Loop | Construct) for item in construct.body)
+    single = len(construct.body) == 1 and isinstance(construct.body[0], Loop)
+    if not construct.body or not loops or (construct.directive.shares_work and not single):
+        what = construct.directive.value
+        yield Diagnostic("V015", f"'{construct.uid}' ({what}) does not hold what it should.")
+    for item in inside:
+        if isinstance(item, Construct) and item.directive.opens_threads:
+            yield Diagnostic("V016", f"'{item.uid}' starts threads inside '{construct.uid}'.")
+
+
 def _check_extents(outer: Loop) -> Iterator[Diagnostic]:
     """Check that nested loops, such as those of a colouring, agree on how far they go."""
     for item in statements(outer):
@@ -131,7 +146,7 @@ def _check_extents(outer: Loop) -> Iterator[Diagnostic]:
 def _check_phases(schedule: Schedule) -> Iterator[Diagnostic]:
     """Check that every exchange that starts finishes, once, with no write in between."""
     flying: dict[tuple[str, int | None], str] = {}
-    for item in schedule.body:
+    for item in in_sequence(schedule):
         if isinstance(item, Loop):
             for datum, component in _written(item):
                 for key in [key for key in flying if key[0] == datum]:

@@ -14,6 +14,7 @@ from psyclone_storage.ir.kernel import KernelArg
 from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
+    Construct,
     Datum,
     DatumRole,
     Extent,
@@ -89,7 +90,7 @@ def _datum_text(datum: Datum) -> str:
 def _rows(body: tuple[Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:
     for item in body:
         yield indent, item.uid, statement_text(item)
-        if isinstance(item, Loop):
+        if isinstance(item, Loop | Construct):
             yield from _rows(item.body, indent + 1)
 
 
@@ -98,6 +99,8 @@ def statement_text(item: Statement) -> str:
     match item:
         case Loop(over=over, extent=extent):
             return "call once" if over is Over.DOMAIN else f"{over.value}, {extent_text(extent)}"
+        case Construct():
+            return _construct_text(item)
         case KernelCall():
             args = "; ".join(map(_arg_text, item.kernel.args, item.args))
             return f"{item.kernel.name}({args})"
@@ -107,6 +110,11 @@ def statement_text(item: Statement) -> str:
             return _mark_text(item)
         case GlobalReduction(datum=datum, op=op):
             return f"{op.value} of {datum} over all ranks"
+
+
+def _construct_text(item: Construct) -> str:
+    text = " ".join((item.directive.value, *item.clauses))
+    return f"{text}, reproducible" if item.reproducible else text
 
 
 def extent_text(extent: Extent) -> str:
@@ -191,6 +199,15 @@ def _statement_json(item: Statement) -> Json:
                 "over": item.over.value,
                 "reach": item.extent.reach.value,
                 "depth": _depth_json(item.extent.depth),
+                "body": [_statement_json(inner) for inner in item.body],
+            }
+        case Construct():
+            return {
+                "statement": "construct",
+                "uid": item.uid,
+                "directive": item.directive.value,
+                "clauses": list(item.clauses),
+                "reproducible": item.reproducible,
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case KernelCall():

@@ -6,56 +6,72 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule, Statement
 
-Tree = TypeVar("Tree", Schedule, Loop)
+Block = Schedule | Loop | Construct
+"""Whatever has statements inside."""
+
+Tree = TypeVar("Tree", Schedule, Loop, Construct)
 
 
-def statements(tree: Schedule | Loop) -> Iterator[Statement]:
+def statements(tree: Block) -> Iterator[Statement]:
     """Yield every statement below `tree`, parents before their children, in order."""
     for statement in tree.body:
         yield statement
-        if isinstance(statement, Loop):
+        if isinstance(statement, Loop | Construct):
             yield from statements(statement)
 
 
-def kernel_calls(tree: Schedule | Loop) -> tuple[KernelCall, ...]:
+def kernel_calls(tree: Block) -> tuple[KernelCall, ...]:
     """Return the kernel calls below `tree`, in order."""
     return tuple(item for item in statements(tree) if isinstance(item, KernelCall))
 
 
-def outer_loops(schedule: Schedule) -> tuple[Loop, ...]:
-    """Return the loops that stand directly in the schedule."""
-    return tuple(item for item in schedule.body if isinstance(item, Loop))
+def in_sequence(tree: Block) -> Iterator[Statement]:
+    """Yield what is done one after the other: inner constructs are opened, loops are not."""
+    for statement in tree.body:
+        if isinstance(statement, Construct):
+            yield from in_sequence(statement)
+        else:
+            yield statement
 
 
-def find(tree: Schedule | Loop, uid: str) -> Statement | None:
+def outer_loops(tree: Schedule | Construct) -> tuple[Loop, ...]:
+    """Return the loops that no other loop is around, in order."""
+    return tuple(item for item in in_sequence(tree) if isinstance(item, Loop))
+
+
+def find(tree: Block, uid: str) -> Statement | None:
     """Return the statement called `uid`, or None."""
     return next((item for item in statements(tree) if item.uid == uid), None)
 
 
-def path_to(tree: Schedule | Loop, uid: str) -> tuple[Statement, ...]:
+def path_to(tree: Block, uid: str) -> tuple[Statement, ...]:
     """Return the statements from the outermost to `uid` itself; empty if it is not there."""
     for statement in tree.body:
         if statement.uid == uid:
             return (statement,)
-        if isinstance(statement, Loop) and (inner := path_to(statement, uid)):
+        if isinstance(statement, Loop | Construct) and (inner := path_to(statement, uid)):
             return (statement, *inner)
     return ()
 
 
 def replaced(tree: Tree, uid: str, *new: Statement) -> Tree:
     """Return `tree` with `new` in the place of the statement `uid`; the rest is shared."""
-    body: list[Statement] = []
-    changed = False
-    for statement in tree.body:
+    body = _replaced(tree.body, uid, new)
+    return tree if body is tree.body else replace(tree, body=body)
+
+
+def _replaced(
+    body: tuple[Statement, ...], uid: str, new: tuple[Statement, ...]
+) -> tuple[Statement, ...]:
+    """Return `body` after the replacement: the same object if `uid` is not in it."""
+    for place, statement in enumerate(body):
         if statement.uid == uid:
-            body += new
-            changed = True
-        elif isinstance(statement, Loop):
-            inner = replaced(statement, uid, *new)
-            changed = changed or inner is not statement
-            body.append(inner)
-        else:
-            body.append(statement)
-    return replace(tree, body=tuple(body)) if changed else tree
+            return (*body[:place], *new, *body[place + 1 :])
+        if isinstance(statement, Loop | Construct):
+            inner = _replaced(statement.body, uid, new)
+            if inner is not statement.body:
+                changed = replace(statement, body=inner)
+                return (*body[:place], changed, *body[place + 1 :])
+    return body

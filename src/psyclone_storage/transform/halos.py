@@ -7,8 +7,9 @@ never patches them. What a script has pinned stays where it is.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import is_
 
 from psyclone_storage.analysis.halo import END, HaloPlan, plan_halos
 from psyclone_storage.analysis.touch import calls_in
@@ -16,6 +17,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
+    Construct,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -24,12 +26,27 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.walk import in_sequence, outer_loops, replaced
 
 
 def without_halos(schedule: Schedule) -> Schedule:
     """Return `schedule` without what `with_halos` derives; pinned exchanges stay."""
-    body = tuple(item for item in schedule.body if not _is_derived(item))
-    return schedule if len(body) == len(schedule.body) else replace(schedule, body=body)
+    body = _bare(schedule.body)
+    return schedule if body is schedule.body else replace(schedule, body=body)
+
+
+def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return `body` without derived statements, the same object if there are none."""
+    kept: list[Statement] = []
+    for item in body:
+        inner = item
+        if isinstance(item, Construct):
+            within = _bare(item.body)
+            inner = item if within is item.body else replace(item, body=within)
+        if not _is_derived(item):
+            kept.append(inner)
+    unchanged = len(kept) == len(body) and all(map(is_, kept, body))
+    return body if unchanged else tuple(kept)
 
 
 def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
@@ -49,13 +66,48 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
     before, after = _by_place(plan)
     body: list[Statement] = []
     for item in bare.body:
-        body += before[item.uid]
-        body.append(item)
-        body += after[item.uid]
-        if isinstance(item, Loop):
-            body += _reductions(item)
+        hoisted, placed = _with_exchanges(item, before)
+        body += (*hoisted, placed)
+        for inner in _opened(item):
+            body += after[inner.uid]
+            if isinstance(inner, Loop):
+                body += _reductions(inner)
     body += before[END]
     return replace(bare, body=tuple(body))
+
+
+def _opened(item: Statement) -> Iterator[Statement]:
+    if isinstance(item, Construct):
+        yield from in_sequence(item)
+    else:
+        yield item
+
+
+def _with_exchanges(
+    item: Statement, before: Mapping[str, list[HaloExchange]]
+) -> tuple[list[HaloExchange], Statement]:
+    """Return the exchanges that go before `item`, and `item` with those that must stay in it.
+
+    An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
+    construct writes the field. `transform.legality` refuses what stays inside.
+    """
+    if not isinstance(item, Construct):
+        return before.get(item.uid, []), item
+    outside: list[HaloExchange] = []
+    written: set[str | None] = set()
+    placed = item
+    for loop in outer_loops(item):
+        inside = [one for one in before.get(loop.uid, []) if one.datum in written]
+        outside += [one for one in before.get(loop.uid, []) if one.datum not in written]
+        if inside:
+            placed = replaced(placed, loop.uid, *inside, loop)
+        for _, call in calls_in(loop):
+            written |= {
+                actual.datum
+                for described, actual in zip(call.kernel.args, call.args, strict=True)
+                if described.access.writes
+            }
+    return outside, placed
 
 
 def _is_derived(item: Statement) -> bool:

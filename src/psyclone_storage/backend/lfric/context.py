@@ -5,8 +5,8 @@ This file also owns the few expressions that every other module of this room wri
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.workspace import Section, Workspace
@@ -22,12 +22,14 @@ class Context:
     """A routine that is being lowered.
 
     `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
-    the mesh may be shared between fields.
+    the mesh may be shared between fields. `partial_sums` gives, for scalars that are reduced
+    reproducibly, what a thread adds to instead.
     """
 
     schedule: Schedule
     work: Workspace
     several_meshes: bool
+    partial_sums: Mapping[str, Expr] = field(default_factory=dict)
 
     def datum(self, call: KernelCall, arg: int) -> Datum:
         """Return the datum that `call` passes for its argument at position `arg`."""

@@ -49,7 +49,8 @@ def formula_line(context: Context, call: KernelCall, formula: Formula, index: Ex
     kinds = _kinds(context, call, formula)
     value = _substituted(formula.value, operands, kinds)
     if formula.reduction is not None:
-        return Assign(target, _combined(formula.reduction, target, value))
+        target = context.partial_sums.get(context.datum(call, written).name, target)
+        return Assign(target, combined(formula.reduction, target, value))
     return Assign(target, _converted(context, call, formula, value))
 
 
@@ -101,7 +102,7 @@ def _substituted(value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, 
     return value
 
 
-def _combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
+def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
     """Return the partial result `target` with one more value in it."""
     match operation:
         case ReductionOp.SUM:

@@ -1,0 +1,96 @@
+"""Which loops may run their iterations in parallel, and why the others may not.
+
+Owns the question for one loop, whatever runs it in parallel: threads of a processor or of an
+accelerator. Two iterations race if both touch a dof and one of them changes it to something that
+depends on who comes first.
+
+* A dof that cells share and that each of them adds to (GH_INC, GH_READINC) is a race. Cells of
+  one colour share no dof (seed, "Colouring").
+* A dof that each cell around it overwrites (GH_WRITE) is none, as every cell writes the same
+  value, unless two calls of the loop write it: then the first value of one cell can come after the
+  second of another.
+* Operators, and fields on discontinuous spaces, belong to one cell; a dof is visited once by a loop
+  over dofs, a point by a loop over the points of a grid. A scalar that is reduced is private to a thread until the end.
+
+A field and another that may be the same object are not compared: Fortran forbids to pass one object
+twice to a procedure that changes it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.touch import calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
+
+Reasons = tuple[Diagnostic, ...]
+
+
+def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
+    """Return why the iterations of `loop` must not run at the same time; nothing if they may."""
+    match loop.over:
+        case Over.COLOURS:
+            message = f"'{loop.uid}' counts colours, which have to follow one another."
+            inside = next((item.uid for item in loop.body if isinstance(item, Loop)), loop.uid)
+            hint = f"Take the loop inside it, '{inside}': cells of one colour share no dof."
+            return (Diagnostic("S011", message, _span(loop), hint=hint),)
+        case Over.DOMAIN:
+            message = f"'{loop.uid}' calls its kernel once: there is nothing to run in parallel."
+            return (Diagnostic("S011", message, _span(loop)),)
+        case Over.CELLS:
+            return (*_additions(rules, loop), *_second_writes(schedule, rules, loop))
+    return ()
+
+
+def changes_shared_dofs(rules: Rules, loop: Loop) -> bool:
+    """Return whether two iterations of `loop`, over cells, may change one dof."""
+    return any(
+        described.access.writes and rules.shares_dofs(described)
+        for _, call in calls_in(loop)
+        for described in call.kernel.args
+    )
+
+
+def _additions(rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
+    for _, call in calls_in(loop):
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            access = described.access
+            if not access.writes or access is Access.WRITE or not rules.shares_dofs(described):
+                continue
+            yield Diagnostic(
+                "S010",
+                f"Cells of '{loop.uid}' race: '{call.kernel.name}' changes '{spell(actual.value)}'"
+                f" by '{access.value}' on '{described.space}', whose dofs neighbours share.",
+                actual.span or call.span,
+                hint="Colour the loop first.",
+            )
+
+
+def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Diagnostic]:
+    data = data_by_name(schedule)
+    writers: dict[str, list[KernelCall]] = defaultdict(list)
+    for _, call in calls_in(loop):
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if described.access is Access.WRITE and rules.shares_dofs(described):
+                for key in keys_of(actual, data):
+                    writers[key_text(key)].append(call)
+    for name, calls in writers.items():
+        if len(calls) > 1:
+            first, second = calls[0].kernel.name, calls[-1].kernel.name
+            yield Diagnostic(
+                "S010",
+                f"Cells of '{loop.uid}' race: '{first}' and '{second}' both write '{name}', whose"
+                " dofs neighbours share, and the first of one cell can come last.",
+                calls[-1].span,
+                hint="Colour the loop first.",
+            )
+
+
+def _span(loop: Loop) -> Span | None:
+    return next((call.span for _, call in calls_in(loop)), None)

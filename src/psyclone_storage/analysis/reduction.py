@@ -1,0 +1,71 @@
+"""Scalars that loops reduce to, and which loops may do so under one team of threads.
+
+A reduction starts before the region of threads that it happens in, and is complete on all ranks
+only after it. So the loops of one region may not use a scalar that one of them reduces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.kernel import Access, ReductionOp
+from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Statement
+from psyclone_storage.ir.walk import kernel_calls
+
+Reasons = tuple[Diagnostic, ...]
+
+
+class Reduction(NamedTuple):
+    """A scalar by name, and how values are combined into it."""
+
+    datum: str
+    op: ReductionOp
+
+
+def reductions_in(block: Loop | Construct) -> tuple[Reduction, ...]:
+    """Return the reductions of the calls inside `block`, in order."""
+    return tuple(
+        Reduction(actual.datum, call.kernel.formula.reduction)
+        for call in kernel_calls(block)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.access is Access.REDUCTION
+        and call.kernel.formula is not None
+        and call.kernel.formula.reduction is not None
+        and actual.datum is not None
+    )
+
+
+def may_share_region(blocks: Sequence[Statement]) -> Reasons:
+    """Return why `blocks` must not run under one team of threads, for the sake of a reduction."""
+    calls = [
+        call for block in blocks if isinstance(block, Loop | Construct)
+        for call in kernel_calls(block)
+    ]  # fmt: skip
+    problems: dict[str, Diagnostic] = {}
+    for call, datum in _reduced(calls):
+        others = [other for other in calls if other is not call and _uses(other, datum)]
+        for other in others:
+            problems.setdefault(
+                datum,
+                Diagnostic(
+                    "S012",
+                    f"'{call.kernel.name}' reduces to '{datum}', which '{other.kernel.name}' uses"
+                    " in the same region.",
+                    call.span,
+                    hint="End the region between the two: the value is complete only after it.",
+                ),
+            )
+    return tuple(problems.values())
+
+
+def _reduced(calls: Sequence[KernelCall]) -> Iterator[tuple[KernelCall, str]]:
+    for call in calls:
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if described.access is Access.REDUCTION and actual.datum is not None:
+                yield call, actual.datum
+
+
+def _uses(call: KernelCall, datum: str) -> bool:
+    return any(actual.datum == datum for actual in call.args)

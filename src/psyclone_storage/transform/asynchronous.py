@@ -1,0 +1,60 @@
+"""Asynchronous halo exchanges: start one early, compute, finish it where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
+from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.transform.step import Place, Reasons, missing
+
+
+@dataclass(frozen=True, slots=True)
+class SplitExchange:
+    """Split a halo exchange into its start and its finish, which `move` can then pull apart.
+
+    Both ends are pinned, go to the same depth and ask the same run-time test, so that
+    either both happen or neither. They are called `start(<exchange>)` and `finish(<exchange>)`.
+    Compute redundantly before you split: a pinned exchange does not get deeper.
+
+    Refused for what is no exchange, or is an end of one already (seed, "Asynchronous Halo
+    Exchanges").
+
+    before: loop1, halo(u)@loop2, loop2
+    after:  loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
+    """
+
+    name: ClassVar[str] = "split-exchange"
+
+    exchange: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every exchange that is in one piece."""
+        for item in statements(schedule):
+            if isinstance(item, HaloExchange) and item.phase is Phase.WHOLE:
+                yield {"exchange": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the split."""
+        if problems := missing(schedule, self.exchange):
+            return problems
+        found = find(schedule, self.exchange)
+        if not isinstance(found, HaloExchange):
+            return (Diagnostic("T004", f"'{self.exchange}' is not a halo exchange."),)
+        if found.phase is not Phase.WHOLE:
+            return (Diagnostic("T030", f"'{self.exchange}' is one end of an exchange already."),)
+        return ()
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with both ends in the place of the exchange."""
+        raise_if_any(self.check(schedule, rules))
+        whole = find(schedule, self.exchange)
+        assert isinstance(whole, HaloExchange)
+        start = replace(whole, uid=f"start({whole.uid})", phase=Phase.START, pinned=True)
+        finish = replace(whole, uid=f"finish({whole.uid})", phase=Phase.FINISH, pinned=True)
+        return replaced(schedule, whole.uid, start, finish)

@@ -1,0 +1,72 @@
+"""Moving a statement to another place among its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.order import may_move
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
+from psyclone_storage.ir.walk import find, replaced
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import Place, Reasons, missing
+
+
+@dataclass(frozen=True, slots=True)
+class MoveStatement:
+    """Move a statement to just before, or with `after` to just after, the statement `target`.
+
+    A halo exchange that is moved becomes pinned: it stays where it was put. Other exchanges,
+    which are planned anew, never stand in the way.
+
+    Refused if anything that it passes depends on it or it on that (PSyclone issue 220: components
+    of a field vector are told apart), and if a loop would touch a halo during its exchange.
+
+    before: loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
+    after:  start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
+    """
+
+    name: ClassVar[str] = "move"
+
+    statement: str
+    target: str
+    after: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:  # noqa: ARG003 - a Step's
+        """Yield nothing: where to move what is always said."""
+        yield from ()
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the move."""
+        if problems := missing(schedule, self.statement, self.target):
+            return problems
+        fixed = self._fixed(schedule)
+        if find(fixed, self.target) is None or find(fixed, self.statement) is None:
+            message = (
+                f"'{self.statement}' cannot be placed by '{self.target}': what is derived from"
+                " loops is placed anew after each step."
+            )
+            return (Diagnostic("T013", message, hint="Name a loop or a pinned exchange."),)
+        return may_move(fixed, self.statement, self.target, after=self.after)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statement in its new place."""
+        raise_if_any(self.check(schedule, rules))
+        fixed = self._fixed(schedule)
+        body = [item for item in fixed.body if item.uid != self.statement]
+        moved = next(item for item in fixed.body if item.uid == self.statement)
+        if self.statement == self.target:
+            return fixed
+        place = [item.uid for item in body].index(self.target) + self.after
+        return replace(fixed, body=(*body[:place], moved, *body[place:]))
+
+    def _fixed(self, schedule: Schedule) -> Schedule:
+        """Return the schedule without what is derived, but for the exchange that is moved."""
+        moved: Statement | None = find(schedule, self.statement)
+        if isinstance(moved, HaloExchange) and not moved.pinned:
+            schedule = replaced(schedule, moved.uid, replace(moved, pinned=True))
+        return without_halos(schedule)

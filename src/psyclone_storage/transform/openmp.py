@@ -1,0 +1,214 @@
+"""OpenMP: loops whose iterations threads share, and regions in which a team of threads lives.
+
+The clauses on data (private, shared, reduction) follow from what is in a construct and are the back
+end's business; here it is decided what may run under which directive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.races import may_run_parallel
+from psyclone_storage.analysis.reduction import may_share_region, reductions_in
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Construct, Directive, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import (
+    Place,
+    Reasons,
+    loop_named,
+    missing,
+    not_a_loop,
+    place_of,
+    under_directive,
+)
+
+_SCHEDULES = re.compile(r"(static|dynamic|guided)(,[1-9]\d*)?|auto|runtime")
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelDo:
+    """Start a team of threads for one loop, whose iterations they share.
+
+    `schedule` is OpenMP's: `static`, `dynamic`, `guided`, each with a chunk size as in `static,8`,
+    or `auto` or `runtime`. Loop variables are private, all else is shared, and a scalar that the
+    loop reduces to is combined at its end.
+
+    Refused under another directive, for a loop over colours, and where iterations race: cells
+    that add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7).
+
+    before: loop1 over colours { cells(loop1) over cells of a colour { k } }
+    after:  loop1 over colours { omp-parallel-do(cells(loop1)) { cells(loop1) ... { k } } }
+    """
+
+    name: ClassVar[str] = "openmp-parallel-do"
+
+    loop: str
+    schedule: str = "static"
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop but those over colours."""
+        yield from _loops(schedule)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against threads."""
+        return _check_loop(schedule, rules, self.loop, self.schedule)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop under `omp parallel do`."""
+        raise_if_any(self.check(schedule, rules))
+        loop, clauses = loop_named(schedule, self.loop), _clauses(self.schedule)
+        uid = f"omp-parallel-do({loop.uid})"
+        made = Construct(uid, Directive.OMP_PARALLEL_DO, (loop,), clauses)
+        return replaced(schedule, loop.uid, made)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareLoop:
+    """Deal the iterations of one loop out to the threads of a region that is still to be opened.
+
+    The region comes with `openmp-parallel`; without it the recipe is not finished, which is an
+    error at its end. `schedule` is as for `openmp-parallel-do`. With `reproducible` each thread
+    adds up its own part of a sum and the parts are added in the order of the threads, so that
+    the same number of threads gives the same bits. That needs the schedule `static`.
+
+    Refused for the reasons of `openmp-parallel-do`.
+
+    before: loop1 over dofs { s = s + f * f }
+    after:  omp-do(loop1) { loop1 over dofs { s = s + f * f } }
+    """
+
+    name: ClassVar[str] = "openmp-do"
+
+    loop: str
+    schedule: str = "static"
+    reproducible: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop but those over colours."""
+        yield from _loops(schedule)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against threads."""
+        reasons = _check_loop(schedule, rules, self.loop, self.schedule)
+        if self.reproducible and not self.schedule.startswith("static"):
+            message = f"Sums under the schedule '{self.schedule}' are not reproducible."
+            reasons += (Diagnostic("T024", message, hint="Use the schedule 'static'."),)
+        return reasons
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop under `omp do`."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        reproducible = self.reproducible and bool(reductions_in(loop))
+        made = Construct(
+            f"omp-do({loop.uid})", Directive.OMP_DO, (loop,), _clauses(self.schedule), reproducible
+        )
+        return replaced(schedule, loop.uid, made)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenParallelRegion:
+    """Start one team of threads for the statements from `first` to `last`, with both.
+
+    Each loop in the region must be under `openmp-do` already: all else would be done by
+    every thread. Exchanges for these loops are made before the region, and the flags of halos
+    are set after it.
+
+    Refused if the statements do not stand side by side in the schedule, if an exchange would have
+    to happen between two of them, and if one uses a scalar that another reduces.
+
+    before: omp-do(loop1) { loop1 } omp-do(loop2) { loop2 }
+    after:  omp-parallel(omp-do(loop1)) { omp-do(loop1) { loop1 } omp-do(loop2) { loop2 } }
+    """
+
+    name: ClassVar[str] = "openmp-parallel"
+
+    first: str
+    last: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every run of statements that share their work, the longest ones first."""
+        body = without_halos(schedule).body
+        for start, first in enumerate(body):
+            length = 0
+            while start + length < len(body) and _shares_all(body[start + length]):
+                length += 1
+            for last in reversed(body[start : start + length]):
+                yield {"first": first.uid, "last": last.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against one region."""
+        if problems := missing(schedule, self.first, self.last):
+            return problems
+        inside = self._inside(without_halos(schedule))
+        if not inside:
+            message = (
+                f"'{self.first}' and '{self.last}' do not stand directly in '{schedule.name}', one"
+                " after the other."
+            )
+            return (Diagnostic("T023", message),)
+        reasons = [
+            Diagnostic(
+                "T027",
+                f"Every thread would do all of '{item.uid}'.",
+                place_of(item),
+                hint="Apply 'openmp-do' to its loop first.",
+            )
+            for item in inside
+            if not _shares_all(item)
+        ]
+        return (*reasons, *may_share_region(inside))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements under `omp parallel`."""
+        raise_if_any(self.check(schedule, rules))
+        bare = without_halos(schedule)
+        inside = self._inside(bare)
+        uid = f"omp-parallel({self.first})"
+        region = Construct(uid, Directive.OMP_PARALLEL, inside)
+        place = bare.body.index(inside[0])
+        return replace(bare, body=(*bare.body[:place], region, *bare.body[place + len(inside) :]))
+
+    def _inside(self, bare: Schedule) -> tuple[Statement, ...]:
+        places = {item.uid: place for place, item in enumerate(bare.body)}
+        if self.first not in places or self.last not in places:
+            return ()
+        return bare.body[places[self.first] : places[self.last] + 1]
+
+
+def _loops(schedule: Schedule) -> Iterator[Place]:
+    for item in statements(schedule):
+        if isinstance(item, Loop) and item.over not in (Over.COLOURS, Over.DOMAIN):
+            yield {"loop": item.uid}
+
+
+def _check_loop(schedule: Schedule, rules: Rules, uid: str, sharing: str) -> Reasons:
+    if problems := not_a_loop(schedule, uid):
+        return problems
+    reasons = under_directive(schedule, uid)
+    if not _SCHEDULES.fullmatch(sharing):
+        message = f"OpenMP has no schedule '{sharing}'."
+        hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and"
+        hint += " runtime."
+        reasons += (Diagnostic("T024", message, hint=hint),)
+    return (*reasons, *may_run_parallel(schedule, rules, loop_named(schedule, uid)))
+
+
+def _clauses(sharing: str) -> tuple[str, ...]:
+    return (f"schedule({sharing})",)
+
+
+def _shares_all(item: Statement) -> bool:
+    """Return whether all that `item` computes is dealt out to the threads around it."""
+    if isinstance(item, Construct):
+        return item.directive is Directive.OMP_DO
+    return isinstance(item, Loop) and item.over is Over.COLOURS and all(map(_shares_all, item.body))

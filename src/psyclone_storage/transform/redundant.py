@@ -1,0 +1,123 @@
+"""Redundant computation: compute halo cells instead of exchanging them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.touch import calls_in
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.kernel import Access, Iteration
+from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
+from psyclone_storage.ir.walk import outer_loops, path_to, replaced
+from psyclone_storage.transform.step import (
+    Place,
+    Reasons,
+    not_a_loop,
+    place_of,
+    under_directive,
+)
+
+_LARGER = (Iteration.CELL_COLUMN, Iteration.DOF)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeRedundantly:
+    """Let a loop run into the halo, down to level `depth` or, with depth 0, through all of it.
+
+    What the loop writes is then clean that far (one level less where cells add to shared dofs),
+    so that later exchanges can be shallower or go; what it reads must be, so that earlier ones can
+    be deeper. All exchanges are planned anew. A coloured loop is changed at both of its levels.
+
+    Refused without distributed memory; under a directive; for what must run where its metadata say
+    (owned or halo cells, owned dofs, the domain), for kernels between two meshes, and for
+    reductions, to which halo dofs would be added twice; if the loop goes that far already; if an
+    operator has no values there, or a stencil would look beyond the halo (PSyclone's rules of
+    redundant computation, and its defects B3 and B4).
+
+    before: halo(u)@loop2, loop1 over dofs, owned; halo(v)@loop2, loop2 reads v, stencil 1
+    after:  loop1 over dofs to halo level 1; loop2 reads v, stencil 1
+    """
+
+    name: ClassVar[str] = "compute-redundantly"
+
+    loop: str
+    depth: int = 0
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop that no other loop is around."""
+        for loop in outer_loops(schedule):
+            yield {"loop": loop.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against running further."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        outer = _outermost(schedule, self.loop)
+        reasons = list(under_directive(schedule, outer.uid))
+        if not schedule.distributed:
+            message = "Without distributed memory there is no halo to compute."
+            reasons.append(Diagnostic("T010", message))
+        if outer.over not in (Over.CELLS, Over.COLOURS, Over.DOFS):
+            message = f"'{outer.uid}' runs over {outer.over.value}, of which a halo has none."
+            reasons.append(Diagnostic("T011", message, place_of(outer)))
+        reasons += self._depth_reasons(outer)
+        for around, call in calls_in(outer):
+            reasons += _call_reasons(call)
+            reasons += rules.check_extent(self._enlarged(around), call)
+        return tuple(reasons)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop, and those nested with it, going further."""
+        raise_if_any(self.check(schedule, rules))
+        outer = _outermost(schedule, self.loop)
+        return replaced(schedule, outer.uid, self._enlarged(outer))
+
+    @property
+    def _extent(self) -> Extent:
+        return Extent(Reach.HALO, Depth.of(self.depth) if self.depth > 0 else WHOLE)
+
+    def _depth_reasons(self, loop: Loop) -> Iterator[Diagnostic]:
+        if self.depth < 0:
+            message = f"A halo has no level {self.depth}."
+            yield Diagnostic("T012", message, hint="Give 1 or more, or 0 for the whole halo.")
+            return
+        old = loop.extent
+        further = self._extent.depth
+        if not old.in_halo or old.reach is Reach.HALO_ONLY:
+            return
+        if further == old.depth or further.covers(old.depth) is not Fresh.YES:
+            message = (
+                f"'{loop.uid}' runs to halo level {describe_depth(old.depth)} already, and level"
+                f" {describe_depth(further)} is not certain to be further."
+            )
+            yield Diagnostic("T012", message, place_of(loop))
+
+    def _enlarged(self, loop: Loop) -> Loop:
+        body: tuple[Statement, ...] = tuple(
+            self._enlarged(item) if isinstance(item, Loop) else item for item in loop.body
+        )
+        return replace(loop, extent=self._extent, body=body)
+
+
+def _outermost(schedule: Schedule, uid: str) -> Loop:
+    """Return the loop that stands around all others on the path to the loop `uid`."""
+    return next(item for item in path_to(schedule, uid) if isinstance(item, Loop))
+
+
+def _call_reasons(call: KernelCall) -> Iterator[Diagnostic]:
+    kernel = call.kernel
+    if kernel.iteration not in _LARGER:
+        message = f"'{kernel.name}' operates on '{kernel.iteration.value}' and nothing else."
+        yield Diagnostic("T011", message, call.span)
+    if kernel.is_intergrid:
+        message = f"'{kernel.name}' works on two meshes, whose halos differ."
+        yield Diagnostic("T011", message, call.span)
+    if any(arg.access is Access.REDUCTION for arg in kernel.args):
+        message = f"'{kernel.name}' reduces: what lies in a halo would be counted twice."
+        yield Diagnostic("T011", message, call.span)

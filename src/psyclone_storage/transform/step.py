@@ -1,0 +1,105 @@
+"""What a step of a transformation is, and what all steps say in the same words.
+
+A step is a frozen record of what is to be done and where. It knows one change and its rules, and
+nothing of the halo exchanges that follow from it: `transform.workbench` derives those anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Protocol
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    Construct,
+    KernelCall,
+    Loop,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, statements
+
+Reasons = tuple[Diagnostic, ...]
+Place = Mapping[str, str]
+
+
+class Step(Protocol):
+    """One change of a schedule.
+
+    Its fields are the places it works on, by uid, and its options. `name` is how the command line
+    calls it.
+    """
+
+    name: ClassVar[str]
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the step; nothing if it may be applied."""
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the changed schedule, whose derived statements may be out of date.
+
+        Raises:
+            CompileError: the reasons of `check`, if there are any.
+        """
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield the places, as values of fields, that "everywhere" stands for."""
+
+
+def missing(schedule: Schedule, *uids: str) -> Reasons:
+    """Return that statements are not there (T003), with the nearest name that is."""
+    known = [item.uid for item in statements(schedule)]
+    return tuple(
+        Diagnostic(
+            "T003",
+            f"There is no '{uid}' in '{schedule.name}'.",
+            hint=did_you_mean(uid, known) or f"There are: {', '.join(known)}.",
+        )
+        for uid in uids
+        if uid not in known
+    )
+
+
+def not_a_loop(schedule: Schedule, uid: str) -> Reasons:
+    """Return why `uid` is no loop of `schedule` (T003, T004)."""
+    if problems := missing(schedule, uid):
+        return problems
+    if isinstance(find(schedule, uid), Loop):
+        return ()
+    return (Diagnostic("T004", f"'{uid}' is not a loop."),)
+
+
+def loop_named(schedule: Schedule, uid: str) -> Loop:
+    """Return the loop `uid`, which `not_a_loop` has found to be one."""
+    loop = find(schedule, uid)
+    assert isinstance(loop, Loop)
+    return loop
+
+
+def under_directive(schedule: Schedule, uid: str) -> Reasons:
+    """Return that `uid` stands in a construct or holds one, so that its shape is fixed (T007)."""
+    path = path_to(schedule, uid)
+    inside = statements(path[-1]) if isinstance(path[-1], Loop | Construct) else iter(())
+    around = [item for item in (*path[:-1], *inside) if isinstance(item, Construct)]
+    return tuple(
+        Diagnostic(
+            "T007",
+            f"'{uid}' is bound to the directive '{item.directive.value}' of '{item.uid}'.",
+            place_of(path[-1]),
+            hint="Change the loop first and add directives last.",
+        )
+        for item in around
+    )
+
+
+def place_of(statement: Statement) -> Span | None:
+    """Return where the first call inside `statement` stands in the algorithm."""
+    if isinstance(statement, KernelCall):
+        return statement.span
+    if not isinstance(statement, Loop | Construct):
+        return None
+    return next((call.span for call in kernel_calls(statement)), None)

@@ -1,0 +1,108 @@
+"""The schedule that is being worked on: the one mutable object of the compiler.
+
+Owns what happens around a step: check it, apply it, derive the halo exchanges anew, look whether
+the outcome is legal and in one piece, remember it. Knows no step by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Schedule, Statement
+from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.ir.walk import find
+from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.legality import check_constructs, check_flights
+from psyclone_storage.transform.step import Reasons, Step, missing
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A step that was applied, and the schedule before it: what it takes to undo the step."""
+
+    step: Step
+    before: Schedule
+
+
+class Workbench:
+    """A schedule with the steps applied to it so far."""
+
+    __slots__ = ("_history", "_rules", "_schedule")
+
+    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+        self._schedule = with_halos(schedule, rules)
+        self._rules = rules
+        self._history: list[Applied] = []
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule as it is now."""
+        return self._schedule
+
+    @property
+    def rules(self) -> Rules:
+        """What the domain knows about loops."""
+        return self._rules
+
+    @property
+    def history(self) -> tuple[Applied, ...]:
+        """The steps applied so far and not undone, in order."""
+        return tuple(self._history)
+
+    def __getitem__(self, uid: str) -> Statement:
+        """Return the statement `uid`.
+
+        Raises:
+            CompileError: `T003`, there is none; `T008`, a step has removed it.
+        """
+        found = find(self._schedule, uid)
+        if found is not None:
+            return found
+        for applied in reversed(self._history):
+            if find(applied.before, uid) is not None:
+                message = f"'{uid}' is no longer there: '{applied.step.name}' has removed it."
+                raise CompileError(Diagnostic("T008", message, hint="Undo that step first."))
+        raise CompileError(*missing(self._schedule, uid))
+
+    def check(self, step: Step) -> Reasons:
+        """Return all reasons against `step`; nothing if it may be applied."""
+        return self._tried(step)[1]
+
+    def apply(self, step: Step) -> Schedule:
+        """Apply `step`, derive the exchanges anew, and return the new schedule.
+
+        Raises:
+            CompileError: all reasons against the step; nothing has changed then.
+            InternalError: the step left a schedule that is not in one piece.
+        """
+        after, reasons = self._tried(step)
+        if reasons:
+            raise CompileError(*reasons)
+        if problems := check_schedule(after):
+            raise InternalError(f"'{step.name}' broke the schedule: {problems[0].message}")
+        self._history.append(Applied(step, self._schedule))
+        self._schedule = after
+        return after
+
+    def undo(self) -> Schedule:
+        """Take the last step back and return the schedule that it started from.
+
+        Raises:
+            CompileError: `T009`, there is nothing to undo.
+        """
+        if not self._history:
+            raise CompileError(Diagnostic("T009", "There is no step to undo."))
+        self._schedule = self._history.pop().before
+        return self._schedule
+
+    def _tried(self, step: Step) -> tuple[Schedule, Reasons]:
+        """Return what `step` makes of the schedule, and the reasons against it."""
+        if reasons := step.check(self._schedule, self._rules):
+            return self._schedule, reasons
+        changed = step.apply(self._schedule, self._rules)
+        if reasons := check_flights(changed, self._rules):
+            return self._schedule, reasons
+        planned = with_halos(changed, self._rules)
+        return planned, check_constructs(planned)

@@ -1,0 +1,120 @@
+"""Constructs: directives, their clauses on data, and reproducible sums."""
+
+from __future__ import annotations
+
+from lfric_schedules import (
+    built_in,
+    call,
+    dof_loop,
+    field,
+    field_arg,
+    kernel,
+    lines_of,
+    loop,
+    lowered,
+    scalar,
+)
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.schedule import Construct, Directive, Loop, Over, Statement
+
+F1 = field("f1")
+STATIC = ("schedule(static)",)
+
+
+def directives(text: str) -> list[str]:
+    return [line for line in lines_of(text) if line.startswith("!$omp")]
+
+
+def share(inner: Loop, *, reproducible: bool = False) -> Construct:
+    return Construct(f"do({inner.uid})", Directive.OMP_DO, (inner,), STATIC, reproducible)
+
+
+def parallel(*inner: Statement) -> Construct:
+    return Construct("region", Directive.OMP_PARALLEL, inner)
+
+
+def parallel_do(inner: Loop) -> Construct:
+    return Construct("both", Directive.OMP_PARALLEL_DO, (inner,), STATIC)
+
+
+def summed(uid: str = "loop1") -> Loop:
+    return dof_loop(built_in("sum_X", "s", "f1"), uid=uid)
+
+
+def test_a_parallel_do_names_its_counter_and_its_reduction() -> None:
+    text = lowered((F1, scalar("s")), parallel_do(summed()))
+    assert directives(text) == [
+        "!$omp parallel do default(shared), private(df), reduction(+:s), schedule(static)",
+        "!$omp end parallel do",
+    ]
+    lines = lines_of(text)
+    assert lines.index("s = 0.0_r_def") < lines.index(directives(text)[0])
+
+
+def test_minimum_and_maximum_have_reductions_of_their_own() -> None:
+    low = dof_loop(built_in("minval_X", "low", "f1"))
+    high = dof_loop(built_in("maxval_X", "high", "f1"), uid="loop2")
+    data = (F1, scalar("low"), scalar("high"))
+    text = lowered(data, parallel_do(low), parallel_do(high))
+    assert "reduction(min:low)" in text
+    assert "reduction(max:high)" in text
+
+
+def test_cells_of_a_colour_share_a_directive_inside_of_the_colours() -> None:
+    made = kernel(field_arg("w2", Access.INC))
+    inner = loop(call(made, "f1"), over=Over.CELLS_OF_COLOUR, uid="inner")
+    outer = Loop("outer", Over.COLOURS, inner.extent, 0, (parallel_do(inner),))
+    lines = lines_of(lowered((F1,), outer))
+    start = lines.index("do colour = 1, ncolours")
+    assert lines[start + 1] == (
+        "!$omp parallel do default(shared), private(cell_of_colour, cell), schedule(static)"
+    )
+    assert lines[start + 2].startswith("do cell_of_colour = 1")
+
+
+def test_one_region_has_the_private_variables_of_all_its_loops() -> None:
+    made = kernel(field_arg("w3", Access.WRITE))
+    cells = share(loop(call(made, "f1"), uid="loop2"))
+    text = lowered((F1, scalar("s")), parallel(share(summed()), cells))
+    assert directives(text) == [
+        "!$omp parallel default(shared), private(df, cell)",
+        "!$omp do reduction(+:s), schedule(static)",
+        "!$omp end do",
+        "!$omp do schedule(static)",
+        "!$omp end do",
+        "!$omp end parallel",
+    ]
+
+
+def test_reproducible_sums_are_added_in_the_order_of_the_threads() -> None:
+    text = lowered((F1, scalar("s")), parallel(share(summed(), reproducible=True)))
+    lines = lines_of(text)
+    start = lines.index("s = 0.0_r_def")
+    assert lines[start : lines.index("end subroutine invoke_test")] == [
+        "s = 0.0_r_def",
+        "allocate(s_of_threads(8, omp_get_max_threads()))",
+        "s_of_threads = s",
+        "!$omp parallel default(shared), private(df, thread)",
+        "thread = omp_get_thread_num() + 1",
+        "!$omp do schedule(static)",
+        "do df = loop1_start, loop1_stop",
+        "s_of_threads(1, thread) = s_of_threads(1, thread) + f1_data(df)",
+        "end do",
+        "!$omp end do",
+        "!$omp end parallel",
+        "do thread = 1, size(s_of_threads, 2)",
+        "s = s + s_of_threads(1, thread)",
+        "end do",
+        "deallocate(s_of_threads)",
+    ]
+    assert "use omp_lib, only: omp_get_max_threads, omp_get_thread_num" in lines
+
+
+def test_two_regions_use_one_array_of_partial_sums() -> None:
+    regions = [
+        Construct(f"region{at}", Directive.OMP_PARALLEL, (share(item, reproducible=True),))
+        for at, item in enumerate((summed(), summed("loop2")))
+    ]
+    lines = lines_of(lowered((F1, scalar("s")), *regions))
+    assert len([line for line in lines if line.startswith("allocate")]) == 1
+    assert lines.count("s_of_threads = s") == 2

@@ -1,0 +1,52 @@
+"""What happens around a step: exchanges planned anew, memory, names that are gone."""
+
+from __future__ import annotations
+
+from psyclone_storage.transform.colour import ColourLoop
+from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.redundant import ComputeRedundantly
+from unit.analysis.small import cells, dofs, uids
+from unit.transform.benches import bench, message_of, refused
+
+STENCIL = cells("v write w3", "u read w3 stencil 1")
+
+
+def test_exchanges_are_planned_before_and_after_each_step() -> None:
+    work = bench(dofs("u write w3"), STENCIL)
+    assert uids(work.schedule) == ["loop1", "mark(u)@loop1", "halo(u)@loop2", "loop2",
+                                   "mark(v)@loop2"]  # fmt: skip
+    work.apply(ComputeRedundantly("loop1", 1))
+    assert uids(work.schedule) == ["loop1", "mark(u)@loop1", "loop2", "mark(v)@loop2"]
+
+
+def test_undo_gives_back_the_very_schedule() -> None:
+    work = bench(dofs("u write w3"), cells("u inc w0"))
+    first = work.schedule
+    second = work.apply(ComputeRedundantly("loop1", 2))
+    work.apply(ColourLoop("loop2"))
+    assert [applied.step.name for applied in work.history] == ["compute-redundantly", "colour"]
+    assert work.undo() is second
+    assert work.undo() is first
+    assert work.history == ()
+
+
+def test_there_may_be_nothing_to_undo() -> None:
+    assert message_of(bench(dofs("u write w3")).undo) == "There is no step to undo."
+
+
+def test_a_statement_is_found_by_its_name() -> None:
+    assert bench(dofs("u write w3"))["loop1"].uid == "loop1"
+
+
+def test_a_name_that_was_never_there_is_told_from_one_that_is_gone() -> None:
+    work = bench(dofs("u write w3"), dofs("v write w3"))
+    assert message_of(lambda: work["loop9"]) == "There is no 'loop9' in 'small'."
+    work.apply(FuseLoops("loop1", "loop2"))
+    gone = "'loop2' is no longer there: 'fuse' has removed it."
+    assert message_of(lambda: work["loop2"]) == gone
+
+
+def test_a_refused_step_leaves_no_trace() -> None:
+    work = bench(dofs("u write w3"))
+    assert refused(work, ColourLoop("loop1")) == ["T005"]
+    assert work.history == ()
