@@ -1,0 +1,104 @@
+"""What the routines of all infrastructures have in common: names, order, one subroutine per invoke.
+
+Statements are lowered first. What they need is asked for on the way and collects in the
+routine's workspace, so that declarations and set-up, which are written before them, hold
+what is used and nothing else. How a statement is spelt is for the infrastructure to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from psyclone_storage.backend.workspace import Imports, Workspace
+from psyclone_storage.ir.schedule import HaloExchange, Invoke, Loop, Program, Schedule, Statement
+from psyclone_storage.ir.unit import Blank, Comment, Declare, Line, Routine, Unit
+from psyclone_storage.ir.walk import kernel_calls
+
+
+class RoutineLowering(Protocol):
+    """What the frame asks while it lowers one routine, in this order."""
+
+    def dummies(self) -> tuple[Declare, ...]:
+        """Return the declarations of the routine's dummy arguments, in order."""
+
+    def lower(self, statement: Statement) -> tuple[Line, ...]:
+        """Return the lines of a statement that stands directly in the schedule."""
+
+    def finish(self) -> None:
+        """Add to the set-up what can only be known when all statements are lowered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Infrastructure:
+    """What generated code is written against.
+
+    `reserved` are names that no variable may have. `home_of_kind` gives the module of a kind
+    parameter, in lower case, that the algorithm does not import by name. `begin` starts the
+    lowering of a routine in its workspace.
+    """
+
+    reserved: frozenset[str]
+    home_of_kind: Callable[[str], str]
+    begin: Callable[[Schedule, Workspace], RoutineLowering]
+
+
+def lower_routines(program: Program, infrastructure: Infrastructure, comment: str = "") -> Unit:
+    """Return the module of a program's routines."""
+    routines = {invoke.name for invoke in program.invokes}
+    data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
+    imports = Imports({program.name, *routines, *data})
+    lowered = tuple(
+        _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
+    )
+    return Unit(program.name, imports.uses(), lowered, comment)
+
+
+def _lower_invoke(
+    program: Program, invoke: Invoke, imports: Imports, infrastructure: Infrastructure
+) -> Routine:
+    schedule = invoke.schedule
+    home_of_kind = partial(_home_of_kind, invoke, infrastructure)
+    taken = infrastructure.reserved | _taken(program, schedule)
+    work = Workspace(imports, taken, home_of_kind)
+    lowering = infrastructure.begin(schedule, work)
+    dummies = lowering.dummies()
+    body = tuple(_lower_body(lowering, schedule))
+    lowering.finish()
+    heading = Comment("Halo exchanges and loops" if schedule.distributed else "Loops")
+    lines = (*work.set_up(), heading, *body, *work.tear_down())
+    return Routine(schedule.name, dummies, work.declarations(), lines)
+
+
+def _taken(program: Program, schedule: Schedule) -> set[str]:
+    """Return the names of the program that no variable of the routine may have."""
+    kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
+    return {
+        *(datum.name for datum in schedule.data),
+        *(invoke.name for invoke in program.invokes),
+        *(name for kernel in kernels for name in (kernel.procedure, kernel.module)),
+        program.name,
+    }
+
+
+def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> str:
+    """Return the module of a kind parameter: the algorithm's, if that imports it by name."""
+    for scope in invoke.parsed.scopes:
+        for use in scope.uses:
+            if any(name.local.lower() == kind.lower() for name in use.only or ()):
+                return use.module
+    return infrastructure.home_of_kind(kind.lower())
+
+
+def _lower_body(lowering: RoutineLowering, schedule: Schedule) -> Iterator[Line]:
+    """Yield the statements, an empty line before each loop and before the exchanges for it."""
+    before: Statement | None = None
+    for statement in schedule.body:
+        lines = lowering.lower(statement)
+        starts = isinstance(statement, Loop | HaloExchange)
+        if before is not None and starts and not isinstance(before, HaloExchange):
+            yield Blank()
+        yield from lines
+        before = statement
