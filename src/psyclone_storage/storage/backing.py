@@ -25,13 +25,14 @@ _WRITE = AccessMode.READ_WRITE
 class Windows:
     """Keep the arrays of a storage on its two sides, and its data interface, once made."""
 
-    __slots__ = ("host", "reading", "device", "interface")
+    __slots__ = ("host", "reading", "device", "kernel", "interface")
 
     def __init__(self) -> None:
         """Start with nothing made."""
         self.host: np.ndarray[Any, Any] | None = None
         self.reading: np.ndarray[Any, Any] | None = None
         self.device: Any = None
+        self.kernel: Any = None
         self.interface: dict[str | None, dict[str, Any]] | None = None
 
 

@@ -44,6 +44,8 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 Sides: TypeAlias = tuple[MemorySpace | None, MemorySpace | None]
 
+_new = object.__new__
+
 READ = AccessMode.READ
 WRITE = AccessMode.READ_WRITE
 OVERWRITE = AccessMode.WRITE_ONLY
@@ -238,22 +240,28 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         owner = picked.base
         if owner is not array and (owner is None or owner is not array.base):
             return picked
-        return type(self)(picked, (self._labels, key, array.shape), backing or self.backing())
+        # What __init__ does, without the call: slicing is done in inner loops.
+        view = _new(type(self))
+        view._array = picked  # noqa: SLF001
+        view._labels = (self._labels, key, array.shape)  # noqa: SLF001
+        view._backing = backing or self.backing()  # noqa: SLF001
+        view._windows = None  # noqa: SLF001
+        return view
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
         backing = self._backing
         if backing is None or backing.buffer is None:
-            self._array[host_key(key)] = self._values_of(value, None)
+            self._array[host_key(key)] = host_values(value)
             return
         space = backing.device if self.writes_on_device(value) else backing.host
         assert space is not None
         on_device = space is backing.device
-        values = self._values_of(value, space)
+        values = device_values(value) if on_device else host_values(value)
         chosen = device_key(key) if on_device else host_key(key)
         whole = is_everything(key) and self._covers_buffer()
         if whole:
-            self._check_fit(values)
+            elements.check_fit(self, values)
         token = backing.buffer.acquire(space, OVERWRITE if whole else WRITE)
         try:
             self.window(space)[chosen] = values
@@ -434,7 +442,7 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle parameters and the values of the host buffer."""
-        return _restored, (type(self), self.parameters(), np.array(self.data_ro))
+        return elements.restored, (type(self), self.parameters(), np.array(self.data_ro))
 
     def describe(self) -> str:
         """Return the subject of a message: label, shape, type and place."""
@@ -465,33 +473,50 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
 
     def reading_window(self) -> Array:
         """Return the array of the host as a read-only one, valid or not."""
-        windows = self._kept()
-        if windows.reading is None:
+        windows = self._windows
+        if windows is None or windows.reading is None:
+            windows = self._kept()
             windows.reading = self.window(self._needed_side("host")).view()
             windows.reading.flags.writeable = False
         return windows.reading
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
         """Return an access to the data on one side, None where there is nothing to lock."""
-        space = self._needed_side("host" if device is None else "device")
-        backing = self.backing()
-        if backing.buffer is None:
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            self._needed_side("host" if device is None else "device")
             return None
+        space = backing.host if device is None else backing.device
+        if space is None:
+            space = self._needed_side("host" if device is None else "device")
         if mode is OVERWRITE and not self._covers_buffer():
             mode = WRITE
         return backing.buffer.acquire(space, mode)
 
-    def has_side(self, device: str | None) -> bool:
-        """Say whether there is a buffer on that side."""
+    def lend(self, device: str | None, mode: AccessMode, tokens: list[AccessToken]) -> Any:
+        """Return the array of one side for a call, None where there is no buffer on that side.
+
+        What has to be released after the call is added to `tokens`.
+        """
         backing = self._backing
-        if backing is None:
-            return device is None
-        return (backing.host if device is None else backing.device) is not None
+        if backing is None or backing.buffer is None:
+            if device is not None:
+                return None
+            return self.reading_window() if mode is READ else self._array
+        space = backing.host if device is None else backing.device
+        if space is None:
+            return None
+        token = backing.buffer.acquire(space, mode)
+        tokens.append(token)
+        return self.window_for(token, mode)
 
     def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
         """Return the array that a holder of `token` works on; on a device, what a kernel gets."""
+        windows = self._kept()
         if token is not None and token.space is self.backing().device:
-            return token.kernel_view(self.window(token.space))
+            if windows.kernel is None:
+                windows.kernel = token.kernel_view(self.window(token.space))
+            return windows.kernel
         if mode is READ:
             return self.reading_window()
         return self.window(self._needed_side("host"))
@@ -567,21 +592,3 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         except IndexError as error:
             raise elements.missing(self, key, error) from error
         return type(self)(array, (self._labels, key, self.shape), backing)
-
-    def _values_of(self, value: Any, space: MemorySpace | None) -> Any:
-        """Return `value` as the arrays at `space` take it, None being the host."""
-        backing = self._backing
-        on_device = space is not None and backing is not None and space is backing.device
-        return device_values(value) if on_device else host_values(value)
-
-    def _check_fit(self, values: Any) -> None:
-        shape = tuple(getattr(values, "shape", ()))
-        if np.broadcast_shapes(shape, self.shape) != self.shape:
-            raise ValueError(f"{self.describe()} cannot take values of shape {shape}.")
-
-
-def _restored(kind: type[Storage], parameters: Parameters, values: Array) -> Storage:
-    """Return the storage that was pickled."""
-    made = kind.allocate(parameters)
-    made[...] = values
-    return made

@@ -135,19 +135,15 @@ class Binding:
     def __enter__(self) -> Arguments:
         """Acquire all arguments and return their arrays."""
         arrays = Arguments(self._arguments)
-        device, writes = self._device, self._writes
+        device, writes, tokens = self._device, self._writes, self._tokens
         try:
             for name, thing in self._arguments.items():
-                mode = WRITE if name in writes else READ
-                if isinstance(thing, Storage) and thing.has_side(device):
-                    token = thing.acquire(device, mode)
-                    if token is not None:
-                        self._tokens.append(token)
-                    arrays[name] = thing.window_for(token, mode)
+                array = None
+                if isinstance(thing, Storage):
+                    array = thing.lend(device, WRITE if name in writes else READ, tokens)
                 elif device is None and isinstance(thing, np.ndarray):
-                    arrays[name] = thing
-                else:
-                    arrays[name] = self._receive(name, thing)
+                    array = thing
+                arrays[name] = self._receive(name, thing) if array is None else array
         except BaseException as error:
             self._end(error)
             raise
@@ -197,7 +193,7 @@ class Binding:
             for guest in self._guests:
                 call(guest.info, "release")
             for token in self._tokens:
-                token.release(error)
+                token.buffer.release(token, error)
             self._guests.clear()
             self._tokens.clear()
 

@@ -32,30 +32,24 @@ Shape = int | Sequence[int]
 
 def empty(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage whose values are undefined (GDP-40)."""
-    try:
-        plan = _plan(shape, dtype, **keywords)
-    except TypeError:
-        plan = _make_plan(shape, dtype, keywords)
-    if plan.parameters.device is None:
-        return CPUStorage.from_plan(plan)
-    return _made(plan.parameters)
+    return _new(shape, dtype, keywords)
 
 
 def zeros(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage of zeros (GDP-42)."""
-    return _made(_make_plan(shape, dtype, keywords).parameters, 0)
+    return _new(shape, dtype, keywords, 0)
 
 
 def ones(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage of ones (GDP-44)."""
-    return _made(_make_plan(shape, dtype, keywords).parameters, 1)
+    return _new(shape, dtype, keywords, 1)
 
 
 def full(
     shape: Shape, fill_value: Any, dtype: Any = np.float64, **keywords: Unpack[Keywords]
 ) -> Storage:
     """Return a storage with all elements `fill_value` (GDP-46)."""
-    return _made(_make_plan(shape, dtype, keywords).parameters, fill_value)
+    return _new(shape, dtype, keywords, fill_value)
 
 
 def empty_like(data: Any, dtype: Any = None, **keywords: Unpack[Keywords]) -> Storage:
@@ -184,6 +178,17 @@ def _make_plan(shape: Any, dtype: Any, keywords: Mapping[str, Any]) -> Plan:
 @lru_cache(maxsize=1024)
 def _plan(shape: Any, dtype: Any, **keywords: Any) -> Plan:
     return _make_plan(shape, dtype, keywords)
+
+
+def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) -> Storage:
+    """Return a new storage; the plans for what was asked for before are at hand."""
+    try:
+        plan = _plan(shape, dtype, **keywords)
+    except TypeError:  # A shape that is a list, or an error that comes again.
+        plan = _make_plan(shape, dtype, keywords)
+    if plan.parameters.device is None:
+        return CPUStorage.from_plan(plan, init)
+    return _made(plan.parameters, init)
 
 
 def _made(parameters: Parameters, init: Any = None) -> Storage:

@@ -18,6 +18,10 @@ class Readable(Protocol):
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not."""
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the extents."""
+
     def describe(self) -> str:
         """Return the subject of a message."""
 
@@ -45,3 +49,17 @@ def read_described(storage: Readable, array: np.ndarray[Any, Any], key: Any) -> 
 def missing(storage: Readable, key: Any, error: IndexError) -> IndexError:
     """Return the error that says which storage has nothing at `key`."""
     return IndexError(f"{storage.describe()} has nothing at {key!r}: {error}.")
+
+
+def check_fit(storage: Readable, values: Any) -> None:
+    """Raise `ValueError` unless `values` can be broadcast to all of `storage`."""
+    shape = tuple(getattr(values, "shape", ()))
+    if np.broadcast_shapes(shape, storage.shape) != storage.shape:
+        raise ValueError(f"{storage.describe()} cannot take values of shape {shape}.")
+
+
+def restored(kind: Any, parameters: Any, values: np.ndarray[Any, Any]) -> Any:
+    """Return the storage of a kind that was pickled."""
+    made = kind.allocate(parameters)
+    made[...] = values
+    return made

@@ -6,12 +6,13 @@ side for an assignment.
 
 from __future__ import annotations
 
+from ctypes import addressof, c_char
 from math import lcm
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from psyclone_storage.storage.backing import Backing, address_of
+from psyclone_storage.storage.backing import Backing
 from psyclone_storage.storage.base_storage import Sides, Storage
 from psyclone_storage.storage.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.hints import Hints
@@ -157,6 +158,11 @@ class CUDAManagedGPUStorage(Storage):
             return backing.window(space, self._array)
         return super().window(space)
 
+    def reading_window(self) -> np.ndarray[Any, Any]:
+        """Return the array of the host, read-only, after all work of the device has ended."""
+        self._kept().reading = None
+        return super().reading_window()
+
     def current_space(self) -> MemorySpace:
         """Return unified memory."""
         return managed_space()
@@ -268,7 +274,7 @@ def _aligned_array(plan: Plan) -> np.ndarray[Any, Any]:
     parameters = plan.parameters
     alignment = parameters.labels.alignment_size
     pages = np.empty(plan.nbytes + alignment, np.uint8)
-    start = -address_of(pages) % alignment + plan.offset
+    start = -addressof(c_char.from_buffer(pages.data)) % alignment + plan.offset
     return np.ndarray(parameters.shape, parameters.dtype, pages, start, plan.strides)
 
 
