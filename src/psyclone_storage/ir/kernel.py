@@ -75,6 +75,32 @@ class StencilShape(Enum):
     REGION = "region"
 
 
+@dataclass(frozen=True, slots=True)
+class GridStencil:
+    """How many neighbours a kernel looks at in each direction of a grid.
+
+    `rows` go from north to south, the counts in a row from west to east; the one in the middle
+    tells whether the point itself is looked at.
+    """
+
+    rows: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
+
+    @property
+    def depth(self) -> int:
+        """The distance of the furthest neighbour, 0 if there is none."""
+        counts = [count for row in self.rows for count in row]
+        return max(count for place, count in enumerate(counts) if place != _CENTRE)
+
+    @property
+    def value(self) -> str:
+        """The stencil as metadata spell it: `000,110,000`."""
+        return ",".join("".join(map(str, row)) for row in self.rows)
+
+
+_CENTRE = 4
+"""The place of the point itself among the nine of a stencil."""
+
+
 class MeshRole(Enum):
     """On which of its two meshes an argument of an inter-grid kernel lives."""
 
@@ -92,6 +118,7 @@ class Iteration(Enum):
     DOF = "dof"
     OWNED_DOF = "owned_dof"
     DOMAIN = "domain"
+    GRID_POINT = "grid point"
 
     @property
     def over_dofs(self) -> bool:
@@ -164,7 +191,7 @@ class KernelArg:
     space: str = ""
     space_from: str = ""
     vector: int = 1
-    stencil: StencilShape | None = None
+    stencil: StencilShape | GridStencil | None = None
     mesh: MeshRole | None = None
     rank: int = 0
     grid_property: str = ""
@@ -186,6 +213,32 @@ class SpaceFunctions:
 
 
 @dataclass(frozen=True, slots=True)
+class GridBounds:
+    """Where the loops over a named set of grid points start and stop.
+
+    Each is Fortran in which `{start}` and `{stop}` stand for the ends of the internal region.
+    """
+
+    outer_start: str
+    outer_stop: str
+    inner_start: str
+    inner_stop: str
+
+
+@dataclass(frozen=True, slots=True)
+class GridPoints:
+    """The points of a structured grid that a kernel is called for.
+
+    `name` is that of metadata. `offset` says which points of the staggered grid share an index.
+    `bounds` are those of a set that is not built in.
+    """
+
+    name: str
+    offset: str
+    bounds: GridBounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Formula:
     """What a built-in computes at one dof.
 
@@ -204,7 +257,8 @@ class Kernel:
     """A kernel or built-in: what it is called for, with what, and what it needs besides.
 
     `name` is the name used in an invoke, `procedure` the subroutine to call, `module` where both
-    come from (empty for a built-in, which has a `formula`).
+    come from (empty for a built-in, which has a `formula`). A kernel for points of a structured grid
+    has `points`.
     """
 
     name: str
@@ -219,6 +273,7 @@ class Kernel:
     mesh_properties: tuple[str, ...] = ()
     cma: CmaKind | None = None
     formula: Formula | None = None
+    points: GridPoints | None = None
     implementations: tuple[str, ...] = ()
     generation: Generation = Generation.CURRENT
     span: Span | None = field(default=None, compare=False, repr=False)

@@ -74,5 +74,8 @@ class Rules(Protocol):
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
         """Return the names of the data that provably have no annexed dofs."""
 
+    def knows_clean_halos(self) -> bool:
+        """Return whether flags tell at run time which halos are clean."""
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""

@@ -170,6 +170,10 @@ class LfricRules:
             known[continuity_of(space)] |= data
         return frozenset(known[Continuity.DISCONTINUOUS] - known[Continuity.CONTINUOUS])
 
+    def knows_clean_halos(self) -> bool:
+        """Return True: every field has a flag for each level of its halo."""
+        return True
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may.
 
