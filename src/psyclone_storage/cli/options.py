@@ -82,7 +82,7 @@ def read_options(words: Sequence[str]) -> Options:
             contradict each other.
         SystemExit: help or the version was asked for and printed.
     """
-    given = _build_parser().read(words)
+    given = _build_parser().read(_with_flags_joined(words))
     options = Options(
         files=tuple(given.files),
         api=given.api,
@@ -215,6 +215,20 @@ def _mixtures(options: Options) -> Iterator[tuple[str, str]]:
 
 
 # ------------------------------------------------------------------ the words
+
+
+def _with_flags_joined(words: Sequence[str]) -> list[str]:
+    """Return `words` with `--f90flags` and its value as one word.
+
+    The value starts with a dash, so that it would be taken for an option.
+    """
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] == "--f90flags":
+            joined[-1] = f"--f90flags={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _build_parser() -> Parser:

@@ -179,7 +179,7 @@ def test_an_algorithm_without_invokes_is_passed_on(command: Command, project: Pa
 # ------------------------------------------------------------------ outputs that fail
 
 
-def test_all_outputs_that_fail_are_reported(command: Command, project: Path) -> None:
+def test_all_outputs_that_fail_are_reported(command: Command) -> None:
     words = "-oalg kernels -opsy psy.f90 --depfile kernels/../kernels/x/../.. alg.x90"
     done = command(*words.split())
     assert done.status == 1

@@ -58,6 +58,7 @@ def test_without_options_the_settings_decide() -> None:
         ("--schedule-json", "schedule_json", "-"),
         ("--dag=dag.dot", "dag", "dag.dot"),
         ("--compile --f90flags=-O2", "compiler_flags", "-O2"),
+        ("--compile --f90flags -O2", "compiler_flags", "-O2"),
     ],
 )
 def test_spelling(words: str, name: str, value: object) -> None:

@@ -82,7 +82,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "chmod", full)
-    with pytest.raises(CompileError, match="'.*alg.f90' cannot be written: No space left"):
+    with pytest.raises(CompileError, match=r"'.*alg\.f90' cannot be written: No space left"):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["alg.f90"]

@@ -1,0 +1,111 @@
+"""Compiling what was generated: with a compiler, or with what stands for one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unit.cli.conftest import Command
+
+FAKE = """#!/bin/sh
+# Stands for a compiler: it accepts everything, and notes what it is given.
+for word in "$@"; do echo "$word"; done >> words.txt
+"""
+
+
+@pytest.fixture
+def fake(project: Path) -> Path:
+    """Return the file in which a compiler that accepts everything notes its words."""
+    compiler = project / "f90"
+    compiler.write_text(FAKE)
+    compiler.chmod(0o755)
+    return project / "words.txt"
+
+
+def test_kernels_come_first_with_the_flags_of_the_user(
+    command: Command, fake: Path, project: Path
+) -> None:
+    flags = "-O2 -Wall"
+    done = command("--compile", "--f90", "./f90", f"--f90flags={flags}", "-I", "inc", "alg.x90")
+    assert (done.status, done.out, done.err) == (0, "", "")
+    words = fake.read_text().splitlines()
+    sources = [Path(word).name for word in words if word.endswith((".f90", ".x90"))]
+    assert sources[-4:] == [
+        "wind_tendency_kernel_mod.f90",
+        "wind_to_cell_kernel_mod.f90",
+        "alg_psy.f90",
+        "alg.f90",
+    ]
+    assert {"-O2", "-Wall", "-Iinc"} <= set(words)
+
+
+def test_the_interfaces_are_compiled_once(command: Command, fake: Path) -> None:
+    words = ("--compile", "--f90", "./f90", "alg.x90")
+    command(*words)
+    first = fake.read_text().count("mesh_mod.f90")
+    command(*words)
+    assert fake.read_text().count("mesh_mod.f90") == first > 0
+
+
+def test_nothing_is_left_behind(command: Command, fake: Path) -> None:
+    done = command("--compile", "--f90", "./f90", "alg.x90", "--output-dir", "out")
+    assert set(done.written) == {"out/alg.f90", "out/alg_psy.f90", fake.name}
+
+
+def test_a_module_may_be_there_in_compiled_form(
+    command: Command, fake: Path, project: Path
+) -> None:
+    kernel = project / "kernels" / "wind_to_cell_kernel_mod.f90"
+    text = kernel.read_text().replace(
+        "  use kernel_mod", "  use speed_table_mod, only : table\n  use kernel_mod", 1
+    )
+    kernel.write_text(text)
+    (project / "inc").mkdir()
+    words = ("--compile", "--f90", "./f90", "-I", "inc", "alg.x90")
+    assert "error[L013]: The module 'speed_table_mod' is not found" in command(*words).err
+    (project / "inc" / "speed_table_mod.mod").touch()
+    assert command(*words).err == ""
+
+
+def test_modules_are_found_below_the_kernel_folders(
+    command: Command, fake: Path, project: Path
+) -> None:
+    kernel = project / "kernels" / "wind_to_cell_kernel_mod.f90"
+    text = kernel.read_text().replace(
+        "  use kernel_mod",
+        "  use, intrinsic :: iso_c_binding\n  use table_mod\n  use kernel_mod",
+        1,
+    )
+    kernel.write_text(text)
+    (project / "kernels" / "deep").mkdir()
+    (project / "kernels" / "deep" / "table_mod.F90").write_text(
+        "module table_mod\n  use constants_mod, only: r_def\nend module table_mod\n"
+    )
+    assert command("--compile", "--f90", "./f90", "alg.x90").err == ""
+    words = fake.read_text()
+    assert words.index("table_mod.F90") < words.rindex("wind_to_cell_kernel_mod.f90")
+
+
+def test_an_unwritable_cache_is_reported(command: Command, fake: Path, project: Path) -> None:
+    (project.parent / "cache").write_text("not a folder")
+    done = command("--compile", "--f90", "./f90", "alg.x90")
+    assert done.err.startswith("error[L003]: '")
+    assert "is not a directory" in done.err
+
+
+@pytest.mark.fortran
+def test_what_is_generated_compiles(command: Command) -> None:
+    done = command("--compile", "--f90flags", "-Wall", "alg.x90")
+    assert (done.status, done.err) == (0, "")
+
+
+@pytest.mark.fortran
+def test_code_that_does_not_fit_its_kernel_is_rejected(command: Command, project: Path) -> None:
+    kernel = project / "kernels" / "wind_to_cell_kernel_mod.f90"
+    text = kernel.read_text()
+    place = text.index("subroutine wind_to_cell_code")
+    kernel.write_text(text[:place] + text[place:].replace("real(kind=r_def)", "logical"))
+    done = command("--compile", "alg.x90")
+    assert done.status == 1
+    assert "error[L011]" in done.err
