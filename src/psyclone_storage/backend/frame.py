@@ -13,7 +13,15 @@ from functools import partial
 from typing import Protocol
 
 from psyclone_storage.backend.workspace import Imports, Workspace
-from psyclone_storage.ir.schedule import HaloExchange, Invoke, Loop, Program, Schedule, Statement
+from psyclone_storage.ir.schedule import (
+    Construct,
+    HaloExchange,
+    Invoke,
+    Loop,
+    Program,
+    Schedule,
+    Statement,
+)
 from psyclone_storage.ir.unit import Blank, Comment, Declare, Line, Routine, Unit
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -97,7 +105,7 @@ def _lower_body(lowering: RoutineLowering, schedule: Schedule) -> Iterator[Line]
     before: Statement | None = None
     for statement in schedule.body:
         lines = lowering.lower(statement)
-        starts = isinstance(statement, Loop | HaloExchange)
+        starts = isinstance(statement, Loop | HaloExchange | Construct)
         if before is not None and starts and not isinstance(before, HaloExchange):
             yield Blank()
         yield from lines

@@ -69,7 +69,8 @@ def lower_program(program: Program, options: LoweringOptions = _PLAIN) -> Unit:
         several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
         return _Lowering(Context(schedule, work, several), options.checks)
 
-    return lower_routines(program, Infrastructure(abi.RESERVED, _home_of_kind, begin), options.comment)
+    infrastructure = Infrastructure(abi.RESERVED, _home_of_kind, begin)
+    return lower_routines(program, infrastructure, options.comment)
 
 
 def _home_of_kind(kind: str) -> str:
@@ -137,6 +138,10 @@ def _loop(context: Context, loop: Loop) -> tuple[Line, ...]:
             index = _counter(context, "cell" if loop.over is Over.CELLS else "df")
             start, stop = loop_bounds(context, loop, space)
             return (Do(index.text, start, stop, _body(context, loop, index)),)
+        case Over.ROWS | Over.COLUMNS:
+            raise InternalError(
+                f"'{loop.uid}' counts {loop.over.value}, which LFRic does not have."
+            )
 
 
 def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:

@@ -156,10 +156,18 @@ def _build_loop(number: int, call: KernelCall, domain: Domain, schedule: Schedul
     uid = f"loop{number}"
     extent = domain.rules.initial_extent(call, schedule)
     position = domain.bounds_from(call.kernel)
-    return Loop(uid, _over(call.kernel), extent, position, (call,))
+    outer, *inner = _nest(call.kernel)
+    body: KernelCall | Loop = call
+    for over in reversed(inner):
+        body = Loop(f"{over.value}@{uid}", over, extent, position, (body,))
+    return Loop(uid, outer, extent, position, (body,))
 
 
-def _over(kernel: Kernel) -> Over:
-    if kernel.iteration is Iteration.DOMAIN:
-        return Over.DOMAIN
-    return Over.DOFS if kernel.iteration.over_dofs else Over.CELLS
+def _nest(kernel: Kernel) -> tuple[Over, ...]:
+    """Return what the loops around a call of `kernel` count, from outside to inside."""
+    match kernel.iteration:
+        case Iteration.GRID_POINT:
+            return (Over.ROWS, Over.COLUMNS)
+        case Iteration.DOMAIN:
+            return (Over.DOMAIN,)
+    return (Over.DOFS if kernel.iteration.over_dofs else Over.CELLS,)

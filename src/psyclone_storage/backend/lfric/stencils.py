@@ -44,7 +44,7 @@ class Stencil:
 def stencil_of(context: Context, call: KernelCall, arg: int) -> Stencil:
     """Return the stencil with which `call` reads its argument `arg`."""
     actual, shape = call.args[arg], call.kernel.args[arg].stencil
-    if actual.extent is None or shape is None:
+    if actual.extent is None or not isinstance(shape, StencilShape):
         raise InternalError(f"Argument {arg + 1} of '{call.kernel.name}' has no stencil.")
     space = space_of(context, call, arg)
     return Stencil(space, constant(context, actual.extent), shape, actual.direction)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
-from psyclone_storage.domain.lfric.declared import Declared
+from psyclone_storage.domain.declared import Declared, is_variable
 from psyclone_storage.domain.lfric.precision import (
     OBJECT_TYPES,
     QUADRATURE_TYPES,
@@ -20,7 +20,6 @@ from psyclone_storage.domain.lfric.slots import (
     Surroundings,
     Wish,
     component_of_vector,
-    is_variable,
 )
 from psyclone_storage.ir.expr import (
     Expr,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domain.data import Wanted
+from psyclone_storage.domain.declared import Declared
 from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.domain.lfric.declared import Declared
 from psyclone_storage.domain.lfric.precision import (
     DEFAULT_KINDS,
     OBJECT_TYPES,

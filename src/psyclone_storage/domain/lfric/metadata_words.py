@@ -68,7 +68,9 @@ ACCESSES: Mapping[str, Access] = MappingProxyType(
 )
 STENCILS: Mapping[str, StencilShape] = {shape.value: shape for shape in StencilShape}
 MESHES: Mapping[str, MeshRole] = {"gh_coarse": MeshRole.COARSE, "gh_fine": MeshRole.FINE}
-ITERATIONS: Mapping[str, Iteration] = {iteration.value: iteration for iteration in Iteration}
+ITERATIONS: Mapping[str, Iteration] = {
+    iteration.value: iteration for iteration in Iteration if iteration is not Iteration.GRID_POINT
+}
 ITERATIONS_2019: Mapping[str, Iteration] = {"cells": Iteration.CELL_COLUMN}
 SHAPES: Mapping[str, BasisShape] = {shape.value: shape for shape in BasisShape}
 OPERATIONS: Mapping[str, BasisOperation] = {

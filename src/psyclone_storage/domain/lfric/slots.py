@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from psyclone_storage.domain.data import DataTable
-from psyclone_storage.domain.lfric.declared import Declared, declared
-from psyclone_storage.ir.expr import Expr, Index, Member, Name, canonical, whole_number
+from psyclone_storage.domain.declared import Declared
+from psyclone_storage.domain.lfric.declared import declared
+from psyclone_storage.ir.expr import Expr, Index, canonical, whole_number
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, StencilShape
 from psyclone_storage.ir.parsed import ParsedAlgorithm, Scope
 
@@ -85,13 +86,3 @@ def component_of_vector(
     if canonical(expr.base) not in around.vectors or number is None:
         return None
     return expr.base, number
-
-
-def is_variable(expr: Expr) -> bool:
-    """Return whether `expr` designates an object: a name, a component or an element."""
-    match expr:
-        case Name(_):
-            return True
-        case Member(base, _) | Index(base, _):
-            return is_variable(base)
-    return False

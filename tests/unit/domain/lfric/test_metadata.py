@@ -15,6 +15,7 @@ from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
+from psyclone_storage.domain.lfric.metadata_words import ITERATIONS
 from psyclone_storage.domain.lfric.metadata_access import allowed_accesses
 from psyclone_storage.domain.lfric.metadata_words import read_access_mapping
 from psyclone_storage.domain.lfric.spaces import DEFAULT_LIMITS, Limits
@@ -210,7 +211,7 @@ def test_orientation_of_2019_needs_no_shape() -> None:
     assert result.functions[0].operations == (BasisOperation.ORIENTATION,)
 
 
-@pytest.mark.parametrize("iteration", Iteration)
+@pytest.mark.parametrize("iteration", ITERATIONS.values())
 def test_every_iteration_is_read(iteration: Iteration) -> None:
     assert kernel(current(W3_WRITTEN, on=iteration.value.upper())).iteration is iteration
 
@@ -325,7 +326,7 @@ FREE = {Access.READ, Access.WRITE, Access.READWRITE}
 SHARED = {Access.READ, Access.WRITE, Access.INC, Access.READINC}
 
 
-@pytest.mark.parametrize("iteration", Iteration)
+@pytest.mark.parametrize("iteration", ITERATIONS.values())
 @pytest.mark.parametrize("space", ["w3", "w1", "any_w2", "any_space_1", "wchi"])
 def test_accesses_to_fields(iteration: Iteration, space: str) -> None:
     allowed = set(allowed_accesses(iteration, ArgKind.FIELD, space))

@@ -1,0 +1,48 @@
+"""The dummy arguments of a GOcean kernel's subroutine (spec 5.1).
+
+The indices `i` and `j` come first, then one dummy for each entry of the metadata, in its order.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+
+WORKING_PRECISION = "go_wp"
+_INTEGER = ScalarType(Intrinsic.INTEGER)
+_INDICES = (
+    Dummy(Role.GRID_INDEX_I, "i", _INTEGER, "in"),
+    Dummy(Role.GRID_INDEX_J, "j", _INTEGER, "in"),
+)
+
+
+def value_type(intrinsic: Intrinsic) -> ScalarType:
+    """Return the type of the values of a field, a scalar or a grid property."""
+    is_real = intrinsic is Intrinsic.REAL
+    return ScalarType(intrinsic, WORKING_PRECISION if is_real else None)
+
+
+def build_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
+    """Return the dummies of `kernel` in the order in which they are passed."""
+    args = enumerate(kernel.args)
+    return (*_INDICES, *(_dummy(position, arg) for position, arg in args))
+
+
+def _dummy(position: int, arg: KernelArg) -> Dummy:
+    data, number = value_type(arg.intrinsic), position + 1
+    match arg.kind:
+        case ArgKind.FIELD:
+            intent = "inout" if arg.access.writes else "in"
+            name = f"field_{number}"
+            return Dummy(Role.FIELD, name, data, intent, (":", ":"), position, access=arg.access)
+        case ArgKind.SCALAR:
+            return Dummy(Role.SCALAR, f"scalar_{number}", data, "in", (), position)
+        case ArgKind.GRID_PROPERTY:
+            shape, name = (":",) * arg.rank, arg.grid_property.removeprefix("go_")
+            return Dummy(
+                Role.GRID_PROPERTY, name, data, "in", shape, position,
+                property_name=arg.grid_property,
+            )  # fmt: skip
+    raise InternalError(f"A GOcean kernel has no argument that is a {arg.kind.value}.")

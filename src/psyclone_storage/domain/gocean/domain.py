@@ -1,0 +1,74 @@
+"""The GOcean domain as the rest of the compiler asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
+from psyclone_storage.domain.data import DataTable
+from psyclone_storage.domain.declared import View
+from psyclone_storage.domain.gocean.binding import bind_call
+from psyclone_storage.domain.gocean.metadata import first_written
+from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domain.gocean.words import ANY_OFFSET
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall
+
+_INDICES = ("i", "j")
+"""The variables of the loops, which no datum is called after."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoceanDomain:
+    """What building and planning ask of GOcean."""
+
+    rules: Rules = field(default_factory=GoceanRules)
+
+    def bind_invoke(
+        self, invoke: ParsedInvoke, algorithm: ParsedAlgorithm, kernels: Kernels
+    ) -> BoundInvoke:
+        """Match every call of `invoke` with its kernel's metadata."""
+        pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
+        data = DataTable((*_INDICES, *(kernel.procedure for _, kernel in pairs)))
+        seen = View(invoke.scopes, algorithm)
+        problems = list(_mixed_offsets(pairs))
+        calls: list[KernelCall] = []
+        for number, (call, kernel) in enumerate(pairs, start=1):
+            uid = f"{kernel.name.lower()}@loop{number}"
+            bound = bind_call(call, kernel, seen, data, uid)
+            problems += bound.problems
+            if bound.call is not None:
+                calls.append(bound.call)
+        return BoundInvoke(tuple(calls), data, tuple(problems))
+
+    def bounds_from(self, kernel: Kernel) -> int:
+        """Return the position of the first field that `kernel` writes."""
+        return first_written(kernel.args)
+
+
+def _mixed_offsets(pairs: list[tuple[ParsedCall, Kernel]]) -> Iterator[Diagnostic]:
+    """Yield the calls whose index offset is not that of the calls before (spec 5.1).
+
+    A kernel that was written for any offset goes with all.
+    """
+    chosen: tuple[ParsedCall, str] | None = None
+    for call, kernel in pairs:
+        offset = kernel.points.offset if kernel.points else ANY_OFFSET
+        if offset == ANY_OFFSET:
+            continue
+        if chosen is None:
+            chosen = (call, offset)
+        elif offset != chosen[1]:
+            first, before = chosen
+            yield Diagnostic(
+                "S112",
+                f"'{call.name}' is written for '{offset}', but '{first.name}' in the same invoke"
+                f" for '{before}'.",
+                call.name_span,
+                hint="Fields are on one grid, which has one offset.",
+                related=(Related(first.name_span, f"'{before}'"),),
+            )

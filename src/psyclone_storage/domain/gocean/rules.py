@@ -1,0 +1,75 @@
+"""What a loop over a GOcean grid reads of a halo, and what it leaves behind.
+
+Three facts decide. A point of the internal region belongs to one rank. A kernel touches the
+points that its stencil names, at all other fields its own point alone. And `go_write` does not
+promise that every point is written: kernels for boundaries look at the mask and leave the rest as
+it is.
+
+So a loop needs what its stencils reach (spec W16: not always one point), and nothing it writes is
+known to be right in the halo: even where it runs over all points, what it computes there is no
+fresher than what it was computed from. The points that it must get right are those of its own
+rank, and these ask for nothing more. dl_esm_inf has no record of what is clean, so what is not
+known when code is generated is exchanged.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.text import counted
+from psyclone_storage.domain.gocean.words import INTERNAL
+from psyclone_storage.ir.kernel import GridStencil, KernelArg
+from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed
+from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
+
+_NO_NEED = HaloNeed(NOTHING, False, "at its own points only")
+_OWN_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo stale: only points of each rank are computed")
+_ALL_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo no fresher than what it was computed from")
+
+
+class GoceanRules:
+    """The answers of the GOcean domain to the questions of `ir.rules.Rules`."""
+
+    def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
+        """Return how far the loops around `call` run before any transformation.
+
+        Sets of points other than the internal ones may enter the halo.
+        """
+        if not schedule.distributed:
+            return Extent(Reach.ALL)
+        points = call.kernel.points
+        internal = points is not None and points.name == INTERNAL
+        return Extent(Reach.OWNED) if internal else Extent(Reach.HALO, WHOLE)
+
+    def halo_need(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloNeed:
+        """Return how far the stencil of the argument at `arg` reaches, if it has one."""
+        stencil = call.kernel.args[arg].stencil
+        if not schedule.distributed or not isinstance(stencil, GridStencil):
+            return _NO_NEED
+        why = f"with a stencil that reaches {counted(stencil.depth, 'point')} far"
+        return HaloNeed(Depth.of(stencil.depth), False, why)
+
+    def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
+        """Return that the halo of a written field is stale, and why."""
+        return _ALL_POINTS if loop.extent.in_halo else _OWN_POINTS
+
+    def keeps_annexed_clean(self, schedule: Schedule) -> bool:
+        """Return False: no point belongs to two ranks, so that there is nothing to keep."""
+        return False
+
+    def shares_dofs(self, described: KernelArg) -> bool:
+        """Return False: a kernel writes its own point only."""
+        return False
+
+    def without_annexed(self, schedule: Schedule) -> frozenset[str]:
+        """Return every datum: no point of the internal region belongs to another rank."""
+        return frozenset(datum.name for datum in schedule.data)
+
+    def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
+        """Return nothing: kernels over all points keep off what is not there by the mask."""
+        return ()
+
+    def knows_clean_halos(self) -> bool:
+        """Return False: no flag tells at run time whether a halo is clean."""
+        return False

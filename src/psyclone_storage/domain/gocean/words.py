@@ -1,0 +1,90 @@
+"""The words of GOcean metadata, and the tables that the settings add to them.
+
+Owns the spelling of both generations: today every word begins with `go_`, before 2018 none did.
+Everywhere else a word is in today's spelling and in lower case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.ir.expr import Index, Name, canonical
+from psyclone_storage.ir.kernel import Access, GridBounds
+from psyclone_storage.ir.parsed import MetadataItem
+from psyclone_storage.ir.types import Intrinsic
+
+ANY_TYPE = "go_every"
+FIELD_TYPES = ("go_ct", "go_cu", "go_cv", "go_cf", ANY_TYPE)
+SCALARS: Mapping[str, Intrinsic] = {
+    "go_r_scalar": Intrinsic.REAL,
+    "go_i_scalar": Intrinsic.INTEGER,
+}
+POINTWISE = "go_pointwise"
+INTERNAL, EXTERNAL, ALL = "go_internal_pts", "go_external_pts", "go_all_pts"
+ANY_OFFSET = "go_offset_any"
+OFFSETS = ("go_offset_se", "go_offset_sw", "go_offset_ne", "go_offset_nw", ANY_OFFSET)
+ACCESSES: Mapping[str, Access] = {
+    "go_read": Access.READ,
+    "go_write": Access.WRITE,
+    "go_readwrite": Access.READWRITE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GridProperty:
+    """What a kernel is passed for a property of the grid; `rank` is 0 for a scalar."""
+
+    intrinsic: Intrinsic
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What the settings say about GOcean.
+
+    `properties` are those of a grid that a kernel can ask for. `bounds` holds the loop bounds of
+    a set of points, by index offset, type of field and name of the set.
+    """
+
+    accesses: Mapping[str, Access] = field(default_factory=lambda: ACCESSES)
+    properties: Mapping[str, GridProperty] = field(default_factory=dict)
+    bounds: Mapping[tuple[str, str, str], GridBounds] = field(default_factory=dict)
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The names of all sets of points."""
+        names = (INTERNAL, EXTERNAL, ALL, *(name for _, _, name in self.bounds))
+        return tuple(dict.fromkeys(names))
+
+
+def word_of(item: MetadataItem) -> str:
+    """Return the word that `item` is, or an empty text if it is something else."""
+    if item.keyword is not None or not isinstance(item.expr, Name):
+        return ""
+    return _today(item.expr.text)
+
+
+def constructor_of(item: MetadataItem) -> str:
+    """Return the word before the brackets of an item such as `go_arg(...)`, or an empty text."""
+    match item.expr:
+        case Index(Name(name), _):
+            return _today(name)
+    return ""
+
+
+def _today(word: str) -> str:
+    lower = word.lower()
+    return lower if lower.startswith("go_") else f"go_{lower}"
+
+
+def unknown_word(item: MetadataItem, code: str, what: str, known: Collection[str]) -> Diagnostic:
+    """Say that `item` is not one of the `known` words, and which was probably meant.
+
+    `what` completes the sentence "'word' is not ...".
+    """
+    word = word_of(item) or canonical(item.expr)
+    hint = did_you_mean(word, known) or f"It must be {listed(known)}."
+    return Diagnostic(code, f"'{item.span.text}' is not {what}.", item.span, hint=hint)
