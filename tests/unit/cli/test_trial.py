@@ -23,9 +23,7 @@ def fake(project: Path) -> Path:
     return project / "words.txt"
 
 
-def test_kernels_come_first_with_the_flags_of_the_user(
-    command: Command, fake: Path, project: Path
-) -> None:
+def test_kernels_come_first_with_the_flags_of_the_user(command: Command, fake: Path) -> None:
     flags = "-O2 -Wall"
     done = command("--compile", "--f90", "./f90", f"--f90flags={flags}", "-I", "inc", "alg.x90")
     assert (done.status, done.out, done.err) == (0, "", "")
@@ -53,9 +51,8 @@ def test_nothing_is_left_behind(command: Command, fake: Path) -> None:
     assert set(done.written) == {"out/alg.f90", "out/alg_psy.f90", fake.name}
 
 
-def test_a_module_may_be_there_in_compiled_form(
-    command: Command, fake: Path, project: Path
-) -> None:
+@pytest.mark.usefixtures("fake")
+def test_a_module_may_be_there_in_compiled_form(command: Command, project: Path) -> None:
     kernel = project / "kernels" / "wind_to_cell_kernel_mod.f90"
     text = kernel.read_text().replace(
         "  use kernel_mod", "  use speed_table_mod, only : table\n  use kernel_mod", 1
@@ -87,7 +84,8 @@ def test_modules_are_found_below_the_kernel_folders(
     assert words.index("table_mod.F90") < words.rindex("wind_to_cell_kernel_mod.f90")
 
 
-def test_an_unwritable_cache_is_reported(command: Command, fake: Path, project: Path) -> None:
+@pytest.mark.usefixtures("fake")
+def test_an_unwritable_cache_is_reported(command: Command, project: Path) -> None:
     (project.parent / "cache").write_text("not a folder")
     done = command("--compile", "--f90", "./f90", "alg.x90")
     assert done.err.startswith("error[L003]: '")

@@ -1,0 +1,126 @@
+"""Scripts run in isolation, and what goes wrong in them is said at their own line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lfric_schedules import built_in, dof_loop, field, program, scalar
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.scripting.recipe import read_recipe
+
+PROGRAM = program((field("f"), scalar("a")), dof_loop(built_in("setval_c", "f", "a")))
+
+
+def run(folder: Path, text: str, name: str = "optimise.py") -> None:
+    path = folder / name
+    path.write_text(text)
+    assert read_recipe(path).run(PROGRAM) is PROGRAM
+
+
+def failure(folder: Path, text: str) -> Diagnostic:
+    with pytest.raises(CompileError) as caught:
+        run(folder, text)
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_trans_is_called_with_the_psy_layer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path, "def trans(psy):\n    print(psy.name, psy.invokes.names)\n")
+    assert capsys.readouterr().out == "alg_psy ['invoke_test']\n"
+
+
+def test_a_script_may_have_any_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One that is called like a module of Python does not become that module."""
+    before = sys.modules["json"]
+    for name in ("json.py", "no_suffix", "two.dots.py"):
+        run(tmp_path, "def trans(psy):\n    print(__name__)\n", name)
+    assert sys.modules["json"] is before
+    assert capsys.readouterr().out == "json_\nno_suffix\ntwo.dots\n"
+
+
+def test_classes_that_look_for_their_module_work(tmp_path: Path) -> None:
+    run(
+        tmp_path,
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n\n"
+        "@dataclass\nclass Choice:\n    depth: int = 1\n\n"
+        "def trans(psy):\n    assert Choice(2).depth == 2\n",
+    )
+
+
+def test_what_lies_beside_a_script_can_be_imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "helper.py").write_text("WORD = 'beside'\n")
+    run(tmp_path, "import helper\n\ndef trans(psy):\n    print(helper.WORD)\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "helper.py").write_text("WORD = 'beside the other'\n")
+    run(other, "import helper\n\ndef trans(psy):\n    print(helper.WORD)\n")
+    assert capsys.readouterr().out == "beside\nbeside the other\n"
+
+
+@pytest.mark.parametrize("end", ["pass", "raise ValueError"])
+def test_python_is_as_before_afterwards(tmp_path: Path, end: str) -> None:
+    (tmp_path / "helper.py").write_text("")
+    search, modules, folder = list(sys.path), set(sys.modules), Path.cwd()
+    text = (
+        "import os\nimport sys\nimport helper\nsys.path.append('more')\n\n"
+        f"def trans(psy):\n    os.chdir('/')\n    import helper\n    {end}\n"
+    )
+    if end == "pass":
+        run(tmp_path, text)
+    else:
+        failure(tmp_path, text)
+    assert sys.path == search
+    assert set(sys.modules) == modules
+    assert Path.cwd() == folder
+    assert not (tmp_path / "optimise.pyc").exists()
+
+
+def test_a_script_that_changed_within_a_second_is_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path, "def trans(psy):\n    print(1)\n")
+    run(tmp_path, "def trans(psy):\n    print(2)\n")
+    assert capsys.readouterr().out == "1\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ("def trans(psy):\n    x = 1\n    1 / 0\n", "ZeroDivisionError: division by zero", "1 / 0"),
+        ("def trans(psy):\n    raise ValueError\n", "ValueError: no message", "raise ValueError"),
+        ("def trans():\n    pass\n", "TypeError: trans() takes 0 positional arguments", None),
+        ("1 / 0\n", "ZeroDivisionError: division by zero", "1 / 0"),
+        ("def trans(psy):\n    {}['loop']\n", "KeyError: loop", "{}['loop']"),
+        ("import helper\ndef trans(psy):\n    helper.f()\n", "AttributeError: ", "helper.f()"),
+    ],
+)
+def test_an_exception_is_shown_at_the_script_s_line(
+    tmp_path: Path, text: str, message: str, place: str | None
+) -> None:
+    (tmp_path / "helper.py").write_text("def f():\n    None.nothing\n")
+    problem = failure(tmp_path, text)
+    assert problem.code == "T002"
+    assert problem.message.startswith(f"The script failed with {message}")
+    assert (problem.span and problem.span.text) == place
+
+
+def test_problems_that_a_step_reports_are_kept(tmp_path: Path) -> None:
+    problem = failure(
+        tmp_path,
+        "from psyclone_storage.base.diagnostic import CompileError, Diagnostic\n"
+        "def trans(psy):\n    raise CompileError(Diagnostic('T003', 'No.'))\n",
+    )
+    assert (problem.code, problem.message) == ("T003", "No.")
+
+
+def test_the_keyboard_stops_a_script(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "def trans(psy):\n    raise KeyboardInterrupt\n")

@@ -1,0 +1,119 @@
+"""What a script sees of a program."""
+
+from __future__ import annotations
+
+import pytest
+
+from lfric_schedules import (
+    OWNED,
+    built_in,
+    call,
+    dof_loop,
+    field,
+    field_arg,
+    kernel,
+    loop,
+    program,
+    scalar,
+    scalar_arg,
+)
+from psyclone_storage import scripting
+from psyclone_storage.ir.expr import Literal
+from psyclone_storage.ir.kernel import Access, ReductionOp
+from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.schedule import GlobalReduction, HaloExchange, MarkHalo, Reason
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.scripting import KernelCall, Loop, Node, Psy, Schedule
+
+WORK = kernel(field_arg("w3", Access.WRITE), field_arg("w2"), scalar_arg())
+REASON = Reason("work_type@loop2", "in halo cells to level 1", "", "its halo stale")
+PSY = Psy(
+    program(
+        (field("f"), field("g"), scalar("a")),
+        dof_loop(built_in("setval_c", "f", "a")),
+        HaloExchange("halo(g)@loop2", "g", None, Depth(), guarded=True, reasons=(REASON,)),
+        loop(call(WORK, "f", "g", Literal("2.0_r_def", Intrinsic.REAL)), uid="loop2"),
+        MarkHalo("mark(f)@loop2", "f", None, dirty=True, clean=Depth()),
+        GlobalReduction("reduce(a)@loop2", "a", ReductionOp.SUM),
+    )
+)
+SCHEDULE = PSY.invokes.get("test").schedule
+
+
+def test_invokes_are_found_by_either_name() -> None:
+    assert PSY.invokes.names == ["invoke_test"]
+    assert PSY.invokes.get("INVOKE_test").name == "invoke_test"
+    with pytest.raises(KeyError, match="There is no invoke 'other'; there are: invoke_test"):
+        PSY.invokes.get("other")
+
+
+def test_every_statement_has_a_view_of_its_own_class() -> None:
+    assert [type(child).__name__ for child in SCHEDULE.children] == [
+        "Loop", "HaloExchange", "Loop", "MarkHalo", "GlobalReduction",
+    ]  # fmt: skip
+    assert all(isinstance(child, Node) for child in SCHEDULE.children)
+
+
+def test_walk_finds_the_outer_before_the_inner() -> None:
+    found = SCHEDULE.walk((Loop, KernelCall))
+    assert [node.uid for node in found] == [
+        "loop1", "setval_c@loop1", "loop2", "work_type@loop1",
+    ]  # fmt: skip
+    assert PSY.walk(Loop) == SCHEDULE.loops()
+
+
+def test_a_node_knows_its_place() -> None:
+    second = SCHEDULE.loops()[1]
+    assert second.position == 2
+    assert [node.uid for node in second.following()] == ["mark(f)@loop2", "reduce(a)@loop2"]
+    called = second.children[0]
+    assert called.parent == second
+    assert called.ancestor(Loop) == second
+    assert called.ancestor(Schedule) == SCHEDULE == called.root
+    assert called.ancestor(KernelCall) is None
+    assert called.children == ()
+    assert SCHEDULE.parent is None
+    assert SCHEDULE.position == 0
+    assert SCHEDULE.following() == []
+
+
+def test_equal_places_are_equal_views() -> None:
+    assert SCHEDULE.loops()[0] == SCHEDULE.children[0]
+    assert len({*SCHEDULE.loops(), *SCHEDULE.loops()}) == 2
+    assert SCHEDULE.loops()[0] != "loop1"
+
+
+def test_a_loop_says_how_far_it_goes() -> None:
+    first = SCHEDULE.loops()[0]
+    assert (first.over, first.reach, first.depth) == ("dofs", OWNED.reach.value, "0")
+
+
+def test_a_call_says_what_it_does() -> None:
+    builtin, work = SCHEDULE.kernels()
+    assert (builtin.name, builtin.is_builtin) == ("setval_c", True)
+    assert (work.name, work.is_builtin) == ("work_type", False)
+    assert work.arguments == ("f", "g", "2.0_r_def")
+    assert work.accesses == ("write", "read", "read")
+
+
+def test_an_exchange_says_why() -> None:
+    (exchange,) = SCHEDULE.walk(scripting.HaloExchange)
+    assert (exchange.field, exchange.component, exchange.guarded) == ("g", None, True)
+    (reason,) = exchange.reasons
+    assert reason == (
+        "work_type@loop2 reads it in halo cells to level 1; "
+        "what ran before the invoke left its halo stale"
+    )
+
+
+def test_a_schedule_can_be_shown() -> None:
+    assert SCHEDULE.view().startswith("invoke_test: ")
+    assert SCHEDULE.dag().startswith('digraph "invoke_test"')
+    assert PSY.view() == SCHEDULE.view()
+
+
+def test_views_change_nothing() -> None:
+    with pytest.raises(AttributeError):
+        SCHEDULE.name = "other"  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        SCHEDULE.loops()[0].fresh = 1  # type: ignore[attr-defined]
