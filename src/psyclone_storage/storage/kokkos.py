@@ -9,6 +9,7 @@ assert a(1, 2) == 5.0
 
 from __future__ import annotations
 
+from psyclone_storage.storage.dual_view import DualView
 from psyclone_storage.storage.errors import (
     ViewExtentError,
     ViewIndexError,
@@ -69,6 +70,7 @@ __all__ = [
     "DefaultExecutionSpace",
     "DefaultHostExecutionSpace",
     "Device",
+    "DualView",
     "ExecutionSpace",
     "HostSpace",
     "LayoutLeft",

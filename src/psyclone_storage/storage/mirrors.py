@@ -9,7 +9,7 @@ import numpy as np
 from psyclone_storage.storage.errors import ViewTypeError
 from psyclone_storage.storage.futures import Future
 from psyclone_storage.storage.spaces import MemorySpace
-from psyclone_storage.storage.view import View
+from psyclone_storage.storage.view import View, ViewClass
 from psyclone_storage.storage.view_copy import Part, copy_values, fill_values, resized
 from psyclone_storage.storage.view_create import (
     AllocProperties,
@@ -19,7 +19,6 @@ from psyclone_storage.storage.view_create import (
 )
 from psyclone_storage.storage.view_handle import Handle
 from psyclone_storage.storage.view_spaces import ExecutionSpace
-from psyclone_storage.storage.view_type import ViewType
 
 _SCALARS = (int, float, complex, bool, np.generic, tuple)
 
@@ -124,7 +123,7 @@ def _given(properties: AllocProperties) -> list[Any]:
     return found if properties.initialise else [*found, WithoutInitializing]
 
 
-def _target_type(view: View, properties: AllocProperties) -> ViewType:
+def _target_type(view: View, properties: AllocProperties) -> ViewClass:
     space: MemorySpace | None = properties.space
     return view.type.host_mirror_type if space is None else view.type.at_space(space).non_const_type
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, MutableSequence
 from contextlib import contextmanager
 from functools import partial
 from math import prod
-from typing import Any, Self
+from operator import index as to_index
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -46,6 +47,8 @@ from psyclone_storage.storage.view_handle import Handle, Pointer, Record, Viewed
 from psyclone_storage.storage.view_layout import ViewLayout, is_contiguous
 from psyclone_storage.storage.view_spaces import MemoryTraits
 from psyclone_storage.storage.view_type import ViewType
+
+_ATOMIC = int(MemoryTraits.Atomic)
 
 
 class ViewClass(ViewType):
@@ -101,6 +104,7 @@ class View(Viewed):
     """
 
     __slots__ = ("_lent",)
+    type: ViewClass
 
     rank = _OfType()
     rank_dynamic = _OfType()
@@ -152,7 +156,7 @@ class View(Viewed):
         self._lent: set[Record] = set()
 
     @classmethod
-    def around(cls, view_type: ViewType, handle: Handle) -> Self:
+    def around(cls, view_type: ViewClass, handle: Handle) -> Self:
         """Return the view of `view_type` that points at what `handle` says."""
         self = cls.__new__(cls)
         self.type = view_type
@@ -227,6 +231,11 @@ class View(Viewed):
                 access.window(spec.dtype, spec.shape, spec.strides, spec.offset)
             )
 
+    def part(self, *choices: Any) -> Self:
+        """Return the view of a part; `subview(view, *choices)` says what choices are."""
+        view_type, handle = cut(self.type, self.handle, choices)
+        return type(self).around(view_type, handle.counted_for(view_type))
+
     # -- layout ----------------------------------------------------------------------------------
 
     def layout(self) -> ViewLayout:
@@ -250,8 +259,8 @@ class View(Viewed):
         The sequence has one item more than the rank, which gets the span.
         """
         strides = self._strides()
-        if hasattr(dimension, "__index__"):
-            return strides[self._dimension(dimension.__index__())]
+        if isinstance(dimension, (int, np.integer)):
+            return strides[self._dimension(int(dimension))]
         if len(dimension) != len(strides) + 1:
             raise ViewExtentError(
                 f"{self._subject()} writes {len(strides) + 1} numbers, but the sequence has "
@@ -415,7 +424,8 @@ class View(Viewed):
 
     @property
     def _atomic(self) -> bool:
-        return MemoryTraits.Atomic in self.type.memory_traits
+        # Plain numbers: flags take longer to combine than an element takes to read.
+        return int(self.type.memory_traits) & _ATOMIC != 0
 
     def _load(self, position: int) -> Any:
         if self._atomic:
@@ -427,6 +437,7 @@ class View(Viewed):
         return key if isinstance(key, tuple) else (key,)
 
     def _position(self, indices: tuple[Any, ...]) -> int:
+        """Return the place of an element in the memory, after all that can be wrong with it."""
         layout = self.handle.layout
         extents = layout.extents
         if len(indices) != len(extents):
@@ -434,15 +445,15 @@ class View(Viewed):
                 f"{self._subject()} takes {len(extents)} indices, not {len(indices)}: {indices}."
             )
         try:
-            inside = all(0 <= i < extent for i, extent in zip(indices, extents, strict=True))
-            checked = tuple(index.__index__() for index in indices)
-        except (TypeError, AttributeError):
+            checked = tuple(map(to_index, indices))
+        except TypeError:
             raise ViewTypeError(
                 f"{self._subject()} takes integers as indices, unlike {indices}: subview() selects "
                 f"a part, deep_copy() assigns to all of it."
             ) from None
-        if not inside:
-            raise ViewIndexError(f"{self._subject()} has no element {indices}.")
+        for index, extent in zip(checked, extents, strict=True):
+            if not 0 <= index < extent:
+                raise ViewIndexError(f"{self._subject()} has no element {checked}.")
         return self.handle.offset + layout.offset(checked)
 
     def _host_record(self) -> Record:
@@ -532,17 +543,26 @@ def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
     return not type_reasons(target_type, source)
 
 
-def subview(view: View, *choices: Any) -> View:
+class Divisible(Protocol):
+    """Be what a part can be taken of: a view, a dual view or a view with offsets."""
+
+    def part(self, *choices: Any) -> Self:
+        """Return the part that `choices` select."""
+
+
+D = TypeVar("D", bound=Divisible)
+
+
+def subview(view: D, *choices: Any) -> D:
     """Return a view of the part that `choices` select, one for each dimension (VIEW-58).
 
     A choice is an index, which removes the dimension, or `ALL`, a pair (begin, end), a slice or a
     range. The memory is shared, and its rank is the number of dimensions kept.
     """
-    view_type, handle = cut(view.type, view.handle, choices)
-    return View.around(view_type, handle.counted_for(view_type))
+    return view.part(*choices)
 
 
-def _restored(view_type: ViewType, layout: ViewLayout, label: str, values: Any) -> View:
+def _restored(view_type: ViewClass, layout: ViewLayout, label: str, values: Any) -> View:
     """Make a view from what `__reduce__` says."""
     if values is None and not prod(layout.extents):
         return View.around(view_type, Handle.null(view_type))

@@ -108,10 +108,15 @@ def resized(
         return part.handle
     fresh = Part(part.type, allocated(part.type, layout, properties))
     if keep and part.handle.record is not None:
-        shared = [(0, min(pair)) for pair in zip(part.extents, layout.extents, strict=True)]
-        ends = [Part(*cut(side.type, side.handle, tuple(shared))) for side in (fresh, part)]
-        copy_values(*ends)
+        copy_shared(fresh, part)
     return fresh.handle
+
+
+def copy_shared(target: Part, source: Part) -> None:
+    """Copy the elements whose indices both sides have."""
+    shared = tuple((0, min(pair)) for pair in zip(target.extents, source.extents, strict=True))
+    ends = [Part(*cut(side.type, side.handle, shared)) for side in (target, source)]
+    copy_values(ends[0], ends[1])
 
 
 def _check(target: Part, source: Part) -> None:

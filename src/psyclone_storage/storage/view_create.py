@@ -154,6 +154,18 @@ def allocated(view_type: ViewType, layout: ViewLayout, properties: AllocProperti
     or properties that name another space.
     """
     space = view_type.memory_space
+    buffer = new_buffer(view_type, layout, properties)
+    record = record_of(buffer, space)
+    if properties.initialise and properties.execution is not None:
+        properties.execution.submit(buffer.make_valid, space)
+    elif properties.initialise:
+        buffer.make_valid(space)
+    return Handle.counted(record, layout)
+
+
+def new_buffer(view_type: ViewType, layout: ViewLayout, properties: AllocProperties) -> Buffer:
+    """Return a buffer for `layout`, which allocates nothing yet; raises what `allocated` does."""
+    space = view_type.memory_space
     if not view_type.is_managed:
         raise ViewTypeError(
             f"{view_type} is unmanaged: it cannot allocate, so give it a pointer or a view."
@@ -163,13 +175,7 @@ def allocated(view_type: ViewType, layout: ViewLayout, properties: AllocProperti
     zero = np.zeros((), view_type.dtype)[()] if properties.initialise else None
     hints = Hints(pinned=space.kind is SpaceKind.PINNED, managed=space.kind is SpaceKind.MANAGED)
     options = BufferOptions(label=properties.label, init=zero, hints=hints)
-    buffer = Buffer(layout.span(), view_type.dtype, options)
-    record = record_of(buffer, space)
-    if properties.initialise and properties.execution is not None:
-        properties.execution.submit(buffer.make_valid, space)
-    elif properties.initialise:
-        buffer.make_valid(space)
-    return Handle.counted(record, layout)
+    return Buffer(layout.span(), view_type.dtype, options)
 
 
 def layout_for(view_type: ViewType, arguments: tuple[Any, ...]) -> ViewLayout:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from psyclone_storage.storage.errors import ViewIndexError, ViewRankError, ViewTypeError
 from psyclone_storage.storage.view_handle import Handle
 from psyclone_storage.storage.view_layout import LayoutLeft, LayoutRight, LayoutStride, ViewLayout
 from psyclone_storage.storage.view_type import ViewType
+
+T = TypeVar("T", bound=ViewType)
 
 
 class _All:
@@ -37,7 +39,7 @@ class Choice(NamedTuple):
     whole: bool = False
 
 
-def cut(view_type: ViewType, handle: Handle, choices: tuple[Any, ...]) -> tuple[ViewType, Handle]:
+def cut(view_type: T, handle: Handle, choices: tuple[Any, ...]) -> tuple[T, Handle]:
     """Return type and handle of the part of a view that `choices` select (VIEW-58).
 
     Raises `ViewRankError` unless there is one choice for each dimension, `ViewIndexError` for one

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from operator import mul
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -55,7 +56,7 @@ class _Strided:
 
     def offset(self, indices: Sequence[int]) -> int:
         """Return the sum of indices times strides."""
-        return sum(i * stride for i, stride in zip(indices, self.strides, strict=True))
+        return sum(map(mul, indices, self.strides))
 
     def span(self) -> int:
         """Return the distance from the first to the last element, both counted; 0 if empty."""
