@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -24,7 +25,7 @@ from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
 
-ERRORS = Path(__file__).resolve().parents[1] / "tests" / "errors"
+TESTS = Path(__file__).resolve().parents[1] / "tests"
 
 BUILTINS_OF_2019 = frozenset(
     """
@@ -64,6 +65,7 @@ def parts() -> dict[str, str]:
         "words": _words(),
         "objects": _objects(),
         "members": "\n".join(_members()),
+        "expectations": _expectations(),
     }
 
 
@@ -130,7 +132,7 @@ def _codes() -> Iterator[str]:
 
 def _example(code: str) -> str:
     """Return the first problem with `code` that a test folder expects, or an empty text."""
-    for folder in sorted(ERRORS.glob(f"{code}_*")):
+    for folder in sorted((TESTS / "errors").glob(f"{code}_*")):
         expected = folder / "expected.txt"
         text = expected.read_text(encoding="utf-8") if expected.is_file() else ""
         for problem in re.split(r"\n\n(?=error\[|warning\[)", text.rstrip()):
@@ -264,3 +266,26 @@ def _members() -> Iterator[str]:
 
 def _title(group: type[StrEnum] | type[Enum]) -> str:
     return (inspect.getdoc(group) or group.__name__).rstrip(".")
+
+
+# ---------------------------------------------------------------------------- PSyclone
+
+
+def _expectations() -> str:
+    """Return the differences that the differential tests expect, without repeating a reason."""
+    file = TESTS / "differential" / "expectations.toml"
+    expected = tomllib.loads(file.read_text(encoding="utf-8"))
+    titles = {
+        "refused": "PSyclone refuses it",
+        "broken": "PSyclone's algorithm and PSy layer do not fit",
+        "difference": "the PSy layers differ",
+    }
+    rows: dict[tuple[str, str], dict[str, None]] = {}
+    for group, title in titles.items():
+        for item in expected[group]:
+            patterns = rows.setdefault((title, item["reason"]), {})
+            patterns.update(dict.fromkeys(item["algorithms"]))
+    return _table(
+        ("what", "reason", "algorithms"),
+        ((title, reason, _codes_of(patterns)) for (title, reason), patterns in rows.items()),
+    )
