@@ -1,4 +1,4 @@
-"""Threads for tests of the storage runtime: each call has a time-out, and nothing sleeps as proof."""
+"""Threads for tests of the storage runtime: each call has a time-out, no sleep is a proof."""
 
 from __future__ import annotations
 

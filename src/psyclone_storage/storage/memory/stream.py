@@ -57,10 +57,14 @@ class Stream:
         For callers that must not block, as they may be the worker of another device; `work` must
         not raise.
         """
-        with self._running:
-            if self._pending == 0:
-                work(*args)
-                return
+        # The worker holds the lock while it works: whoever gets it at once finds an idle stream.
+        if self._running.acquire(blocking=False):
+            try:
+                if self._pending == 0:
+                    work(*args)
+                    return
+            finally:
+                self._running.release()
         self.submit(work, *args)
 
     def synchronize(self) -> None:

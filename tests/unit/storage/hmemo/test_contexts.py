@@ -153,7 +153,7 @@ def test_a_new_kind_of_context_serves_accesses_and_kernels(device: str, host: Co
     with WriteAccess(array, fpga) as access:
         kernel[fpga](access.get(), 2)
         assert access.get().tolist() == [3.0] * 4
-    with pytest.raises(hmemo.UnsupportedKernelError, match='"increment".*Host.*FPGA beside'):
+    with pytest.raises(hmemo.UnsupportedKernelError, match=r'"increment".*Host.*FPGA beside'):
         kernel[host](None)
 
 

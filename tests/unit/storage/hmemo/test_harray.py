@@ -72,7 +72,9 @@ def test_the_tables_of_the_constructors(host: Context) -> None:
         lambda ctx: HArray(HArray(4, 2.5), ctx),
     ],
 )
-def test_arguments_are_known_by_their_type(make: Callable[[Context], HArray], cuda: Context) -> None:
+def test_arguments_are_known_by_their_type(
+    make: Callable[[Context], HArray], cuda: Context
+) -> None:
     array = make(cuda)
     assert table(array) == {CUDA: (32, True)}
     assert array.context is cuda
@@ -292,7 +294,7 @@ def test_reserve_leaves_the_size(cuda: Context) -> None:
 
 
 @pytest.mark.spec("HM-83")
-def test_given_memory_is_the_host_incarnation(host: Context, cuda: Context) -> None:
+def test_given_memory_is_the_host_incarnation(cuda: Context) -> None:
     data = np.arange(6.0)
     array = HArrayRef(data, 4)
     assert array.size() == 4
