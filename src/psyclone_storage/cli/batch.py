@@ -10,10 +10,9 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent import futures
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -78,7 +77,9 @@ def _make_compiler(options: Options, settings: Settings) -> Compiler:
         dict.fromkeys(file.parent for file in options.files if file.parent.is_dir())
     )
     limit = LineLimit(options.line_length)
-    request = Request(options.api, options.distributed, folders, options.script, limit)
+    request = Request(
+        options.api, options.distributed, folders, options.script, options.steps, limit
+    )
     return make_compiler(settings, request)
 
 
@@ -91,10 +92,12 @@ def _compile_each(options: Options, compiler: Compiler) -> Iterator[tuple[Path, 
         for file in options.files:
             yield file, _compile_file(file, options, compiler)
         return
-    # Forked workers share the kernel index; each keeps the kernels that it has read.
+    # `futures` loads its pool, which costs as much as a small file, when it is asked for here.
+    # Each worker keeps the kernels that it has read.
     sys.stdout.flush()
-    with ProcessPoolExecutor(
-        options.jobs, get_context("fork"), _set_up_worker, (options, compiler)
+    given = (options, compiler)
+    with futures.ProcessPoolExecutor(
+        options.jobs, initializer=_set_up_worker, initargs=given
     ) as pool:
         yield from zip(options.files, pool.map(_compile_in_worker, options.files), strict=True)
 
