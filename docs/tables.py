@@ -7,10 +7,12 @@ prints is what the compiler does.
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import re
+import runpy
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, StrEnum
 from pathlib import Path
 
@@ -25,7 +27,9 @@ from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+PACKAGE = ROOT / "src" / "psyclone_storage"
 
 BUILTINS_OF_2019 = frozenset(
     """
@@ -66,6 +70,7 @@ def parts() -> dict[str, str]:
         "objects": _objects(),
         "members": "\n".join(_members()),
         "expectations": _expectations(),
+        "rooms": _rooms(),
     }
 
 
@@ -238,16 +243,15 @@ def _words() -> str:
 
 
 def _objects() -> str:
-    tables: tuple[Mapping[object, abi.ObjectType], ...] = (
-        dict(abi.FIELD_TYPES),
-        dict(abi.OPERATOR_TYPES),
-        dict(abi.COLUMNWISE_TYPES),
-        dict(abi.QUADRATURE_TYPES),
+    items = (
+        *abi.FIELD_TYPES.values(),
+        *abi.OPERATOR_TYPES.values(),
+        *abi.COLUMNWISE_TYPES.values(),
+        *abi.QUADRATURE_TYPES.values(),
     )
     rows = (
         (_code(item.name), _code(item.proxy), _code(item.module), _code(_kind_of(item)))
-        for table in tables
-        for item in table.values()
+        for item in items
     )
     return _table(("type", "proxy", "module", "data"), rows)
 
@@ -289,3 +293,20 @@ def _expectations() -> str:
         ("what", "reason", "algorithms"),
         ((title, reason, _codes_of(patterns)) for (title, reason), patterns in rows.items()),
     )
+
+
+# ---------------------------------------------------------------------------- rooms
+
+
+def _rooms() -> str:
+    """Return each room with what it says of itself, and with what the tests let it import."""
+    allowed = runpy.run_path(str(TESTS / "test_architecture.py"))["ROOMS"]
+    rows = []
+    for room in allowed:
+        file = PACKAGE / room / "__init__.py"
+        if file.is_file():
+            said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+            imports = sorted(allowed[room] - {"__init__"})
+            summary = " ".join(said.split("\n\n")[0].split())
+            rows.append((_code(room), summary, _codes_of(imports)))
+    return _table(("room", "what it holds", "imports"), rows)
