@@ -62,17 +62,20 @@ class Shown:
     offset: int = 0
 
 
-class DualView:
+class _Typed(type):
+    """Make `DualView[...]` a type, with the arguments of `View[...]`."""
+
+    def __getitem__(cls, arguments: Any) -> DualViewType:
+        return DualViewType(ViewClass.of(arguments))
+
+
+class DualView(metaclass=_Typed):
     """Hold two views with the same elements; `DualView["double*", CudaSpace]` is a type.
 
     Each side is allocated when its view is asked for.
     """
 
     __slots__ = ("type", "_shown", "_views")
-
-    def __class_getitem__(cls, arguments: Any) -> DualViewType:
-        """Return the type with these arguments, which are those of `View[...]`."""
-        return DualViewType(ViewClass.of(arguments))
 
     def __init__(self, dual_type: DualViewType, shown: Shown | None) -> None:
         """Make a dual view of what is shown; users call the type instead."""

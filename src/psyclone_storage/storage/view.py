@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from math import prod
 from operator import index as to_index
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -96,7 +96,14 @@ def _stride_of(dimension: int) -> Callable[[View], int]:
     return stride
 
 
-class View(Viewed):
+class _Typed(type):
+    """Make `View[...]` a view type; type checkers understand a metaclass, unlike class getters."""
+
+    def __getitem__(cls, arguments: Any) -> ViewClass:
+        return ViewClass.of(arguments)
+
+
+class View(Viewed, metaclass=_Typed):
     """Show the elements of a buffer as an array of fixed rank, layout and place.
 
     `View[...]` is a type, calling it makes a view. `View(other)` has the type of `other`, and
@@ -145,10 +152,6 @@ class View(Viewed):
     required_allocation_size = _OfType()
     dtype = _OfType()
 
-    def __class_getitem__(cls, arguments: Any) -> ViewClass:
-        """Return the view type with a data type and, each optional, layout, space and traits."""
-        return ViewClass.of(arguments)
-
     def __init__(self, *arguments: Any) -> None:
         """Make a view of the type that a view or an array has, with choices for a part of it."""
         self.type = ViewClass.of(deduced_type(arguments))
@@ -166,7 +169,7 @@ class View(Viewed):
 
     # -- elements --------------------------------------------------------------------------------
 
-    def __call__(self, *indices: int) -> Any:
+    def __call__(self, *indices: SupportsIndex) -> Any:
         """Return the element at as many indices as the view has dimensions (VIEW-61).
 
         Raises `ViewRankError` for any other number, `ViewIndexError` for one out of range,
@@ -174,7 +177,7 @@ class View(Viewed):
         """
         return self._load(self._position(indices))
 
-    def access(self, *indices: int) -> Any:
+    def access(self, *indices: SupportsIndex) -> Any:
         """Return the element at up to 8 indices; those that are left out are 0 (VIEW-62).
 
         Raises `ViewIndexError` for an index beyond the rank that is not 0.
