@@ -15,7 +15,7 @@ from dataclasses import replace
 from enum import Enum
 
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.expr import Expr, Literal, Name, walk
 from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -189,3 +189,10 @@ class Workspace:
         if kind.isdigit():
             return kind
         return self.imports.local(self._home_of_kind(kind), kind)
+
+    def constant(self, value: Expr) -> Expr:
+        """Return an expression of the algorithm, of which the kinds of literals are imported."""
+        for part in walk(value):
+            if isinstance(part, Literal) and part.kind:
+                self.kind(part.kind)
+        return value

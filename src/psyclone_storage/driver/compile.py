@@ -7,25 +7,31 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from psyclone_storage import __version__
 from psyclone_storage.backend.fortran.algorithm import emit_algorithm
 from psyclone_storage.backend.fortran.limit import within_limit
 from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.lfric.checks import CheckLevel
-from psyclone_storage.backend.lower import LoweringOptions, lower_program
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    InternalError,
+    Severity,
+    raise_if_any,
+)
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.settings import API_NAMES, Api, Settings
+from psyclone_storage.config.settings import API_NAMES, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
-from psyclone_storage.domain.lfric.domain import LfricDomain
+from psyclone_storage.driver.apis import APIS, ApiParts
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
+from psyclone_storage.driver.steps import Refused, apply_steps, unfinished
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
+from psyclone_storage.transform.catalogue import Wish, read_steps
 from psyclone_storage.transform.halos import with_halos
 
 
@@ -44,25 +50,32 @@ class LineLimit(Enum):
 class Request:
     """What a user asks for beyond the settings.
 
-    `api` and `distributed` are None where the settings decide.
+    `api` and `distributed` are None where the settings decide. `steps` are transformations as text,
+    applied after those of the script.
     """
 
     api: str | None = None
     distributed: bool | None = None
     directories: tuple[Path, ...] = ()
     script: Path | None = None
+    steps: str = ""
     line_limit: LineLimit = LineLimit.OFF
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a compilation gives: the final program, both texts, and the kernel files it read."""
+    """What a compilation gives: the final program, both texts, and the kernel files it read.
+
+    `rules` are those of the domain that planned it.
+    """
 
     program: Program
     algorithm_text: str
     psy_text: str
     kernel_files: tuple[Path, ...]
+    rules: Rules
     warnings: tuple[Diagnostic, ...] = ()
+    refused: Refused = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +83,11 @@ class Compiler:
     """What the compilations of many algorithms share."""
 
     settings: Settings
+    api: ApiParts
     distributed: bool
     kernels: Kernels
     recipe: Recipe | None = None
+    steps: tuple[Wish, ...] = ()
     breaks_lines: bool = False
 
     def compile_algorithm(self, path: Path) -> Build:
@@ -82,7 +97,7 @@ class Compiler:
             CompileError: everything that a stage found wrong in the user's files.
             InternalError: a stage broke its promise to the next.
         """
-        domain = LfricDomain()
+        domain = self.api.domain
         algorithm = read_algorithm(read_checked(path, self.kernels.line_limit))
         kernels, files, problems = find_kernels(algorithm, self.kernels)
         if problems:
@@ -92,10 +107,13 @@ class Compiler:
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         if self.recipe is not None:
             program = self.recipe.run(program)
-        unit = lower_program(program, _lowering(self.settings))
+        program, refused = apply_steps(program, self.steps, domain.rules)
+        raise_if_any(unfinished(program))
+        unit = self.api.lower(program, self.settings)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
-        build = Build(program, text, emit_unit(unit), files, _notes(algorithm))
+        psy_text, notes = emit_unit(unit), _notes(algorithm)
+        build = Build(program, text, psy_text, files, domain.rules, notes, refused)
         check_output(build)
         return build
 
@@ -104,20 +122,22 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
     """Prepare for compilations: choose the domain, index the kernels, read the script.
 
     Raises:
-        CompileError: a directory or the script is missing, or the domain cannot be compiled.
+        CompileError: a directory or the script is missing, or a step does not exist.
     """
-    api = API_NAMES[request.api] if request.api else settings.api
-    if api is not Api.LFRIC:
-        problem = f"Algorithms of the API '{api.value}' cannot be compiled yet."
-        raise CompileError(Diagnostic("L005", problem, hint="Use '-api lfric'."))
+    api = APIS[API_NAMES[request.api] if request.api else settings.api]
     distributed = request.distributed
     return Compiler(
         settings,
+        api,
         settings.distributed_memory if distributed is None else distributed,
         Kernels(
-            index_directories(request.directories), settings, request.line_limit is LineLimit.ALL
+            index_directories(request.directories),
+            api,
+            settings,
+            request.line_limit is LineLimit.ALL,
         ),
         read_recipe(request.script) if request.script else None,
+        read_steps(request.steps),
         request.line_limit is LineLimit.OUTPUT,
     )
 
@@ -129,11 +149,6 @@ def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Prog
         if problems := check_schedule(invoke.schedule):
             raise InternalError(problems[0].message)
     return replace(program, invokes=invokes)
-
-
-def _lowering(settings: Settings) -> LoweringOptions:
-    level = CheckLevel(settings.lfric.run_time_checks.value)
-    return LoweringOptions(level, f"Generated by psyclone-storage {__version__}.")
 
 
 def _notes(algorithm: ParsedAlgorithm) -> tuple[Diagnostic, ...]:

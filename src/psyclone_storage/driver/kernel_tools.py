@@ -11,7 +11,7 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.domain.lfric.kernel_check import check_kernel
-from psyclone_storage.driver.kernels import interpret_kernel
+from psyclone_storage.driver.apis import interpret_lfric
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine
@@ -25,7 +25,7 @@ def generate_stub(path: Path, type_name: str | None, settings: Settings) -> str:
         CompileError: the file or its metadata is wrong, or it holds several kernels and
             `type_name` names none of them.
     """
-    kernel = interpret_kernel(_kernel_in(path, type_name), settings)
+    kernel = interpret_lfric(_kernel_in(path, type_name), settings)
     return emit_unit(lower_stub(kernel, build_dummies(kernel)))
 
 
@@ -41,7 +41,7 @@ def check_kernel_file(
     for name in kernel_types(source) if type_name is None else (type_name,):
         try:
             parsed = read_kernel(source, name)
-            kernel = interpret_kernel(parsed, settings)
+            kernel = interpret_lfric(parsed, settings)
             for implementation in parsed.implementations:
                 problems += check_kernel(kernel, read_routine(source, implementation))
         except CompileError as error:

@@ -9,20 +9,15 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
-from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
-from psyclone_storage.domain.lfric.metadata import interpret
-from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.driver.apis import ApiParts
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
-from psyclone_storage.ir.kernel import Access, Kernel
-from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.parsed import ParsedAlgorithm
 
 _MAX_LINE = 132
 _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
-
-# What a settings file calls an access; `sum` is the word of 2019 for a reduction.
-_ACCESSES = {access.value: access for access in Access} | {"sum": Access.REDUCTION}
 
 
 @dataclass(slots=True)
@@ -30,6 +25,7 @@ class Kernels:
     """The kernels below some directories. What was read once is kept for the next algorithm."""
 
     index: SourceIndex
+    api: ApiParts
     settings: Settings
     line_limit: bool = False
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
@@ -45,7 +41,7 @@ class Kernels:
         if key not in self._known:
             source = read_checked(path, self.line_limit)
             parsed = read_kernel(source, wanted.original, wanted_by=wanted.call.name_span)
-            self._known[key] = interpret_kernel(parsed, self.settings)
+            self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
 
     def _file_of(self, wanted: Import) -> Path:
@@ -76,8 +72,9 @@ def find_kernels(
     algorithm: ParsedAlgorithm, kernels: Kernels
 ) -> tuple[dict[str, Kernel], tuple[Path, ...], tuple[Diagnostic, ...]]:
     """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
-    imports = find_imports(algorithm, builtin_names())
+    imports = find_imports(algorithm, kernels.api.builtins)
     problems = list(imports.problems)
+    builtin = kernels.api.builtin
     found = {name.lower(): kernel for name in imports.builtins if (kernel := builtin(name))}
     files: dict[Path, None] = {}
     for wanted in imports.kernels:
@@ -87,14 +84,6 @@ def find_kernels(
         except CompileError as error:
             problems += error.problems
     return found, tuple(files), tuple(problems)
-
-
-def interpret_kernel(parsed: ParsedKernel, settings: Settings) -> Kernel:
-    """Return the kernel that `parsed` describes, with the limits and words of `settings`."""
-    lfric = settings.lfric
-    limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
-    accesses = {word: _ACCESSES[meaning] for word, meaning in lfric.access_mapping.items()}
-    return interpret(parsed, limits, accesses)
 
 
 def read_checked(path: Path, line_limit: bool) -> SourceText:

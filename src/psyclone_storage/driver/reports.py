@@ -6,9 +6,9 @@ from typing import Any
 
 from psyclone_storage.analysis import explain
 from psyclone_storage.analysis.dependence import dag_dot
-from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.driver.compile import Build
 from psyclone_storage.ir import view
+from psyclone_storage.transform.catalogue import explain_refusals
 from psyclone_storage.transform.halos import without_halos
 
 
@@ -29,8 +29,14 @@ def dag_text(build: Build) -> str:
 
 
 def explanation(build: Build) -> str:
-    """Return why each exchange and each run-time test of every schedule is there."""
-    rules = LfricDomain().rules
-    return "\n".join(
-        explain.explain_halos(without_halos(item.schedule), rules) for item in build.program.invokes
-    )
+    """Return why each exchange and each run-time test is there, and which steps were refused."""
+    halos = [
+        explain.explain_halos(without_halos(item.schedule), build.rules)
+        for item in build.program.invokes
+    ]
+    steps = [
+        f"{name}, steps that were refused\n"
+        + "".join(f"  {line}\n" for line in explain_refusals(refusals))
+        for name, refusals in build.refused
+    ]
+    return "\n".join((*halos, *steps))

@@ -90,7 +90,7 @@ def test_a_defect_in_a_stage_names_the_file(
     def broken(*_: object) -> object:
         raise KeyError("w9")
 
-    monkeypatch.setattr(stages, "lower_program", broken)
+    monkeypatch.setattr(stages, "emit_algorithm", broken)
     done: Outcome = command("alg.x90", *words.split())
     assert done.status == 2
     assert done.err.count("error[I001]: Internal error: KeyError at test_guard.py:") == (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.workspace import Section, Workspace
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Expr, Index, Literal, Member, Name, Range, walk
+from psyclone_storage.ir.expr import Expr, Index, Literal, Member, Name, Range
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Schedule
 from psyclone_storage.ir.types import DataType, Intrinsic
 from psyclone_storage.ir.unit import Declare
@@ -44,10 +44,7 @@ class Context:
 
 def constant(context: Context, value: Expr) -> Expr:
     """Return an expression of the algorithm, of which the kinds of literals are imported."""
-    for part in walk(value):
-        if isinstance(part, Literal) and part.kind:
-            context.work.kind(part.kind)
-    return value
+    return context.work.constant(value)
 
 
 def bound(base: Expr, procedure: str, *args: Expr) -> Expr:

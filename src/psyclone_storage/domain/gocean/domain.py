@@ -65,7 +65,7 @@ def _mixed_offsets(pairs: list[tuple[ParsedCall, Kernel]]) -> Iterator[Diagnosti
         elif offset != chosen[1]:
             first, before = chosen
             yield Diagnostic(
-                "S112",
+                "S113",
                 f"'{call.name}' is written for '{offset}', but '{first.name}' in the same invoke"
                 f" for '{before}'.",
                 call.name_span,

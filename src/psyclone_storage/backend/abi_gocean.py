@@ -1,0 +1,42 @@
+"""The names of dl_esm_inf, the infrastructure of GOcean (spec 4.4), that generated code spells.
+
+The paths to regions and grid properties are not here: they are settings (`grid-properties`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+
+
+class Module(StrEnum):
+    """The modules that generated code uses."""
+
+    FIELD = "field_mod"
+    KINDS = "kind_params_mod"
+
+
+FIELD = DerivedType("r2d_field", Module.FIELD)
+EXCHANGE = "halo_exchange"
+"""The exchange of a field's halo, bound to the field: `halo_exchange(depth)`."""
+
+INTEGER = ScalarType(Intrinsic.INTEGER)
+WORKING_PRECISION = "go_wp"
+RESERVED = frozenset({*Module, FIELD.name, WORKING_PRECISION, "size"})
+
+
+class Path(StrEnum):
+    """The entries of the setting `grid-properties` that generated code itself needs (spec 5.2)."""
+
+    X_STOP = "go_grid_xstop"
+    Y_STOP = "go_grid_ystop"
+    DATA = "go_grid_data"
+    INTERNAL_INNER_START = "go_grid_internal_inner_start"
+    INTERNAL_INNER_STOP = "go_grid_internal_inner_stop"
+    INTERNAL_OUTER_START = "go_grid_internal_outer_start"
+    INTERNAL_OUTER_STOP = "go_grid_internal_outer_stop"
+    WHOLE_INNER_START = "go_grid_whole_inner_start"
+    WHOLE_INNER_STOP = "go_grid_whole_inner_stop"
+    WHOLE_OUTER_START = "go_grid_whole_outer_start"
+    WHOLE_OUTER_STOP = "go_grid_whole_outer_stop"

@@ -1,0 +1,158 @@
+"""From a program for GOcean to the module that holds its routines: loops, calls, exchanges.
+
+`backend.frame` owns the order of a routine. A schedule is handed over with everything decided, and
+nothing about it is changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from psyclone_storage.backend import abi_gocean as abi
+from psyclone_storage.backend.frame import Infrastructure, lower_routines
+from psyclone_storage.backend.gocean.bounds import loop_bounds
+from psyclone_storage.backend.gocean.context import Context
+from psyclone_storage.backend.workspace import Workspace
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Expr, Literal, Member, Name
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import (
+    Construct,
+    Datum,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    Over,
+    Phase,
+    Program,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Call, Comment, Declare, Directive, Do, Line, Unit
+from psyclone_storage.ir.walk import statements
+
+_COUNTERS = {Over.ROWS: "j", Over.COLUMNS: "i"}
+
+
+def lower_program(program: Program, paths: Mapping[str, str], comment: str = "") -> Unit:
+    """Return the module of a program's routines, which call dl_esm_inf.
+
+    `paths` give, for each grid property, the Fortran that leads to it from the field `{0}`.
+    """
+
+    def begin(schedule: Schedule, work: Workspace) -> _Lowering:
+        return _Lowering(Context(schedule, work, paths))
+
+    infrastructure = Infrastructure(abi.RESERVED, lambda _: abi.Module.KINDS, begin)
+    return lower_routines(program, infrastructure, comment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowering:
+    """The lowering of one routine."""
+
+    context: Context
+
+    def dummies(self) -> tuple[Declare, ...]:
+        """Return the declarations of the routine's dummy arguments."""
+        context = self.context
+        changed = {
+            item.datum for item in statements(context.schedule) if isinstance(item, HaloExchange)
+        }
+        return tuple(
+            context.work.dummy(_declare(datum, datum.name in changed))
+            for datum in context.schedule.data
+        )
+
+    def lower(self, statement: Statement) -> tuple[Line, ...]:
+        """Return the lines of a statement that stands directly in the schedule."""
+        if isinstance(statement, HaloExchange):
+            return tuple(_exchange(statement))
+        return _nested(self.context, statement)
+
+    def finish(self) -> None:
+        """Add nothing: a routine for GOcean has no set-up."""
+
+
+def _declare(datum: Datum, exchanged: bool) -> Declare:
+    if datum.kind is not ArgKind.FIELD:
+        return Declare(datum.name, datum.type, ("intent(in)",))
+    changes = exchanged or datum.access.writes
+    return Declare(datum.name, abi.FIELD, ("intent(inout)" if changes else "intent(in)",))
+
+
+# ---------------------------------------------------------------------------- statements
+
+
+def _exchange(exchange: HaloExchange) -> Iterator[Line]:
+    """Yield who needs an exchange and who made it necessary, and its call."""
+    if exchange.phase is not Phase.WHOLE:
+        raise InternalError(f"'{exchange.uid}' is asynchronous, which dl_esm_inf does not offer.")
+    for reason in exchange.reasons[:1]:
+        reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
+        yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
+        if writer:
+            yield Comment(f"and {writer} left {reason.written}")
+    depth = exchange.depth.known
+    if not depth:
+        raise InternalError(f"'{exchange.uid}' has a depth that is not known.")
+    yield Call(
+        Member(Name(exchange.datum), abi.EXCHANGE), (Literal(str(depth), Intrinsic.INTEGER),)
+    )
+
+
+def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
+    match statement:
+        case Loop():
+            return (_loop(context, statement),)
+        case Construct():
+            return tuple(_construct(context, statement))
+        case KernelCall():
+            return (_call(context, statement),)
+    raise InternalError(f"'{statement.uid}' has no meaning for GOcean.")
+
+
+def _construct(context: Context, construct: Construct) -> Iterator[Line]:
+    kind = construct.directive
+    counters = ", ".join(context.counter(name).text for name in _COUNTERS.values())
+    own = ("default(shared)", f"private({counters})") if kind.opens_threads else ()
+    yield Directive(" ".join((kind.value, ", ".join((*own, *construct.clauses)))).strip())
+    for statement in construct.body:
+        yield from _nested(context, statement)
+    yield Directive(kind.value.replace("omp", "omp end", 1))
+
+
+def _loop(context: Context, loop: Loop) -> Do:
+    start, stop = loop_bounds(context, loop)
+    counter = context.counter(_COUNTERS[loop.over])
+    body = tuple(line for item in loop.body for line in _nested(context, item))
+    return Do(counter.text, start, stop, body)
+
+
+def _call(context: Context, call: KernelCall) -> Call:
+    procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
+    args = tuple(_actual(context, call, dummy) for dummy in call.dummies)
+    return Call(Name(procedure), args)
+
+
+def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:
+    """Return what is passed for one dummy argument of a kernel's subroutine."""
+    match dummy.role:
+        case Role.GRID_INDEX_I:
+            return context.counter(_COUNTERS[Over.COLUMNS])
+        case Role.GRID_INDEX_J:
+            return context.counter(_COUNTERS[Over.ROWS])
+    if dummy.arg is None:
+        raise InternalError(f"'{dummy.name}' of '{call.uid}' belongs to no argument.")
+    value = call.args[dummy.arg].value
+    match dummy.role:
+        case Role.FIELD:
+            return context.reach(abi.Path.DATA, value)
+        case Role.GRID_PROPERTY:
+            return context.reach(dummy.property_name, value)
+        case Role.SCALAR:
+            return context.work.constant(value)
+    raise InternalError(f"Role '{dummy.role.value}' does not belong to GOcean.")
