@@ -20,16 +20,15 @@ DEFAULT_OPTIONS = "-api lfric -d kernels alg.x90"
 # Codes that no input of the command line can cause, each with the reason and where it is tested.
 _ORDER = "asked by a transformation: tests/unit/analysis/test_order.py"
 _RULES = "asked by a transformation: tests/unit/domain/lfric/test_rules.py"
-_STEPS = "a step of a transformation: tests/unit/transform"
+_BENCH = "only a script undoes steps: tests/unit/transform/test_workbench.py"
 _VERIFY = "a defect of a stage, reported as I001: tests/unit/ir/test_verify.py"
 NOT_FROM_THE_COMMAND_LINE: dict[str, str] = {
     "I001": "a defect of this tool: tests/unit/cli/test_guard.py",
     "L004": "depends on the system: tests/unit/cli/test_guard.py",
     "P048": "P047 comes before it: tests/unit/frontend/fortran/test_routine.py",
     **dict.fromkeys(("S001", "S002"), _RULES),
-    **{f"S00{number}": _ORDER for number in range(3, 10)},
-    **dict.fromkeys(("S010", "S011", "S012"), _STEPS),
-    **{code: _STEPS for code in CODES if "T003" <= code <= "T042"},
+    **dict.fromkeys(("S003", "S005", "S006", "S007", "S008", "S009"), _ORDER),
+    **dict.fromkeys(("T008", "T009"), _BENCH),
     **{code: _VERIFY for code in CODES if code.startswith("V")},
 }
 

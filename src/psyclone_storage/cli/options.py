@@ -48,6 +48,7 @@ class Options:
     directories: tuple[Path, ...]
     includes: tuple[Path, ...]
     script: Path | None
+    steps: str
     line_length: str
     distributed: bool | None
     config: str
@@ -93,6 +94,7 @@ def read_options(words: Sequence[str]) -> Options:
         directories=tuple(given.directory or ()),
         includes=tuple(given.include or ()),
         script=given.script,
+        steps="; ".join(given.steps or ()),
         line_length=given.limit,
         distributed=given.distributed,
         config=given.config,
@@ -284,6 +286,11 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-s", "--script", type=Path, metavar="FILE", help="a Python script with a function 'trans'"
     )
+    group.add_argument(
+        "--apply", dest="steps", action="append", metavar="'STEP; ...'",
+        help="transformations by name, with options as in 'colour; openmp-parallel-do"
+        "{schedule=dynamic}', applied wherever they may be; may be repeated",
+    )  # fmt: skip
     group.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",
         help="keep lines within 132 columns: of the output, or refuse longer ones in the input "

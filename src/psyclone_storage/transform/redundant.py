@@ -85,7 +85,7 @@ class ComputeRedundantly:
     def _depth_reasons(self, loop: Loop) -> Iterator[Diagnostic]:
         if self.depth < 0:
             message = f"A halo has no level {self.depth}."
-            yield Diagnostic("T012", message, hint="Give 1 or more, or 0 for the whole halo.")
+            yield Diagnostic("T014", message, hint="Give 1 or more, or 0 for the whole halo.")
             return
         old = loop.extent
         further = self._extent.depth

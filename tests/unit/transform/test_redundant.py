@@ -89,7 +89,7 @@ def test_a_loop_that_goes_as_far_is_refused() -> None:
     assert refused(work, ComputeRedundantly("loop1", 2)) == ["T012"]
     work.apply(ComputeRedundantly("loop1"))
     assert refused(work, ComputeRedundantly("loop1")) == ["T012"]
-    assert refused(work, ComputeRedundantly("loop1", -1)) == ["T012"]
+    assert refused(work, ComputeRedundantly("loop1", -1)) == ["T014"]
 
 
 def test_there_is_no_halo_without_distributed_memory() -> None:

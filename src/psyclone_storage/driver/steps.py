@@ -1,0 +1,50 @@
+"""The steps that a command line asks for, applied to every invoke of a program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Program
+from psyclone_storage.transform.catalogue import Refusal, Wish, grant, lacking
+from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.workbench import Workbench
+
+Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
+"""What was refused in each invoke, by the invoke's name."""
+
+
+def apply_steps(
+    program: Program, wishes: tuple[Wish, ...], rules: Rules
+) -> tuple[Program, Refused]:
+    """Return `program` after the steps, and which of them were refused where.
+
+    A step whose place is named is applied to the invokes that have that place.
+
+    Raises:
+        CompileError: a place that is named is in no invoke, or the step is refused there.
+    """
+    benches = [Workbench(invoke.schedule, rules) for invoke in program.invokes]
+    refused: dict[str, list[Refusal]] = {}
+    for wish in wishes:
+        absent = [lacking(bench, wish) for bench in benches]
+        if wish.has_place and all(absent):
+            raise CompileError(*(problem for problems in absent for problem in problems))
+        for bench, problems in zip(benches, absent, strict=True):
+            if not problems:
+                refused.setdefault(bench.schedule.name, []).extend(grant(bench, wish))
+    invokes = tuple(
+        replace(invoke, schedule=bench.schedule)
+        for invoke, bench in zip(program.invokes, benches, strict=True)
+    )
+    return replace(program, invokes=invokes), tuple(
+        (name, tuple(items)) for name, items in refused.items() if items
+    )
+
+
+def unfinished(program: Program) -> tuple[Diagnostic, ...]:
+    """Return what a recipe or the command line has begun and not finished."""
+    return tuple(
+        problem for invoke in program.invokes for problem in check_finished(invoke.schedule)
+    )

@@ -1,0 +1,215 @@
+"""All steps by name, and steps written as text.
+
+The text is what the command line takes: steps in order, separated by semicolons, each with options
+in braces, separated by blanks: `colour; openmp-parallel-do{schedule=dynamic}`. The options are the
+fields of the step. Where a step is not told its place, it is applied wherever it may be, and
+refusals are only noted; where it is told, a refusal is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.ir.walk import find
+from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.colour import ColourLoop
+from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
+from psyclone_storage.transform.redundant import ComputeRedundantly
+from psyclone_storage.transform.step import Reasons, Step, missing
+from psyclone_storage.transform.workbench import Workbench
+
+STEPS: Mapping[str, type[Step]] = {
+    step.name: step
+    for step in (
+        ColourLoop,
+        ComputeRedundantly,
+        FuseLoops,
+        MoveStatement,
+        SplitExchange,
+        ParallelDo,
+        ShareLoop,
+        OpenParallelRegion,
+    )
+}
+
+Value = str | int | bool
+
+_OF_OPTIONS = frozenset({"T014", "T024"})
+"""Reasons that lie in an option of a step, so that no other place would be better."""
+
+_WISH = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A step that is asked for, with the values of some of its fields."""
+
+    step: type[Step]
+    values: tuple[tuple[str, Value], ...]
+
+    @property
+    def has_place(self) -> bool:
+        """Whether all fields that have no default are given."""
+        given = {name for name, _ in self.values}
+        return all(name in given for name in _places(self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A step that could not be applied at one of the places that it was tried at."""
+
+    step: Step
+    reasons: Reasons
+
+
+def read_steps(text: str) -> tuple[Wish, ...]:
+    """Return the steps that `text` asks for.
+
+    Raises:
+        CompileError: `T040`, a step does not exist or cannot be read; `T041`, an option does not
+            exist or has a wrong value.
+    """
+    problems: list[Diagnostic] = []
+    wishes: list[Wish] = []
+    for part in text.split(";"):
+        if not part.strip():
+            continue
+        try:
+            wishes.append(_read_step(part))
+        except CompileError as error:
+            problems += error.problems
+    if problems:
+        raise CompileError(*problems)
+    return tuple(wishes)
+
+
+def grant(bench: Workbench, wish: Wish) -> tuple[Refusal, ...]:
+    """Apply what `wish` asks for, once or everywhere, and return where that was refused.
+
+    Raises:
+        CompileError: the reasons against a step whose place was given, or against its options.
+    """
+    values = dict(wish.values)
+    if wish.has_place:
+        bench.apply(_make(wish.step, values))
+        return ()
+    tried: dict[Step, Reasons] = {}
+    while _one_more(bench, wish.step, values, tried):
+        pass
+    return tuple(Refusal(step, reasons) for step, reasons in tried.items() if reasons)
+
+
+def lacking(bench: Workbench, wish: Wish) -> Reasons:
+    """Return which places, given by name, the schedule does not have (T003)."""
+    values, places = dict(wish.values), _places(wish.step)
+    uids = [value for name, value in values.items() if name in places and isinstance(value, str)]
+    return missing(bench.schedule, *(uid for uid in uids if find(bench.schedule, uid) is None))
+
+
+def step_text(step: Step) -> str:
+    """Return `step` as it is written on a command line, with all its options."""
+    values = " ".join(
+        f"{name}={_value_text(getattr(step, name))}" for name in (*_places(type(step)),
+                                                                 *_options(type(step)))
+    )  # fmt: skip
+    return f"{step.name}{{{values}}}"
+
+
+# ---------------------------------------------------------------------------- applying
+
+
+def _one_more(
+    bench: Workbench, kind: type[Step], values: Mapping[str, Value], tried: dict[Step, Reasons]
+) -> bool:
+    """Apply the step at the next place where it may be; return whether there was one."""
+    for place in kind.places(bench.schedule):
+        if any(values.get(name, uid) != uid for name, uid in place.items()):
+            continue
+        step = _make(kind, {**values, **place})
+        if step in tried:
+            continue
+        tried[step] = bench.check(step)
+        raise_if_any([reason for reason in tried[step] if reason.code in _OF_OPTIONS])
+        if not tried[step]:
+            bench.apply(step)
+            return True
+    return False
+
+
+def _make(kind: type[Step], values: Mapping[str, Value]) -> Step:
+    return kind(**values)
+
+
+def _places(kind: type[Step]) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind) if item.default is MISSING)  # type: ignore[arg-type]
+
+
+def _options(kind: type[Step]) -> dict[str, Value]:
+    """Return the fields that have a default, with it."""
+    return {
+        item.name: item.default
+        for item in fields(kind)  # type: ignore[arg-type]
+        if item.default is not MISSING
+    }
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def _read_step(text: str) -> Wish:
+    found = _WISH.fullmatch(text)
+    if found is None:
+        hint = "Write it as 'name' or 'name{option=value option=value}'."
+        raise CompileError(Diagnostic("T040", f"'{text.strip()}' is not a step.", hint=hint))
+    name, options = found[1], found[2] or ""
+    if name not in STEPS:
+        hint = did_you_mean(name, STEPS) or f"There are {listed(STEPS, 'and')}."
+        raise CompileError(Diagnostic("T040", f"There is no step '{name}'.", hint=hint))
+    kind = STEPS[name]
+    return Wish(kind, tuple(_read_option(kind, word) for word in options.split()))
+
+
+def _read_option(kind: type[Step], word: str) -> tuple[str, Value]:
+    name, equals, text = word.partition("=")
+    known = [*_places(kind), *_options(kind)]
+    if name not in known or not equals:
+        hint = did_you_mean(name, known) or f"There are {listed(known, 'and')}, with '='."
+        message = f"The step '{kind.name}' has no option '{word}'."
+        raise CompileError(Diagnostic("T041", message, hint=hint))
+    return name, _read_value(kind, name, text)
+
+
+def _read_value(kind: type[Step], name: str, text: str) -> Value:
+    default = _options(kind).get(name, "")
+    if isinstance(default, bool):
+        if text in ("true", "false"):
+            return text == "true"
+        raise _wrong_value(kind, name, text, "'true' or 'false'")
+    if isinstance(default, int):
+        if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        raise _wrong_value(kind, name, text, "a whole number")
+    return text
+
+
+def _wrong_value(kind: type[Step], name: str, text: str, wanted: str) -> CompileError:
+    message = f"The option '{name}' of the step '{kind.name}' takes {wanted}, not '{text}'."
+    return CompileError(Diagnostic("T041", message))
+
+
+def _value_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def explain_refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
+    """Yield, for each refused step, what it was and all the reasons."""
+    for refusal in refusals:
+        yield f"{step_text(refusal.step)}: refused"
+        for reason in refusal.reasons:
+            yield f"  {reason.code}: {reason.message}"
