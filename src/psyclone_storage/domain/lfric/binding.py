@@ -7,7 +7,7 @@ metadata becomes diagnostics instead, all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domain.data import Wanted
@@ -104,7 +104,7 @@ def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundi
         if part is not None:
             vector, component = part
             wanted = _wanted(slot, ParsedArgument(vector, given.span), kernel, around)
-            datum = around.data.add(wanted)
+            datum = around.data.add(replace(wanted, vector=max(2, component)))
             return Actual(datum.name, Name(datum.name), component, span=given.span)
     datum = around.data.add(_wanted(slot, given, kernel, around))
     return Actual(datum.name, Name(datum.name), span=given.span)

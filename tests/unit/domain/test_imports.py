@@ -1,0 +1,75 @@
+"""Where the names that are called in an invoke come from."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.domain.imports import Imports, find_imports
+from unit.domain.small import algorithm
+
+BUILTINS = ("setval_c", "X_plus_Y")
+
+
+def imports(invoke: str, uses: str = "", inner_uses: str = "") -> Imports:
+    return find_imports(algorithm(f"call invoke({invoke})", inner_uses, uses), BUILTINS)
+
+
+def test_a_name_in_an_only_list() -> None:
+    found = imports("Drag_Type(a)", "use drag_mod, only : drag_type")
+    (kernel,) = found.kernels
+    assert (kernel.local, kernel.original, kernel.modules) == (
+        "drag_type", "drag_type", ("drag_mod",),
+    )  # fmt: skip
+    assert kernel.doubt is None
+
+
+@pytest.mark.parametrize(
+    "use", ["use drag_mod, only : d => drag_type", "use drag_mod, d => drag_type"]
+)
+def test_a_renamed_kernel(use: str) -> None:
+    (kernel,) = imports("d(a)", use).kernels
+    assert (kernel.local, kernel.original, kernel.modules) == ("d", "drag_type", ("drag_mod",))
+
+
+def test_the_innermost_scope_decides() -> None:
+    found = imports("k(a)", "use outer_mod, only : k", "use inner_mod, only : k")
+    assert found.kernels[0].modules == ("inner_mod",)
+
+
+def test_modules_used_as_a_whole_are_all_candidates() -> None:
+    found = imports("k(a)", "use one_mod\nuse two_mod", "use three_mod")
+    (kernel,) = found.kernels
+    assert sorted(kernel.modules) == ["one_mod", "three_mod", "two_mod"]
+    assert kernel.doubt is not None
+    assert kernel.doubt.code == "S110"
+
+
+def test_an_only_list_goes_before_whole_modules() -> None:
+    found = imports("k(a)", "use one_mod\nuse two_mod, only : k")
+    assert found.kernels[0].modules == ("two_mod",)
+
+
+def test_builtins_need_no_import_and_ignore_case() -> None:
+    found = imports("SETVAL_C(a, 0.0), x_plus_y(a, b, c), setval_c(b, 1.0)")
+    assert (found.kernels, found.builtins) == ((), ("setval_c", "X_plus_Y"))
+    assert found.problems == ()
+
+
+def test_an_imported_builtin_is_an_error_and_a_whole_module_is_none() -> None:
+    (problem,) = imports("setval_c(a, 0.0)", "use ours_mod, only : setval_c").problems
+    assert problem.code == "S111"
+    assert imports("setval_c(a, 0.0)", "use ours_mod").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("setvel_c", "Did you mean 'setval_c'?"),
+        ("drag_typ", "Did you mean 'drag_type'?"),
+        ("nothing_like_it", "Add 'use <module>, only: nothing_like_it'"),
+    ],
+)
+def test_an_unknown_name_is_reported_once_with_a_guess(name: str, hint: str) -> None:
+    found = imports(f"{name}(a), {name}(b)", "use drag_mod, only : drag_type")
+    assert [problem.code for problem in found.problems[:1]] == ["S110"]
+    assert found.problems[0].hint.startswith(hint)
