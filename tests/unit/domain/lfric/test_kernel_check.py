@@ -1,4 +1,7 @@
-"""Does a written subroutine take what its metadata says? Messages: `tests/errors/M201` to `M203`."""
+"""Does a written subroutine take what its metadata says?
+
+The messages in full: `tests/errors/M201` to `M203`.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,8 @@ def test_what_is_the_author_s_choice_is_accepted(before: str, after: str) -> Non
 @pytest.mark.parametrize(
     ("before", "after", "what"),
     [
-        ("integer(kind=i_def), intent(in) :: nlayers", "real(r_def), intent(in) :: nlayers",
+        ("integer(kind=i_def), intent(in) :: nlayers,",
+            "real(r_def), intent(in) :: nlayers\ninteger(i_def), intent(in) ::",
          "Argument 1, 'nlayers', is real, not integer."),
         ("real(kind=r_def), intent(in) :: dt", "type(r_def), intent(in) :: dt",
          "Argument 4, 'dt', is of type 'r_def', not real."),
