@@ -1,0 +1,27 @@
+"""Every test of the accessors runs on two emulated devices, and again on a GPU if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from psyclone_storage.storage.device import Emulation, use_device
+from psyclone_storage.storage.memory.registry import device_count
+
+
+@pytest.fixture(
+    autouse=True, params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], ids=str
+)
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    use_device(request.param, Emulation() if request.param == "emulated" else None)
+    yield request.param
+    use_device("auto")
+
+
+@pytest.fixture
+def second() -> str:
+    """Return the tag of a second device."""
+    if device_count() < 2:
+        pytest.skip("this machine has one GPU")
+    return "node:0:device:1"

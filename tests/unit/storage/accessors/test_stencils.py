@@ -1,0 +1,137 @@
+"""Read stencils against NumPy's indexing: what they select, and where it goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from psyclone_storage.storage.accessors import Box, Buffer, GpuTask, IndexMap, read_stencil
+
+RELAXED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.mark.spec("ACC-32")
+def test_no_stencil_is_the_whole_buffer() -> None:
+    assert read_stencil(None, (3, 4)) is None
+
+
+@pytest.mark.spec("ACC-31")
+@pytest.mark.parametrize("empty", [(), [], {}, slice(2, 2), (slice(0, 3), range(0)), np.array([])])
+def test_stencils_without_elements_are_empty(empty: Any) -> None:
+    stencil = read_stencil(empty, (3, 4))
+    assert stencil is not None
+    assert (stencil.size, stencil.flat().size) == (0, 0)
+
+
+@pytest.mark.spec("ACC-30", "ACC-35")
+@pytest.mark.parametrize(
+    ("given_as", "kind", "numbers"),
+    [
+        (slice(1, 3), Box, [4, 5, 6, 7, 8, 9, 10, 11]),
+        ((slice(1, 3), slice(1, 2)), Box, [5, 9]),
+        ((range(3), range(3, 4)), Box, [3, 7, 11]),
+        (slice(None, None, 2), IndexMap, [0, 1, 2, 3, 8, 9, 10, 11]),
+        ([7, 2, 7], IndexMap, [2, 7]),
+        ({5, 0}, IndexMap, [0, 5]),
+        (np.array([11, 3]), IndexMap, [3, 11]),
+        ((8, 1), IndexMap, [1, 8]),
+        ([(2, 3), (0, 1)], IndexMap, [1, 11]),
+        (np.array([[1, 0], [0, 2]]), IndexMap, [2, 4]),
+        ({9: 0, 4: 1}, IndexMap, [9, 4]),
+    ],
+)
+def test_the_forms_of_a_stencil(given_as: Any, kind: type, numbers: list[int]) -> None:
+    stencil = read_stencil(given_as, (3, 4))
+    assert isinstance(stencil, kind)
+    assert stencil.flat().tolist() == numbers
+    assert stencil.size == len(numbers)
+    assert read_stencil(stencil, (3, 4)) is stencil
+
+
+@pytest.mark.spec("ACC-35")
+def test_local_indices() -> None:
+    box = Box((1, 2), (3, 4), (3, 4))
+    assert box.local((1, 2)) == (0, 0)
+    assert box.local((2, 3)) == (1, 1)
+    assert Box((2,), (5,), (8,)).local(4) == 2
+    table = read_stencil([7, 2], (3, 4))
+    assert table is not None
+    assert (table.local(2), table.local(7), table.local((1, 3))) == (0, 1, 1)
+    for stencil, outside in ((box, (0, 2)), (box, (1, 4)), (table, 3)):
+        with pytest.raises(IndexError, match="outside of the read stencil"):
+            stencil.local(outside)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ([12], IndexError),
+        ([-1], IndexError),
+        ([(3, 0)], IndexError),
+        ((slice(0, 1),) * 3, IndexError),
+        ({0: 0, 1: 2}, ValueError),
+        ([0.5], TypeError),
+        ("all", TypeError),
+        (3, TypeError),
+    ],
+)
+def test_what_is_no_stencil(wrong: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        read_stencil(wrong, (3, 4))
+
+
+@st.composite
+def selections(draw: Any) -> tuple[tuple[int, ...], int, Any]:
+    """Draw a shape, a number of chunks and a stencil for it."""
+    shape = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
+    chunks = draw(st.integers(1, shape[0]))
+    bounds = [sorted(draw(st.tuples(st.integers(0, n), st.integers(0, n)))) for n in shape]
+    numbers = st.integers(0, int(np.prod(shape)) - 1)
+    stencil = draw(
+        st.one_of(
+            st.just(tuple(slice(a, b) for a, b in bounds)),
+            st.lists(numbers, min_size=1, max_size=6),
+            st.lists(numbers, min_size=1, max_size=6, unique=True).map(
+                lambda found: {number: local for local, number in enumerate(found)}
+            ),
+        )
+    )
+    return shape, chunks, stencil
+
+
+@pytest.mark.spec("ACC-30", "ACC-35", "ACC-4")
+@RELAXED
+@given(
+    selection=selections(), places=st.lists(st.sampled_from(["host", "gpu", "gpu:1"]), min_size=5)
+)
+def test_a_patch_has_the_values_of_its_global_indices(
+    device: str, selection: tuple[tuple[int, ...], int, Any], places: list[str]
+) -> None:
+    shape, chunks, given_as = selection
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    buffer = Buffer(values, chunks=chunks)
+    for chunk, place in zip(range(chunks), places, strict=False):
+        space = place if device == "emulated" else place.removesuffix(":1")
+        buffer.prefetch(space, buffer.chunks.span(chunk)).result(10)
+    buffer.stats.reset()
+    stencil = read_stencil(given_as, shape)
+    assert stencil is not None
+    assume(stencil.size)
+    task = GpuTask("look").register(buffer, given_as)
+    seen: list[Any] = []
+    task.run(lambda patch: seen.append((patch.array.tolist(), patch.shape, len(patch))))
+    assert seen == [
+        (
+            values.ravel()[stencil.flat()].reshape(stencil.local_shape).tolist(),
+            stencil.local_shape,
+            stencil.size,
+        )
+    ]
+    assert task.mapping(buffer) == stencil
+    assert buffer.stats.nbytes <= stencil.size * 8
