@@ -248,10 +248,7 @@ def _arrow(x: float, y: float) -> str:
     points = ((-12, 0), (-5, -6), (-5, -2), (5, -2), (5, -6), (12, 0), (5, 6), (5, 2), (-5, 2),
               (-5, 6))  # fmt: skip
     path = " ".join(f"{x + dx:g},{y + dy:g}" for dx, dy in points)
-    return (
-        f'<polygon points="{path}" fill="{CLEAN}" stroke="{PAPER}" stroke-width="3"'
-        ' paint-order="stroke"/>'
-    )
+    return f'<polygon points="{path}" fill="{CLEAN}" stroke="{PAPER}"/>'
 
 
 def _schedule_legend(x: float, y: float) -> list[str]:
