@@ -13,6 +13,7 @@ from typing import Any
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import AccessConflictError, MemoryException, ViewTypeError
 from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.memory.registry import resolved_device
 from psyclone_storage.storage.spaces import MemorySpace
 from psyclone_storage.storage.view import View, ViewClass
 from psyclone_storage.storage.view_copy import Part, copy_shared
@@ -25,7 +26,7 @@ from psyclone_storage.storage.view_create import (
 from psyclone_storage.storage.view_cut import cut
 from psyclone_storage.storage.view_handle import Handle, record_of
 from psyclone_storage.storage.view_layout import ViewLayout
-from psyclone_storage.storage.view_spaces import Device, ExecutionSpace
+from psyclone_storage.storage.view_spaces import Cuda, Device, ExecutionSpace, Serial
 from psyclone_storage.storage.view_type import ViewType
 
 
@@ -63,14 +64,18 @@ class Shown:
 
 
 class _Typed(type):
-    """Make `DualView[...]` a type, with the arguments of `View[...]`."""
+    """Make `DualView[...]` a type, with the arguments of `View[...]`.
+
+    Without a space the device side is on the default device, or on the host where there is none.
+    """
 
     def __getitem__(cls, arguments: Any) -> DualViewType:
-        return DualViewType(ViewClass.of(arguments))
+        default = Serial if resolved_device() is None else Cuda
+        return DualViewType(ViewClass.of(arguments, default))
 
 
 class DualView(metaclass=_Typed):
-    """Hold two views with the same elements; `DualView["double*", CudaSpace]` is a type.
+    """Hold two views with the same elements; `DualView["double*"]` is a type.
 
     Each side is allocated when its view is asked for.
     """

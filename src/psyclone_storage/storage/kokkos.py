@@ -24,6 +24,7 @@ from psyclone_storage.storage.mirrors import (
     realloc,
     resize,
 )
+from psyclone_storage.storage.offset_view import OffsetView
 from psyclone_storage.storage.view import View, is_assignable, subview
 from psyclone_storage.storage.view_create import (
     AllocProperties,
@@ -77,6 +78,7 @@ __all__ = [
     "LayoutRight",
     "LayoutStride",
     "MemoryTraits",
+    "OffsetView",
     "RandomAccess",
     "Restrict",
     "ScratchSpace",

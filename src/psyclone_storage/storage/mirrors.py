@@ -101,20 +101,21 @@ def _exchange(arguments: tuple[Any, ...], *, keep: bool) -> None:
 
 def _source(arguments: tuple[Any, ...]) -> tuple[View, AllocProperties]:
     """Return the view among the arguments, and what the others say of its mirror."""
-    *wishes, view = [given for given in arguments if not isinstance(given, str)] or [None]
-    if not isinstance(view, View):
-        raise ViewTypeError(f"A mirror needs a view as its last argument, unlike {arguments}.")
-    labels = [given for given in arguments if isinstance(given, str)]
-    label = labels[0] if labels else f"{view.label()}_mirror"
-    return view, _properties(tuple(wishes), label)
+    views = [given for given in arguments if isinstance(given, View)]
+    if len(views) != 1:
+        raise ViewTypeError(f"A mirror needs one view, unlike {arguments}.")
+    wishes = tuple(given for given in arguments if not isinstance(given, View))
+    labelled = any(isinstance(given, str) for given in wishes)
+    return views[0], _properties(wishes, "" if labelled else f"{views[0].label()}_mirror")
 
 
 def _properties(wishes: tuple[Any, ...], label: str) -> AllocProperties:
     """Return the properties that `wishes` state, with `label` where they name none."""
-    if wishes and isinstance(wishes[0], AllocProperties):
-        found = wishes[0]
-        return view_alloc(*_given(found)) if found.label else view_alloc(label, *_given(found))
-    return view_alloc(label, *wishes)
+    parts: list[Any] = []
+    for wish in wishes:
+        parts.extend(_given(wish) if isinstance(wish, AllocProperties) else [wish])
+    labelled = not label or any(isinstance(part, str) for part in parts)
+    return view_alloc(*parts) if labelled else view_alloc(label, *parts)
 
 
 def _given(properties: AllocProperties) -> list[Any]:

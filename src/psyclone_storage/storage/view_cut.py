@@ -63,11 +63,14 @@ def cut(view_type: T, handle: Handle, choices: tuple[Any, ...]) -> tuple[T, Hand
     return replace(view_type, data_type=data, array_layout=kind), part
 
 
+def is_whole(choice: Any) -> bool:
+    """Say whether a choice is all of a dimension."""
+    return choice is ALL or (isinstance(choice, slice) and choice == slice(None))
+
+
 def _choice(label: str, axis: int, given: Any, extent: int) -> Choice:
     match given:
-        case _All():
-            return Choice(0, extent, whole=True)
-        case slice() if given == slice(None):
+        case _ if is_whole(given):
             return Choice(0, extent, whole=True)
         case slice(start=start, stop=stop, step=step):
             wanted = (0 if start is None else start, extent if stop is None else stop, step or 1)

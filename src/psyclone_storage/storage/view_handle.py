@@ -16,6 +16,7 @@ import numpy as np
 from psyclone_storage.storage.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import MemoryException
+from psyclone_storage.storage.incarnation import Incarnation
 from psyclone_storage.storage.spaces import MemorySpace, SpaceKind
 from psyclone_storage.storage.view_layout import LayoutStride, ViewLayout
 from psyclone_storage.storage.view_type import ViewType
@@ -31,14 +32,14 @@ class Record:
     __slots__ = ("buffer", "space", "allocation", "lock", "users", "_replica", "_pin", "_elements",
                  "__weakref__")  # fmt: skip
 
-    def __init__(self, buffer: Buffer, space: MemorySpace) -> None:
+    def __init__(self, buffer: Buffer, replica: Incarnation) -> None:
         """Allocate the replica if it is not, and keep it in place."""
         self.buffer = buffer
         self._pin = buffer.pin()
+        self._replica = replica
         with buffer.table.lock:
-            self._replica = buffer.replicas.at(space)
-            buffer.replicas.allocate(self._replica)
-        self.space = self._replica.space
+            buffer.replicas.allocate(replica)
+        self.space = replica.space
         self.allocation: Allocation = self._replica.allocation_there()
         self.lock = threading.RLock()
         self.users: list[None] = []
@@ -77,10 +78,13 @@ _RECORDS_LOCK = threading.Lock()
 
 def record_of(buffer: Buffer, space: MemorySpace) -> Record:
     """Return the one record of the replica of `buffer` at `space`, so that its users add up."""
+    with buffer.table.lock:
+        replica = buffer.replicas.at(space)
+    key = id(buffer), replica.space
     with _RECORDS_LOCK:
-        found = _RECORDS.get((id(buffer), space))
+        found = _RECORDS.get(key)
         if found is None:
-            found = _RECORDS[id(buffer), space] = Record(buffer, space)
+            found = _RECORDS[key] = Record(buffer, replica)
         return found
 
 

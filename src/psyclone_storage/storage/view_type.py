@@ -63,15 +63,18 @@ class ViewType:  # pylint: disable=too-many-public-methods
     memory_traits: MemoryTraits = MemoryTraits.Managed
 
     @classmethod
-    def of(cls, arguments: Any) -> Self:
+    def of(cls, arguments: Any, default: ExecutionSpace | None = None) -> Self:
         """Return the type with these arguments, as they stand in the brackets of `View[...]`.
 
+        `default` is where a view without a space is: by default the default execution space.
         Raises `ViewTypeError` for an argument that is none, or that is out of order.
         """
         parts = arguments if isinstance(arguments, tuple) else (arguments,)
         spec, rest = _data_type_in(parts)
         found = _in_order(spec, rest)
-        execution, memory, lent = _placed(found.get(_Place.SPACE, DefaultExecutionSpace()))
+        execution, memory, lent = _placed(
+            found.get(_Place.SPACE, default or DefaultExecutionSpace())
+        )
         traits = MemoryTraits(found.get(_Place.TRAITS, MemoryTraits.Managed))
         layout = found.get(_Place.LAYOUT, LayoutRight)
         return cls(spec, layout, execution, memory, traits | lent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.storage import dual_view
 from psyclone_storage.storage.errors import AccessConflictError, MemoryException
 from psyclone_storage.storage.kokkos import (
     ALL,
@@ -93,6 +94,14 @@ def test_where_both_sides_are_one_nothing_is_ever_copied(space: object) -> None:
     assert not dual.need_sync_device()
     dual.modify_device()
     assert not dual.need_sync_host()
+
+
+def test_the_device_side_is_on_the_default_device_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert DualView["double*", LayoutLeft].t_dev == View["double*", LayoutLeft, CudaSpace]
+    monkeypatch.setattr(dual_view, "resolved_device", lambda: None)
+    assert DualView["double*"].t_dev == View["double*", HostSpace]
 
 
 def test_a_part_shares_the_state() -> None:

@@ -131,10 +131,11 @@ def test_a_mirror_view_is_the_view_itself_where_that_will_do() -> None:
     assert create_mirror_view(CudaSpace, here).memory_space is CudaSpace
     assert create_mirror_view_and_copy(HostSpace, here) is here
     assert create_mirror_view_and_copy(CudaSpace, here, "name").label() == "name"
+    assert create_mirror_view(here, CudaSpace).memory_space is CudaSpace
     assert create_mirror(WithoutInitializing, there).memory_space is HostSpace
     assert create_mirror(view_alloc(CudaSpace, "x"), here).label() == "x"
     assert not create_mirror(View["int*", CudaSpace]()).is_allocated()
-    with pytest.raises(ViewTypeError, match="needs a view"):
+    with pytest.raises(ViewTypeError, match="needs one view"):
         create_mirror(HostSpace)
 
 
@@ -167,3 +168,16 @@ def test_resize_from_nothing_with_properties_and_with_a_layout() -> None:
         resize(3)
     with pytest.raises(ViewTypeError, match="unmanaged"):
         resize(View["int*", Unmanaged](view), 5)
+
+
+def test_scalars_and_structured_elements_are_copied_too() -> None:
+    scalar = View["double", CudaSpace]("s")
+    deep_copy(scalar, 4.0)
+    assert create_mirror_view_and_copy(scalar)() == 4.0
+    pair = np.dtype([("x", "f8"), ("n", "i4")])
+    here, there = View[pair, "*"]("h", 3), View[pair, "*", CudaSpace]("t", 3)
+    here[1] = (2.5, 7)
+    deep_copy(there, here)
+    assert create_mirror_view_and_copy(there)(1).tolist() == (2.5, 7)
+    deep_copy(there, (0.5, 1))
+    assert create_mirror_view_and_copy(there)(2).tolist() == (0.5, 1)

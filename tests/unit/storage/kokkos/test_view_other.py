@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage
+from psyclone_storage.storage import hmemo
 from psyclone_storage.storage.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.errors import AllocationInUseError, HostUseError
 from psyclone_storage.storage.kokkos import (
@@ -228,3 +229,13 @@ def test_a_view_is_a_face_of_a_storage() -> None:
     assert np.asarray(field)[2, 2] == 5.0
     with pytest.raises(HostUseError):
         np.asarray(View["double**", LayoutStride, CudaSpace](field))
+
+
+def test_a_view_is_a_face_of_an_hmemo_array() -> None:
+    array = hmemo.HArray(10, hmemo.Context.getHostPtr(), 1.0)
+    host, there = View["double*"](array), View["double*", CudaSpace](array)
+    with there.opened() as values:
+        values[...] = 4.0
+    assert not array.isValid(hmemo.Context.getHostPtr())
+    assert host(3) == 4.0
+    assert array.isValid(hmemo.Context.getHostPtr())
