@@ -61,8 +61,7 @@ class DataAccess:
         )
 
     def update_coverage(self, other: DataUse) -> None:
-        """Count what `other` touches as covered; nothing changes if it does not overlap, or only
-        may.
+        """Count what `other` touches as covered, if it certainly overlaps.
 
         Raises `InternalError` for a second halo exchange of one component: exchanges are placed
         such that no two of them serve one access.

@@ -14,7 +14,7 @@ from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, ReductionOp
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
-from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.types import DataType
 
 # ---------------------------------------------------------------------------- data
@@ -107,7 +107,7 @@ class Extent:
     """What a loop runs over, in terms of the partition."""
 
     reach: Reach
-    depth: Depth = Depth()
+    depth: Depth = NOTHING
 
     @property
     def in_halo(self) -> bool:
@@ -135,8 +135,10 @@ class KernelCall:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop. `bounds_from` is the position of the argument of its first call whose function
-    space and mesh give the bounds; a loop over `Over.DOMAIN` calls its body once.
+    """A loop; one over `Over.DOMAIN` calls its body once.
+
+    `bounds_from` is the position of the argument of its first call whose function space and mesh
+    give the bounds.
     """
 
     uid: str
@@ -224,8 +226,9 @@ class HaloExchange:
 
 @dataclass(frozen=True, slots=True)
 class MarkHalo:
-    """Record at run time what a loop left behind: all of the halo dirty if `dirty`, then clean
-    down to `clean`.
+    """Record at run time what a loop left behind.
+
+    All of the halo is dirty if `dirty`; then it is clean down to `clean`.
     """
 
     uid: str

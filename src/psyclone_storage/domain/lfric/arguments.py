@@ -291,8 +291,11 @@ def _of_columnwise_map(kernel: Kernel, use: SpaceUse, cma: CmaKind) -> Iterator[
 
 
 def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
-    """Yield the maps of a space of an inter-grid kernel: all cells of the fine mesh, but one
-    of the coarse mesh, whose number of dofs per cell is not passed (spec 2.3)."""
+    """Yield the maps of a space of an inter-grid kernel (spec 2.3).
+
+    They cover all cells of the fine mesh, but one of the coarse mesh, whose number of dofs per
+    cell is not passed.
+    """
     ndf, undf, name = f"ndf_{use.name}", f"undf_{use.name}", f"map_{use.name}"
     if use.mesh is MeshRole.FINE:
         yield _integer(Role.NDF, ndf, (), use.arg, use.name)
@@ -346,8 +349,7 @@ def _evaluations(kernel: Kernel, use: SpaceUse, operation: BasisOperation) -> It
 
 
 def _field_boundary(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
-    """Yield the boundary dofs that a kernel which enforces boundary conditions is known by
-    its name to take."""
+    """Yield the boundary dofs that a kernel takes whose name says that it enforces them."""
     if use.name == "any_space_1" and _FIELD_BOUNDARY_KERNEL.fullmatch(kernel.procedure):
         shape = (f"ndf_{use.name}", "2")
         yield _integer(Role.BOUNDARY_DOFS, f"boundary_dofs_field_{use.arg + 1}", shape, use.arg,
