@@ -12,7 +12,8 @@ _SUBMODULE = re.compile(
     r"^[ \t]*submodule[ \t]*\([ \t]*(?P<name>[a-z]\w*)", re.IGNORECASE | re.MULTILINE
 )
 _MODULE = re.compile(
-    r"^[ \t]*module[ \t]+(?!procedure\b|subroutine\b|function\b)(?P<name>[a-z]\w*)[ \t]*(?:!.*)?\r?$",
+    r"^[ \t]*module[ \t]+(?!procedure\b|subroutine\b|function\b)(?P<name>[a-z]\w*)"
+    r"[ \t]*(?:!.*)?\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
 
