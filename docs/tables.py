@@ -13,6 +13,7 @@ import re
 import runpy
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, Field, fields
 from enum import Enum, StrEnum
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_
 from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.transform.catalogue import STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
@@ -71,6 +73,7 @@ def parts() -> dict[str, str]:
         "members": "\n".join(_members()),
         "expectations": _expectations(),
         "rooms": _rooms(),
+        "steps": _steps(),
     }
 
 
@@ -310,3 +313,23 @@ def _rooms() -> str:
             summary = " ".join(said.split("\n\n")[0].split())
             rows.append((_code(room), summary, _codes_of(imports)))
     return _table(("room", "what it holds", "imports"), rows)
+
+
+# ---------------------------------------------------------------------------- transformations
+
+
+def _steps() -> str:
+    rows = []
+    for name, step in STEPS.items():
+        said = (inspect.getdoc(step) or "").split("\n\n", maxsplit=1)[0]
+        parameters = fields(step)  # type: ignore[arg-type]
+        places = [item.name for item in parameters if item.default is MISSING]
+        options = [_default(item) for item in parameters if item.default is not MISSING]
+        summary = " ".join(said.split())
+        rows.append((_code(name), summary, _codes_of(places), _codes_of(options)))
+    return _table(("step", "what it does", "places", "options"), rows)
+
+
+def _default(item: Field[object]) -> str:
+    value = str(item.default)
+    return f"{item.name}={value.lower() if isinstance(item.default, bool) else value}"
