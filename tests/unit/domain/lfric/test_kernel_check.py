@@ -143,6 +143,16 @@ def test_other_roles() -> None:
     ]
 
 
+def test_all_operators_have_as_many_cells() -> None:
+    two = kernel(operator_arg("w3", "w3", Access.WRITE), operator_arg("w3", "w3"))
+    declarations = """
+    integer(i_def), intent(in) :: cell, nlayers, ncell_a, ncell_b, ndf
+    real(r_def), intent(inout) :: a(ncell_a, ndf, ndf)
+    real(r_def), intent(in) :: b(ncell_a, ndf, ndf)
+    """
+    assert found(two, "cell, nlayers, ncell_a, a, ncell_b, b, ndf", declarations) == []
+
+
 def test_kinds_of_integers_and_logicals_matter() -> None:
     declarations = """
     integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf), sizes(2)

@@ -1,0 +1,100 @@
+"""The stages together, as a caller in Python uses them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError, InternalError
+from psyclone_storage.config.load import default_settings
+from psyclone_storage.driver import compile as stages
+from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
+REQUEST = Request("lfric", True, (CORPUS / "kernels",))
+
+
+def compiler(**changes: object) -> Compiler:
+    return make_compiler(default_settings(), replace(REQUEST, **changes))  # type: ignore[arg-type]
+
+
+def build(name: str, **changes: object) -> Build:
+    return compiler(**changes).compile_algorithm(CORPUS / f"{name}.x90")
+
+
+def test_a_build_names_the_kernel_files_that_it_read() -> None:
+    files = build("halo_increment_then_stencil").kernel_files
+    assert [file.name for file in files] == [
+        "wind_tendency_kernel_mod.f90",
+        "wind_to_cell_kernel_mod.f90",
+    ]
+
+
+def test_kernels_are_read_once_for_all_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = compiler()
+    algorithm = CORPUS / "halo_increment_then_stencil.x90"
+    first = shared.compile_algorithm(algorithm)
+
+    def read_again(*_: object, **__: object) -> object:
+        raise AssertionError("a kernel is read a second time")
+
+    monkeypatch.setattr("psyclone_storage.driver.kernels.read_kernel", read_again)
+    assert shared.compile_algorithm(algorithm).psy_text == first.psy_text
+
+
+def test_the_settings_decide_what_is_not_asked_for() -> None:
+    for distributed in (True, False):
+        settings = replace(default_settings(), distributed_memory=distributed)
+        made = make_compiler(settings, replace(REQUEST, api=None, distributed=None))
+        assert made.distributed is distributed
+
+
+def test_missing_folders_are_all_reported() -> None:
+    with pytest.raises(CompileError) as caught:
+        compiler(directories=(Path("none"), Path("neither")))
+    assert [problem.code for problem in caught.value.problems] == ["P030", "P030"]
+
+
+def test_every_unknown_name_and_every_wrong_call_are_reported_together(tmp_path: Path) -> None:
+    path = tmp_path / "alg.x90"
+    path.write_text(
+        "program alg\n  use gone_mod, only: gone_type\n"
+        "  call invoke(gone_type(a), nothing(b), setval_c(c))\nend program alg\n"
+    )
+    with pytest.raises(CompileError) as caught:
+        compiler().compile_algorithm(path)
+    assert [problem.code for problem in caught.value.problems] == ["S110", "P031", "S101"]
+
+
+def test_long_lines_of_kernels_are_refused_if_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    name = "laplacian_kernel_mod.f90"
+    text = (CORPUS / "kernels" / name).read_text()
+    (folder / name).write_text(text + "! " + "x" * 140 + "\n")
+    algorithm = CORPUS / "reductions_between_kernels.x90"
+    made = compiler(directories=(folder,), line_limit=LineLimit.ALL)
+    with pytest.raises(CompileError) as caught:
+        made.compile_algorithm(algorithm)
+    (problem,) = caught.value.problems
+    assert problem.code == "P012"
+    assert problem.span is not None
+    assert problem.span.source.name.endswith(name)
+    assert compiler(directories=(folder,), line_limit=LineLimit.OUTPUT).compile_algorithm(algorithm)
+
+
+@pytest.mark.parametrize(
+    ("stage", "text"),
+    [
+        ("emit_algorithm", "program alg\n  call invoke(setval_c(f, 0.0))\nend program alg\n"),
+        ("emit_algorithm", "program alg\n"),
+    ],
+)
+def test_an_algorithm_that_is_not_what_was_promised_is_a_defect(
+    monkeypatch: pytest.MonkeyPatch, stage: str, text: str
+) -> None:
+    monkeypatch.setattr(stages, stage, lambda _: text)
+    with pytest.raises(InternalError, match="Generated code"):
+        build("halo_increment_then_stencil")
