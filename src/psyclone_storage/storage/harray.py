@@ -25,6 +25,7 @@ from psyclone_storage.storage.context import Context, context_at
 from psyclone_storage.storage.errors import (
     AccessReleasedError,
     AllocationInUseError,
+    HostUseError,
 )
 from psyclone_storage.storage.futures import SyncToken
 from psyclone_storage.storage.hints import Hints
@@ -254,6 +255,13 @@ class _HArray:
     def __len__(self) -> int:
         """Return the number of elements."""
         return self.buffer.size
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Refuse: the values are used through an access (HM-48)."""
+        raise HostUseError(
+            f'The values of "{self.label}" are used through an access: take the `get()` of a '
+            f"HostReadAccess."
+        )
 
     def __repr__(self) -> str:
         """Describe the array and its incarnations, without touching any value."""

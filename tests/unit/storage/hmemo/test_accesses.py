@@ -148,8 +148,8 @@ def test_an_access_without_a_context_uses_that_of_the_scope(array: HArray, cuda:
     with cuda, WriteAccess(array) as access:
         access.get()[:] = 2.0
     assert table(array)[CUDA] == (8192, True)
-    with pytest.raises(TypeError):
-        ReadAccess()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match='"a" are used through an access'):
+        np.asarray(array)
 
 
 # -- conflicts ---------------------------------------------------------------------------------
