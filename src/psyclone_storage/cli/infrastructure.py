@@ -1,4 +1,4 @@
-"""The compiled interfaces of the LFRic infrastructure, built once and kept in the user's cache."""
+"""The compiled interfaces of an infrastructure, built once and kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from psyclone_storage.cli.write import cannot_write
 from psyclone_storage.config.locate import shared_file
 from psyclone_storage.driver.modules import modules_in
 
-_SOURCES = "external/lfric_infrastructure"
 _FLAGS = ("-std=f2008", "-O0")
 
 
@@ -27,17 +26,19 @@ class Infrastructure:
     modules: frozenset[str]
 
 
-def find_infrastructure(compiler: str) -> Infrastructure:
-    """Return the infrastructure compiled by `compiler`, compiling it if that was not done yet.
+def find_infrastructure(name: str, compiler: str) -> Infrastructure:
+    """Return an infrastructure compiled by `compiler`, compiling it if that was not done yet.
+
+    `name` is that of its folder in `external`.
 
     Raises:
         CompileError: `L010`, there is no such compiler; `L011`, it does not compile the
             interfaces; `L003`, the user's cache cannot be written.
     """
-    root = shared_file(_SOURCES)
-    names = (root / "files.txt").read_text(encoding="utf-8").split()
-    sources = [root / name for name in names]
-    directory = _cache() / f"lfric-{_fingerprint(sources, compiler)}"
+    root = shared_file(f"external/{name}")
+    files = (root / "files.txt").read_text(encoding="utf-8").split()
+    sources = [root / file for file in files]
+    directory = _cache() / f"{name}-{_fingerprint(sources, compiler)}"
     if not directory.is_dir():
         try:
             _build(sources, compiler, directory)
@@ -104,7 +105,7 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
 def _rejected(compiler: str, source: Path, output: str) -> Diagnostic:
     return Diagnostic(
         "L011",
-        f"The Fortran compiler '{compiler}' rejects '{source.name}' of the LFRic interfaces:\n"
+        f"The Fortran compiler '{compiler}' rejects '{source.name}' of our interfaces:\n"
         f"{output.strip()}",
         hint="Use gfortran, or a compiler that takes its options, with '--f90'.",
     )

@@ -17,8 +17,9 @@ from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style
 
 _DESCRIPTION = """\
-Generate the parallel (PSy) layer of LFRic algorithms: reads algorithm files and the metadata of
-the kernels that they call, works out loops, halo exchanges and reductions, and writes Fortran."""
+Generate the parallel (PSy) layer of LFRic and GOcean algorithms: reads algorithm files and the
+metadata of the kernels that they call, works out loops, halo exchanges and reductions, and writes
+Fortran."""
 
 _EXAMPLES = """\
 examples:
@@ -335,7 +336,7 @@ def _add_compilation(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("compilation")
     group.add_argument(
         "--compile", action="store_true",
-        help="compile what was generated, with its kernels, against the LFRic interfaces",
+        help="compile what was generated, with its kernels, against the interfaces of the API",
     )  # fmt: skip
     group.add_argument("--f90", default="gfortran", metavar="COMPILER", help="default: gfortran")
     group.add_argument(

@@ -1,7 +1,7 @@
 """Compile what was generated, to see whether a Fortran compiler accepts it.
 
 The PSy layer and the algorithm are compiled with the kernels, and with whatever modules these
-use that lie below the kernel folders, against our interfaces of the LFRic infrastructure. Nothing
+use that lie below the kernel folders, against our interfaces of the infrastructure. Nothing
 is linked, and nothing is left behind but the compiled infrastructure in the user's cache.
 """
 
@@ -33,7 +33,7 @@ def try_to_compile(
     A module that is not to be found is reported once, and what needs it is not compiled.
     """
     try:
-        infrastructure = find_infrastructure(options.compiler)
+        infrastructure = find_infrastructure(compiler.api.infrastructure, options.compiler)
     except CompileError as error:
         return error.problems
     with tempfile.TemporaryDirectory() as scratch:
