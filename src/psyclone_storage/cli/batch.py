@@ -126,7 +126,7 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
         return Done(error.problems)
     except BrokenPipeError:
         raise
-    except Exception as error:  # noqa: BLE001 - it becomes a diagnostic; the others go on
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
         return Done((failure(error, file),))
 
 

@@ -69,7 +69,7 @@ def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnosti
         return error.problems
     except BrokenPipeError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, a user sees no stack trace
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
         if isinstance(error, OSError) and not error.filename:
             _forget_output()
         return (failure(error),)

@@ -33,6 +33,6 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
             problems += check_kernel_file(file, options.type_name, settings)
         except CompileError as error:
             problems += error.problems
-        except Exception as error:  # noqa: BLE001 - it becomes a diagnostic; the others go on
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             problems.append(failure(error, file))
     return tuple(problems)

@@ -32,8 +32,8 @@ class Progress:
         self._done += 1
         if self._shown:
             filled = _WIDTH * self._done // self._total
-            bar = "#" * filled + "." * (_WIDTH - filled)
-            text = f"[{bar}] {self._done}/{self._total} {name}"
+            cells = "#" * filled + "." * (_WIDTH - filled)
+            text = f"[{cells}] {self._done}/{self._total} {name}"
             self._put(_CLEAR + text[: self._columns() - 1])
 
     def _columns(self) -> int:

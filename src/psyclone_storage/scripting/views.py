@@ -69,7 +69,7 @@ class Node:
 
     def walk(self, wanted: type[Wanted] | tuple[type[Wanted], ...]) -> list[Wanted]:
         """Return this and all below it that are of the class or classes `wanted`, in order."""
-        return [node for node in self._all() if isinstance(node, wanted)]
+        return [node for node in _all_below(self) if isinstance(node, wanted)]
 
     def ancestor(self, wanted: type[Wanted]) -> Wanted | None:
         """Return the nearest node around this one that is of the class `wanted`, or None."""
@@ -82,11 +82,6 @@ class Node:
         """Return the later siblings of this."""
         parent = self.parent
         return list(parent.children[self.position + 1 :]) if parent else []
-
-    def _all(self) -> Iterator[Node]:
-        yield self
-        for child in self.children:
-            yield from child._all()  # noqa: SLF001 - another node of this class
 
 
 class Schedule(Node):
@@ -311,6 +306,12 @@ class Psy:
     def view(self) -> str:
         """Return all schedules as readable text."""
         return "\n".join(schedule.view() for schedule in self.children)
+
+
+def _all_below(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _all_below(child)
 
 
 def _view(schedule: tree.Schedule, path: tuple[tree.Statement, ...]) -> Node:
