@@ -12,9 +12,8 @@ import pytest
 
 from properties.random_schedules import RULES, Case, random_case
 from properties.worlds import worlds
-from psyclone_storage.analysis.check import check_halos
+from psyclone_storage.analysis.check import World, check_halos
 from psyclone_storage.analysis.races import may_run_parallel
-from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Construct,
@@ -69,11 +68,10 @@ def worked(seed: int) -> tuple[Case, Workbench, int]:
         step = random_step(rng, bench.schedule)
         if step is None:
             continue
-        try:
+        reasons = bench.check(step)
+        refused += bool(reasons)
+        if not reasons:
             bench.apply(step)
-        except CompileError as error:
-            assert error.problems == bench.check(step)
-            refused += 1
     return case, bench, refused
 
 
@@ -83,10 +81,29 @@ def batch(number: int) -> Iterator[tuple[Case, Workbench]]:
         yield case, bench
 
 
+def has_levels_of_pinned(schedule: Schedule, world: World) -> bool:
+    """Return whether the halo is as deep as what a script has pinned.
+
+    A loop may run through the whole halo, however shallow, after an exchange for it was pinned at
+    a depth that it had before.
+    """
+    return all(
+        term.whole
+        or sum(world.extents[name] for name in term.names) + term.constant <= world.levels
+        for item in schedule.body
+        if isinstance(item, HaloExchange) and item.pinned
+        for term in item.depth.terms
+    )
+
+
 @pytest.mark.parametrize("number", BATCHES)
 def test_accepted_steps_never_lead_to_a_stale_read(number: int) -> None:
     for case, bench in batch(number):
-        every = list(worlds(bench.schedule, case.shared))
+        every = [
+            world
+            for world in worlds(bench.schedule, case.shared)
+            if has_levels_of_pinned(bench.schedule, world)
+        ]
         chosen = random.Random(number).sample(every, min(8, len(every)))
         for world in chosen:
             steps = [applied.step for applied in bench.history]

@@ -18,7 +18,8 @@ class SplitExchange:
     """Split a halo exchange into its start and its finish, which `move` can then pull apart.
 
     Both ends are pinned, go to the same depth and ask the same run-time test, so that
-    either both happen or neither. They are called `start(<exchange>)` and `finish(<exchange>)`.
+    either both happen or neither. They are called `start(<exchange>)` and `finish(<exchange>)`,
+    with a number behind if these names are taken.
     Compute redundantly before you split: a pinned exchange does not get deeper.
 
     Refused for what is no exchange, or is an end of one already (seed, "Asynchronous Halo
@@ -55,6 +56,16 @@ class SplitExchange:
         raise_if_any(self.check(schedule, rules))
         whole = find(schedule, self.exchange)
         assert isinstance(whole, HaloExchange)
-        start = replace(whole, uid=f"start({whole.uid})", phase=Phase.START, pinned=True)
-        finish = replace(whole, uid=f"finish({whole.uid})", phase=Phase.FINISH, pinned=True)
+        number = _free_number(schedule, whole.uid)
+        start = replace(whole, uid=f"start({whole.uid}){number}", phase=Phase.START, pinned=True)
+        finish = replace(whole, uid=f"finish({whole.uid}){number}", phase=Phase.FINISH, pinned=True)
         return replaced(schedule, whole.uid, start, finish)
+
+
+def _free_number(schedule: Schedule, uid: str) -> str:
+    """Return what tells the ends of `uid` from those of an earlier exchange of that name."""
+    taken = {item.uid for item in statements(schedule)}
+    suffix, number = "", 2
+    while f"start({uid}){suffix}" in taken or f"finish({uid}){suffix}" in taken:
+        suffix, number = f"#{number}", number + 1
+    return suffix
