@@ -18,6 +18,7 @@ from enum import Enum, StrEnum
 from pathlib import Path
 
 from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
 from psyclone_storage.cli.options import _build_parser as build_parser
@@ -74,6 +75,7 @@ def parts() -> dict[str, str]:
         "expectations": _expectations(),
         "rooms": _rooms(),
         "steps": _steps(),
+        "sections": "\n".join(f"1. {item.value}" for item in Section if item.value),
     }
 
 

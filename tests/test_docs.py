@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,7 @@ LINKED = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 TIMEOUT = 300
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 
@@ -185,18 +187,34 @@ def environment(directory: Path) -> dict[str, str]:
     }
 
 
+def links_of(page: Path) -> Iterator[tuple[str, Path, str]]:
+    """Yield each relative link of `page`: its text, the file it leads to, and the heading there."""
+    prose = CODE.sub("", FENCE.sub("", page.read_text(encoding="utf-8")))
+    for link in LINK.finditer(prose):
+        name, _, anchor = link["target"].partition("#")
+        if not re.match(r"[a-z]+:", name):
+            yield link["target"], (page.parent / name).resolve() if name else page, anchor
+
+
 def broken_links(page: Path) -> list[str]:
     """Return the relative links of `page` to files or headings that do not exist."""
-    text = page.read_text(encoding="utf-8")
-    broken = []
-    for link in LINK.finditer(FENCE.sub("", text)):
-        name, _, anchor = link["target"].partition("#")
-        target = page.parent / name if name else page
-        if re.match(r"[a-z]+:", name):
-            continue
-        if not target.exists() or (anchor and anchor not in anchors_of(target)):
-            broken.append(link["target"])
-    return broken
+    return [
+        text
+        for text, target, anchor in links_of(page)
+        if not target.exists() or (anchor and anchor not in anchors_of(target))
+    ]
+
+
+def reached_from(page: Path) -> set[Path]:
+    """Return `page` and all pages that links lead to from there, directly or not."""
+    reached, waiting = set(), [page]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached:
+            reached.add(page)
+            targets = (target for _, target, _ in links_of(page))
+            waiting += [target for target in targets if target.suffix == ".md" and target.exists()]
+    return reached
 
 
 def anchors_of(page: Path) -> set[str]:
@@ -251,6 +269,21 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken_links(page) == []
 
 
+def test_every_page_can_be_reached() -> None:
+    pages = {page.resolve() for page in LINKED}
+    apart = {*DOCS.glob("changes/*.*.md"), DOCS / "adr" / "template.md"}
+    assert pages - reached_from(ROOT / "README.md") - apart == set()
+
+
+def test_a_page_is_reached_through_others(tmp_path: Path) -> None:
+    first, second, third, apart = (tmp_path / f"{number}.md" for number in range(4))
+    first.write_text("[a](1.md) [b](https://x.org) [c](no.md)\n")
+    second.write_text("[a](2.md#one) [b](0.md)\n")
+    third.write_text("# One\n")
+    apart.write_text("")
+    assert reached_from(first) == {first, second, third}
+
+
 def test_blocks_run_in_order_in_one_directory(tmp_path: Path) -> None:
     run_page(
         "```text file=in/a.txt\nhello\n```\n"
@@ -293,6 +326,6 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "# One, two\n[a](page.md) [b](#one-two) [c](https://x.org) [d](no.md) [e](#three)\n"
-        "```text\n[f](no.md)\n```\n"
+        "```text\n[f](no.md)\n```\n`x[g](no.md)` [`h`](no.md)\n"
     )
-    assert broken_links(page) == ["no.md", "#three"]
+    assert broken_links(page) == ["no.md", "#three", "no.md"]
