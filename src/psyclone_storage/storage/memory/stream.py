@@ -58,7 +58,7 @@ class Stream:
         not raise.
         """
         # The worker holds the lock while it works: whoever gets it at once finds an idle stream.
-        if self._running.acquire(blocking=False):
+        if self._running.acquire(blocking=False):  # pylint: disable=consider-using-with
             try:
                 if self._pending == 0:
                     work(*args)
