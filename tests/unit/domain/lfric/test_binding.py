@@ -149,3 +149,10 @@ def test_a_vector_is_as_long_as_its_longest_use() -> None:
 )
 def test_what_is_not_declared_is_one_thing(calls: str) -> None:
     assert codes(bound(calls)) == ["S112"]
+
+
+@pytest.mark.parametrize("text", ["-dt", "0.5*dt", "2*(dt + 1)", "steps*dt", "dts(steps)/2"])
+def test_an_expression_has_the_kind_of_its_operands(text: str) -> None:
+    declarations = "real(r_solver) :: dt, dts(3)\ninteger :: steps"
+    found = bound(f"scale_type(f, {text}, 1)", declarations)
+    assert found.data.in_order()[1].type == ScalarType(Intrinsic.REAL, "r_solver")
