@@ -46,7 +46,6 @@ ROOMS: dict[str, set[str]] = {
 # Where a package from outside the standard library may be imported: one file, or one room.
 OUTSIDERS: dict[str, set[str]] = {
     "fparser": {"frontend/fortran/reader.py"},
-    "jinja2": {"backend"},
     "numpy": {"storage", "runtime"},
     "cupy": {"storage"},
     "mpi4py": {"runtime"},
