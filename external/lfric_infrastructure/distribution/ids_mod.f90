@@ -33,7 +33,7 @@ contains
     allocate (self%places(size(ids)))
     self%places = [(place, place=1, size(ids, kind=i_def))]
     call sort(ids, self%places)
-    allocate (self%ids, source=ids(self%places))
+    self%ids = ids(self%places)
   end function new_sorted_ids
 
   !> Order places by the ids at them: each half, then both merged.
@@ -101,7 +101,7 @@ contains
     do n = 1, size(numbers, 2, i_def)
       number_of(numbers(:, n)) = 1
     end do
-    allocate (ids, source=pack([(number, number=1, last_id)], number_of == 1))
+    ids = pack([(number, number=1, last_id)], number_of == 1)
     number_of(ids) = [(number, number=1, size(ids, kind=i_def))]
     do n = 1, size(numbers, 2, i_def)
       numbers(:, n) = number_of(numbers(:, n))

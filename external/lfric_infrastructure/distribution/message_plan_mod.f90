@@ -43,7 +43,7 @@ contains
 
     integer(i_def) :: n, rank
 
-    allocate (ranks, source=pack([(rank, rank=0, size(counts, kind=i_def) - 1)], counts > 0))
+    ranks = pack([(rank, rank=0, size(counts, kind=i_def) - 1)], counts > 0)
     allocate (first(size(ranks) + 1))
     first(1) = 1
     do n = 1, size(ranks, kind=i_def)

@@ -148,8 +148,8 @@ contains
     do y = 1, plane%cells_y
       level_of(:, y) = max(self%column_levels, self%row_levels(y), -self%halo_depth)
     end do
-    allocate (cells, source=pack([(cell, cell=1, plane%count_cells())], &
-                                 reshape(level_of, [plane%count_cells()]) == level))
+    cells = pack([(cell, cell=1, plane%count_cells())], &
+                 reshape(level_of, [plane%count_cells()]) == level)
   end function get_cells_of_level
 
   !> Return the rank, from 0, that owns a cell.

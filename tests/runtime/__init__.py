@@ -1,0 +1,1 @@
+"""Generated code that is compiled, linked, run on several ranks and compared."""

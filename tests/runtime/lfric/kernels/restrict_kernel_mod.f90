@@ -1,0 +1,51 @@
+!> Takes a field of the fine mesh to the coarse one.
+module restrict_kernel_mod
+
+  use argument_mod, only: ANY_DISCONTINUOUS_SPACE_1, ANY_DISCONTINUOUS_SPACE_2, arg_type, &
+                          CELL_COLUMN, GH_COARSE, GH_FIELD, GH_FINE, GH_READ, GH_REAL, GH_WRITE
+  use constants_mod, only: i_def, r_def
+  use kernel_mod, only: kernel_type
+
+  implicit none
+  private
+
+  public :: restrict_code
+
+  type, public, extends(kernel_type) :: restrict_type
+    private
+    type(arg_type) :: meta_args(2) = [ &
+      arg_type(GH_FIELD, GH_REAL, GH_WRITE, ANY_DISCONTINUOUS_SPACE_2, mesh_arg=GH_COARSE), &
+      arg_type(GH_FIELD, GH_REAL, GH_READ, ANY_DISCONTINUOUS_SPACE_1, mesh_arg=GH_FINE) &
+    ]
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: restrict_code
+  end type restrict_type
+
+contains
+
+  !> Work on a coarse cell and the fine ones that it covers.
+  subroutine restrict_code(nlayers, cell_map, cells_x, cells_y, ncell_fine, coarse, fine, &
+                           undf_coarse, coarse_map, ndf_fine, undf_fine, fine_map)
+    integer(i_def), intent(in) :: nlayers, cells_x, cells_y, ncell_fine
+    integer(i_def), intent(in) :: cell_map(cells_x, cells_y)
+    integer(i_def), intent(in) :: ndf_fine, undf_fine, fine_map(ndf_fine, ncell_fine)
+    integer(i_def), intent(in) :: undf_coarse, coarse_map(*)
+    real(r_def), intent(inout) :: coarse(undf_coarse)
+    real(r_def), intent(in) :: fine(undf_fine)
+
+    integer(i_def) :: k, x, y
+
+    do k = 0, nlayers - 1
+      coarse(coarse_map(1) + k) = 0.0_r_def
+      do y = 1, cells_y
+        do x = 1, cells_x
+          coarse(coarse_map(1) + k) = coarse(coarse_map(1) + k) &
+                                      + real(x + 2 * y, r_def) &
+                                      * fine(fine_map(1, cell_map(x, y)) + k)
+        end do
+      end do
+    end do
+  end subroutine restrict_code
+
+end module restrict_kernel_mod

@@ -1,0 +1,49 @@
+!> Adds to a field on any space what another has in a cross around each cell.
+module spread_cross_kernel_mod
+
+  use argument_mod, only: ANY_SPACE_1, ANY_SPACE_2, arg_type, CELL_COLUMN, CROSS, GH_FIELD, &
+                          GH_INC, GH_READ, GH_REAL, STENCIL
+  use constants_mod, only: i_def, r_def
+  use kernel_mod, only: kernel_type
+
+  implicit none
+  private
+
+  public :: spread_cross_code
+
+  type, public, extends(kernel_type) :: spread_cross_type
+    private
+    type(arg_type) :: meta_args(2) = [ &
+      arg_type(GH_FIELD, GH_REAL, GH_INC, ANY_SPACE_1), &
+      arg_type(GH_FIELD, GH_REAL, GH_READ, ANY_SPACE_2, STENCIL(CROSS)) &
+    ]
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: spread_cross_code
+  end type spread_cross_type
+
+contains
+
+  !> Add to every dof of a cell weighted values of the cells around it.
+  subroutine spread_cross_code(nlayers, y, x, cells, stencil, ndf_y, undf_y, map_y, ndf_x, &
+                               undf_x, map_x)
+    integer(i_def), intent(in) :: nlayers, cells
+    integer(i_def), intent(in) :: ndf_y, undf_y, map_y(ndf_y)
+    integer(i_def), intent(in) :: ndf_x, undf_x, map_x(ndf_x)
+    integer(i_def), intent(in) :: stencil(ndf_x, cells)
+    real(r_def), intent(inout) :: y(undf_y)
+    real(r_def), intent(in) :: x(undf_x)
+
+    integer(i_def) :: cell, df, k
+
+    do k = 0, nlayers - 1
+      do df = 1, ndf_y
+        do cell = 1, cells
+          y(map_y(df) + k) = y(map_y(df) + k) &
+                             + real(df + cell, r_def) * sum(x(stencil(:, cell) + k))
+        end do
+      end do
+    end do
+  end subroutine spread_cross_code
+
+end module spread_cross_kernel_mod

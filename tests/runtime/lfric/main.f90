@@ -1,0 +1,83 @@
+!> Runs every algorithm of this folder on a biperiodic plane and on one with borders.
+!>
+!> The first word of the command line says whether the generated code keeps annexed dofs valid:
+!> "annexed" or not. A second word names a file of mutations, a line for each: a number, what is
+!> done to the exchange of this number (none, drop, shorten) and the algorithm to run with it.
+program main
+
+  use constants_mod, only: i_def
+  use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
+  use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
+  use mutation_mod, only: drop_exchange, shorten_exchange, was_mutated
+  use suite_mod, only: algorithms, run_algorithm
+  use world_mod, only: close_answers, make_meshes, open_answers, report_digests, report_mutation
+
+  implicit none
+
+  type(lfric_comm_type) :: comm
+  character(16) :: annexed
+  character(256) :: mutations
+  integer :: plane
+
+  call create_comm(comm)
+  call global_mpi%initialise(comm)
+  call get_command_argument(1, annexed)
+  call get_command_argument(2, mutations)
+  call open_answers(int(global_mpi%get_comm_rank(), i_def), annexed == 'annexed')
+  do plane = 1, 2
+    if (plane == 1) then
+      call make_meshes('periodic', .true., 4_i_def, 6_i_def)
+    else
+      call make_meshes('bounded', .false., 5_i_def, 3_i_def)
+    end if
+    if (mutations == '') then
+      call run_all()
+    else
+      call run_mutations()
+    end if
+  end do
+  call print_statistics()
+  call close_answers()
+  call destroy_comm()
+
+contains
+
+  !> Run all algorithms.
+  subroutine run_all()
+    integer :: n
+
+    do n = 1, size(algorithms)
+      call run_algorithm(trim(algorithms(n)))
+    end do
+  end subroutine run_all
+
+  !> Run the mutations of the file.
+  subroutine run_mutations()
+    character(16) :: algorithm, change
+    integer(i_def) :: number
+    integer :: end_of_file, unit
+
+    open (newunit=unit, file=mutations, action='read', status='old')
+    do
+      read (unit, *, iostat=end_of_file) number, change, algorithm
+      if (end_of_file /= 0) exit
+      call drop_exchange(0_i_def)
+      if (change == 'drop') call drop_exchange(number)
+      if (change == 'shorten') call shorten_exchange(number)
+      call report_digests()
+      call run_algorithm(trim(algorithm))
+      call report_mutation(number, change, was_mutated())
+    end do
+    close (unit)
+  end subroutine run_mutations
+
+  !> Print what halo exchanges have cost this rank.
+  subroutine print_statistics()
+    type(halo_statistics_type) :: statistics
+
+    statistics = get_halo_statistics()
+    print '(a, 4(1x, i0))', 'statistics', global_mpi%get_comm_rank(), statistics%exchanges, &
+      statistics%messages, statistics%bytes
+  end subroutine print_statistics
+
+end program main

@@ -1,0 +1,304 @@
+!> Owns what the programs of this folder have in common: meshes, fields with known values, answers.
+!>
+!> Fields start with small whole numbers that follow from the ids of dofs over all ranks, so that
+!> they are the same however the mesh is cut, and sums of them are exact in any order. Answers go
+!> to a file of each rank: one line for each dof that it owns, with its id. Where only a difference
+!> is looked for, all answers of an algorithm make one number.
+module world_mod
+
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use constants_mod, only: i_def, i_halo_index, r_def
+  use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
+  use field_parent_mod, only: field_parent_proxy_type, field_parent_type
+  use field_real32_mod, only: field_real32_proxy_type, field_real32_type
+  use field_real64_mod, only: field_real64_proxy_type, field_real64_type
+  use function_space_collection_mod, only: function_space_collection, &
+                                           function_space_collection_type
+  use function_space_mod, only: function_space_type
+  use integer_field_mod, only: integer_field_proxy_type, integer_field_type
+  use local_mesh_mod, only: local_mesh_type
+  use lfric_mpi_mod, only: global_mpi
+  use mesh_collection_mod, only: mesh_collection, mesh_collection_type
+  use mesh_mod, only: mesh_type
+
+  implicit none
+  private
+
+  public :: open_answers, close_answers
+  public :: make_meshes, fine, coarse
+  public :: new_field, poison_halos
+  public :: report_fields, report_scalar, report_digests, report_mutation
+
+  !> A field that has been made and not reported.
+  type :: known_field_type
+    character(64) :: name = ''
+    class(field_parent_proxy_type), allocatable :: proxy
+  end type known_field_type
+
+  integer, parameter :: most_fields = 64
+  integer, parameter :: answers = 20
+
+  ! The coarse mesh covers the same plane with cells twice as wide.
+  type(mesh_type), pointer, save :: fine => null()
+  type(mesh_type), pointer, save :: coarse => null()
+
+  type(known_field_type), save :: known(most_fields)
+  integer, save :: number_known = 0
+  logical, save :: annexed_are_valid = .false.
+  logical, save :: digests_only = .false.
+  real(r_def), save :: digest = 0.0_r_def
+  character(64), save :: prefix = ''
+
+contains
+
+  !> Open the file of answers of a rank. `computes_annexed` says whether the generated code promises
+  !> that annexed dofs are always valid.
+  subroutine open_answers(rank, computes_annexed)
+    integer(i_def), intent(in) :: rank
+    logical, intent(in) :: computes_annexed
+
+    character(32) :: file_name
+
+    annexed_are_valid = computes_annexed
+    write (file_name, '(a, i0)') 'answers.', rank
+    open (answers, file=file_name, action='write', status='replace')
+    allocate (mesh_collection, source=mesh_collection_type())
+    allocate (function_space_collection, source=function_space_collection_type())
+  end subroutine open_answers
+
+  !> Close the file of answers.
+  subroutine close_answers()
+    close (answers)
+  end subroutine close_answers
+
+  !> Make the meshes of a plane; `name` starts the names of all answers on it.
+  subroutine make_meshes(name, periodic, cells_x, cells_y)
+    character(*), intent(in) :: name
+    logical, intent(in) :: periodic
+    integer(i_def), intent(in) :: cells_x
+    integer(i_def), intent(in) :: cells_y
+
+    prefix = name
+    fine => new_mesh('fine', 2 * cells_x, 2 * cells_y, 2_i_def)
+    coarse => new_mesh('coarse', cells_x, cells_y, 1_i_def)
+    call fine%add_mesh_map(coarse)
+    call coarse%add_mesh_map(fine)
+
+  contains
+
+    !> Return a mesh of three layers with a halo three deep.
+    function new_mesh(mesh_name, mesh_cells_x, mesh_cells_y, together) result(mesh)
+      character(*), intent(in) :: mesh_name
+      integer(i_def), intent(in) :: mesh_cells_x, mesh_cells_y, together
+      type(mesh_type), pointer :: mesh
+
+      type(local_mesh_type), pointer :: plane
+
+      allocate (plane)
+      plane = local_mesh_type(name // mesh_name, mesh_cells_x, mesh_cells_y, &
+                              real(together, r_def), real(together, r_def), periodic, periodic, &
+                              halo_depth=3_i_def, cells_together=together)
+      mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
+        mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION))))
+    end function new_mesh
+
+  end subroutine make_meshes
+
+  !> Return a whole number from -8 to 8.
+  elemental function value_of(id, seed) result(value)
+    integer(i_halo_index), intent(in) :: id
+    integer(i_def), intent(in) :: seed
+    integer(i_def) :: value
+
+    value = int(modulo(37 * id + 11 * (id / 5) + 7 * seed, 17_i_halo_index), i_def) - 8
+  end function value_of
+
+  !> Make a field on a space of the fine mesh, or of the one given, with values from `seed`; those
+  !> that the rank does not own are poisoned.
+  subroutine new_field(field, fs, name, seed, halo_depth, mesh)
+    class(field_parent_type), intent(inout) :: field
+    integer(i_def), intent(in) :: fs
+    character(*), intent(in) :: name
+    integer(i_def), intent(in) :: seed
+    integer(i_def), optional, intent(in) :: halo_depth
+    type(mesh_type), pointer, optional, intent(in) :: mesh
+
+    type(function_space_type), pointer :: space
+    type(mesh_type), pointer :: its_mesh
+    integer(i_halo_index), allocatable :: ids(:)
+
+    its_mesh => fine
+    if (present(mesh)) its_mesh => mesh
+    space => function_space_collection%get_fs(its_mesh, 0_i_def, 0_i_def, fs)
+    call space%get_global_dof_id(ids)
+    number_known = number_known + 1
+    associate (entry => known(number_known))
+      entry%name = trim(prefix) // '/' // name
+      select type (field)
+      type is (field_real64_type)
+        call field%initialise(space, name, halo_depth=halo_depth)
+        allocate (entry%proxy, source=field%get_proxy())
+      type is (field_real32_type)
+        call field%initialise(space, name, halo_depth=halo_depth)
+        allocate (entry%proxy, source=field%get_proxy())
+      type is (integer_field_type)
+        call field%initialise(space, name, halo_depth=halo_depth)
+        allocate (entry%proxy, source=field%get_proxy())
+      end select
+      select type (proxy => entry%proxy)
+      type is (field_real64_proxy_type)
+        proxy%data = real(value_of(ids, seed), real64)
+      type is (field_real32_proxy_type)
+        proxy%data = real(value_of(ids, seed), real32)
+      type is (integer_field_proxy_type)
+        proxy%data = value_of(ids, seed)
+      end select
+    end associate
+    call poison_halos()
+  end subroutine new_field
+
+  !> Poison all halo values that the flags of their field call out of date.
+  subroutine poison_halos()
+    integer(i_def) :: depth, first, n
+
+    do n = 1, number_known
+      associate (proxy => known(n)%proxy)
+        first = proxy%vspace%get_last_dof_owned() + 1
+        if (annexed_are_valid) first = proxy%vspace%get_last_dof_annexed() + 1
+        do depth = 1, proxy%vspace%get_halo_depth()
+          if (depth <= proxy%get_field_proxy_halo_depth()) then
+            if (proxy%is_dirty(depth)) call poison(proxy, first, depth)
+          else
+            call poison(proxy, first, depth)
+          end if
+          first = proxy%vspace%get_last_dof_halo(depth) + 1
+        end do
+      end associate
+    end do
+  end subroutine poison_halos
+
+  !> Poison the values of a field from a dof to the end of a halo depth.
+  subroutine poison(proxy, first, depth)
+    class(field_parent_proxy_type), intent(inout) :: proxy
+    integer(i_def), intent(in) :: first
+    integer(i_def), intent(in) :: depth
+
+    integer(i_def) :: last
+
+    last = proxy%vspace%get_last_dof_halo(depth)
+    select type (proxy)
+    type is (field_real64_proxy_type)
+      proxy%data(first:last) = ieee_value(0.0_real64, ieee_quiet_nan)
+    type is (field_real32_proxy_type)
+      proxy%data(first:last) = ieee_value(0.0_real32, ieee_quiet_nan)
+    type is (integer_field_proxy_type)
+      proxy%data(first:last) = -1000003
+    end select
+  end subroutine poison
+
+  !> Write the owned dofs of all fields that were made, and forget these fields.
+  subroutine report_fields()
+    integer(i_def) :: n
+
+    do n = 1, number_known
+      if (digests_only) then
+        call digest_field(n, known(n)%proxy)
+      else
+        call report_field(trim(known(n)%name), known(n)%proxy)
+      end if
+      deallocate (known(n)%proxy)
+    end do
+    number_known = 0
+  end subroutine report_fields
+
+  !> Write the number of dofs over all ranks of a field, and those that this rank owns.
+  subroutine report_field(name, proxy)
+    character(*), intent(in) :: name
+    class(field_parent_proxy_type), intent(in) :: proxy
+
+    integer(i_halo_index), allocatable :: ids(:)
+    integer(i_def) :: dof
+
+    call proxy%vspace%get_global_dof_id(ids)
+    write (answers, '(a, 1x, a, 1x, i0)') name, 'dofs', proxy%vspace%get_ndof_glob()
+    do dof = 1, proxy%vspace%get_last_dof_owned()
+      select type (proxy)
+      type is (field_real64_proxy_type)
+        write (answers, '(a, 1x, i0, 1x, es24.16e3)') name, ids(dof), proxy%data(dof)
+      type is (field_real32_proxy_type)
+        write (answers, '(a, 1x, i0, 1x, es24.16e3)') name, ids(dof), proxy%data(dof)
+      type is (integer_field_proxy_type)
+        write (answers, '(a, 1x, i0, 1x, i0)') name, ids(dof), proxy%data(dof)
+      end select
+    end do
+  end subroutine report_field
+
+  !> Write a value that every rank has.
+  subroutine report_scalar(name, value)
+    character(*), intent(in) :: name
+    real(r_def), intent(in) :: value
+
+    if (digests_only) then
+      if (global_mpi%get_comm_rank() == 0) &
+        digest = digest + digest_of(transfer(value, 1_int64), 0_int64)
+    else
+      write (answers, '(a, 1x, a, 1x, es24.16e3)') trim(prefix) // '/' // name, 'scalar', value
+    end if
+  end subroutine report_scalar
+
+  !> From now on make one number of all answers until a mutation is reported.
+  subroutine report_digests()
+    digests_only = .true.
+    digest = 0.0_r_def
+  end subroutine report_digests
+
+  !> Write the number that the answers with a mutation have made, over all ranks, and whether the
+  !> mutation came to anything.
+  subroutine report_mutation(number, change, was_mutated)
+    integer(i_def), intent(in) :: number
+    character(*), intent(in) :: change
+    logical, intent(in) :: was_mutated
+
+    real(r_def) :: sum_of_digests
+
+    call global_mpi%global_sum(digest, sum_of_digests)
+    write (answers, '(a, 1x, i0, 1x, a, 1x, l1, 1x, f0.0)') trim(prefix), number, trim(change), &
+      was_mutated, sum_of_digests
+  end subroutine report_mutation
+
+  !> Add the owned dofs of a field to the digest.
+  subroutine digest_field(number, proxy)
+    integer(i_def), intent(in) :: number
+    class(field_parent_proxy_type), intent(in) :: proxy
+
+    integer(i_halo_index), allocatable :: ids(:)
+    integer(i_def) :: last
+
+    call proxy%vspace%get_global_dof_id(ids)
+    last = proxy%vspace%get_last_dof_owned()
+    select type (proxy)
+    type is (field_real64_proxy_type)
+      digest = digest + sum(digest_of(transfer(proxy%data(:last), 1_int64, int(last)), &
+                                      ids(:last) + number))
+    type is (field_real32_proxy_type)
+      digest = digest + sum(digest_of( &
+        int(transfer(proxy%data(:last), 1_int32, int(last)), int64), ids(:last) + number))
+    type is (integer_field_proxy_type)
+      digest = digest + sum(digest_of(int(proxy%data(:last), int64), ids(:last) + number))
+    end select
+  end subroutine digest_field
+
+  !> Return a whole number that is unlikely to be that of another value or place. Sums of it are
+  !> exact.
+  elemental function digest_of(bits, place) result(number)
+    integer(int64), intent(in) :: bits
+    integer(i_halo_index), intent(in) :: place
+    real(r_def) :: number
+
+    integer(int64), parameter :: prime = 1000003
+
+    number = real(modulo(modulo(bits, prime) * (modulo(place, 1009_int64) + 1), prime), r_def)
+  end function digest_of
+
+end module world_mod

@@ -1,0 +1,169 @@
+"""Builds the Fortran programs of the run tests and runs them on any number of ranks.
+
+Owns the command lines and the reading of what the programs write; `lfric/world_mod.f90` says in
+which form. It knows nothing of what the answers should be.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.cli.main import main
+
+HERE = Path(__file__).parent
+SOURCES = HERE / "lfric"
+INFRASTRUCTURE = HERE.parents[1] / "external" / "lfric_infrastructure"
+LIBRARY = "liblfric_infrastructure.a"
+FLAGS = ("-g", "-O0", "-fcheck=all", "-ffree-line-length-none")
+SUPPORT = ("mutation_mod.f90", "world_mod.f90")
+SECONDS_FOR_A_COMMAND = 300
+
+Answers = Mapping[tuple[str, str], str]
+"""The value of every (field, id of a dof over all ranks), as it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A way to generate the PSy layers.
+
+    Attributes:
+        name: the word that tells the program which dofs the layers keep valid.
+        options: the command line options that ask for it.
+    """
+
+    name: str
+    options: tuple[str, ...]
+
+
+SERIAL = Mode("serial", ("-nodm",))
+OWNED = Mode("owned", ("-dm", "--config-opts", "COMPUTE_ANNEXED_DOFS=false"))
+ANNEXED = Mode("annexed", ("-dm", "--config-opts", "COMPUTE_ANNEXED_DOFS=true"))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What halo exchanges cost one rank."""
+
+    exchanges: int
+    messages: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a program has written.
+
+    Attributes:
+        answers: the lines of the files of answers, by rank.
+        statistics: what each rank says of its exchanges, by rank.
+    """
+
+    answers: tuple[tuple[str, ...], ...]
+    statistics: tuple[Statistics, ...]
+
+
+def build_infrastructure(folder: Path) -> Path:
+    """Compile the LFRic infrastructure with MPI in `folder` and return the folder."""
+    names = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
+    sources = [INFRASTRUCTURE / name.replace("/serial/", "/mpi/") for name in names]
+    compile_sources(sources, folder, ())
+    archive = sorted(str(path) for path in folder.glob("*.o"))
+    command(["ar", "cr", LIBRARY, *archive], folder)
+    return folder
+
+
+def build_support(library: Path, folder: Path) -> Path:
+    """Compile in `folder` what does not depend on generated code and return the folder."""
+    sources = [SOURCES / name for name in SUPPORT]
+    compile_sources([*sources, *sorted(SOURCES.glob("kernels/*.f90"))], folder, (library,))
+    return folder
+
+
+def generate(mode: Mode, folder: Path) -> list[Path]:
+    """Generate the PSy layers of all algorithms in `folder` and return their files."""
+    algorithms = sorted(map(str, SOURCES.glob("*.x90")))
+    kernels = ("-d", str(SOURCES / "kernels"))
+    status = main([*algorithms, *kernels, "--output-dir", str(folder), *mode.options])
+    assert status == 0
+    return sorted(folder.glob("*_psy.f90"))
+
+
+def build_program(library: Path, support: Path, folder: Path) -> Path:
+    """Compile and link the generated layers and algorithms in `folder` and return the program."""
+    layers = sorted(folder.glob("*_psy.f90"))
+    algorithms = sorted(folder.glob("*_alg_mod.f90"))
+    program = [SOURCES / "suite_mod.f90", SOURCES / "main.f90"]
+    compile_sources([*layers, *algorithms, *program], folder, (library, support))
+    objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
+    command(["mpif90", *objects, str(library / LIBRARY), "-o", "program"], folder)
+    return folder / "program"
+
+
+def compile_sources(sources: list[Path], folder: Path, modules: tuple[Path, ...]) -> None:
+    """Compile `sources` in their order to objects and modules in `folder`."""
+    includes = [f"-I{path}" for path in modules]
+    command(["mpif90", *FLAGS, *includes, "-c", *map(str, sources)], folder)
+
+
+def run_program(program: Path, ranks: int, folder: Path, *words: str) -> Run:
+    """Run `program` in `folder`, which is made anew, on this many ranks."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    mpirun = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *words]
+    output = command(mpirun, folder)
+    files = [folder / f"answers.{rank}" for rank in range(ranks)]
+    lines = tuple(tuple(path.read_text(encoding="utf-8").splitlines()) for path in files)
+    found = re.findall(r"^statistics (\d+) (\d+) (\d+) (\d+)$", output, re.MULTILINE)
+    numbers = sorted(tuple(map(int, match)) for match in found)
+    assert [rank for rank, *_ in numbers] == list(range(ranks)), output
+    return Run(lines, tuple(Statistics(*rest) for _, *rest in numbers))
+
+
+def command(words: list[str], folder: Path) -> str:
+    """Run a command in `folder` and return what it prints; a failure fails the test."""
+    # A test machine may run everything as root, which Open MPI refuses unless told twice.
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        env={**os.environ, **allowed},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS_FOR_A_COMMAND,
+    )
+    assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def merge_answers(run: Run) -> Answers:
+    """Return the answers of all ranks; every dof must have been written by exactly one rank."""
+    merged: dict[tuple[str, str], str] = {}
+    expected: dict[str, int] = {}
+    for name, place, value in answer_lines(run):
+        match place:
+            case "dofs":
+                assert expected.setdefault(name, int(value)) == int(value)
+            case "scalar":
+                assert merged.setdefault((name, place), value) == value, f"ranks differ: {name}"
+            case _:
+                assert (name, place) not in merged, f"two ranks own dof {place} of {name}"
+                merged[name, place] = value
+    counted = Counter(name for name, place in merged if place != "scalar")
+    assert counted == expected, "some dofs are owned by no rank"
+    return merged
+
+
+def answer_lines(run: Run) -> Iterator[tuple[str, str, str]]:
+    """Yield the lines of all ranks, which have three words each."""
+    for lines in run.answers:
+        for line in lines:
+            name, place, value = line.split()
+            yield name, place, value

@@ -1,0 +1,119 @@
+"""Generated LFRic code computes the same on any number of ranks as it does without MPI.
+
+The algorithms are those in `lfric/`. All values are small whole numbers, in which sums are exact
+whatever their order, so answers are compared digit for digit. Before each invoke, halo values that
+are flagged as out of date are NaN, so that one that is used shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from runtime.programs import (
+    ANNEXED,
+    OWNED,
+    SERIAL,
+    SOURCES,
+    Answers,
+    Mode,
+    Run,
+    build_infrastructure,
+    build_program,
+    build_support,
+    generate,
+    merge_answers,
+    run_program,
+)
+
+ALGORITHMS = sorted(path.stem.removesuffix("_alg_mod") for path in SOURCES.glob("*.x90"))
+RANKS = (1, 2, 4, 6)
+MODES = (OWNED, ANNEXED)
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+Runner = Callable[[Mode, int], Run]
+Reader = Callable[[Mode, int], Answers]
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_infrastructure(tmp_path_factory.mktemp("infrastructure"))
+
+
+@pytest.fixture(scope="session")
+def support(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_support(library, tmp_path_factory.mktemp("support"))
+
+
+@pytest.fixture(scope="session")
+def run(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Return what runs the code of a mode on a number of ranks, once."""
+
+    @cache
+    def built(mode: Mode) -> Path:
+        folder = tmp_path_factory.mktemp(mode.name)
+        generate(mode, folder)
+        return build_program(library, support, folder)
+
+    @cache
+    def ran(mode: Mode, ranks: int) -> Run:
+        program = built(mode)
+        return run_program(program, ranks, program.with_name(f"ranks{ranks}"), mode.name)
+
+    return ran
+
+
+@pytest.fixture(scope="session")
+def answers(run: Runner) -> Reader:
+    """Return what gives the answers of a mode on a number of ranks."""
+    return cache(lambda mode, ranks: merge_answers(run(mode, ranks)))
+
+
+def part_of(answers: Answers, algorithm: str) -> dict[tuple[str, str], str]:
+    """Return the answers of one algorithm, on all meshes."""
+    chosen = {key: value for key, value in answers.items() if key[0].split("/")[1] == algorithm}
+    assert chosen
+    return chosen
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_serial_answers_are_numbers(answers: Reader, algorithm: str) -> None:
+    """Nothing that the parallel answers are compared with is NaN or untouched poison."""
+    values = part_of(answers(SERIAL, 1), algorithm).values()
+    assert not {"NaN", "-1000003"} & set(values)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_answers_do_not_depend_on_the_ranks(
+    answers: Reader, algorithm: str, mode: Mode, ranks: int
+) -> None:
+    expected = part_of(answers(SERIAL, 1), algorithm)
+    computed = part_of(answers(mode, ranks), algorithm)
+    assert computed.keys() == expected.keys()
+    wrong = sorted({name for name, place in expected
+                    if computed[name, place] != expected[name, place]})  # fmt: skip
+    assert not wrong
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_every_rank_counts_the_same_exchanges(run: Runner, mode: Mode) -> None:
+    exchanges = {one.exchanges for ranks in RANKS for one in run(mode, ranks).statistics}
+    assert len(exchanges) == 1
+    assert exchanges != {0}
+
+
+def test_annexed_dofs_that_are_computed_save_exchanges(run: Runner) -> None:
+    saved = run(OWNED, 1).statistics[0].exchanges - run(ANNEXED, 1).statistics[0].exchanges
+    assert saved > 0
+
+
+def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:
+    """Four ranks on a biperiodic plane have three neighbours each, and so has each with borders."""
+    assert all(one.messages == 0 for one in run(OWNED, 1).statistics)
+    assert all(one.messages == 3 * one.exchanges for one in run(OWNED, 4).statistics)
