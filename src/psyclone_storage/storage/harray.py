@@ -28,6 +28,7 @@ from psyclone_storage.storage.errors import (
     HostUseError,
 )
 from psyclone_storage.storage.futures import SyncToken
+from psyclone_storage.storage.harray_interface import Interface, interface_of_buffer
 from psyclone_storage.storage.hints import Hints
 from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.memory.base import Memory
@@ -255,6 +256,12 @@ class _HArray:
     def __len__(self) -> int:
         """Return the number of elements."""
         return self.buffer.size
+
+    @property
+    def __gt_data_interface__(self) -> Interface:
+        """Describe the array for stencil calls, up to its next resize (GDP-7)."""
+        self.reap()
+        return interface_of_buffer(self.buffer)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """Refuse: the values are used through an access (HM-48)."""

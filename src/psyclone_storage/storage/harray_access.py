@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 from psyclone_storage.storage.context import Context
 from psyclone_storage.storage.futures import SyncToken
 from psyclone_storage.storage.harray import Place, _HArray
+from psyclone_storage.storage.harray_interface import Interface, interface_of_window
 from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.token import AccessToken
 
@@ -55,6 +56,12 @@ class Access:
     def kernel_array(self) -> Any:
         """Return `get()` as a kernel at the context gets it: on an emulated device, its pages."""
         return self._live().kernel_array
+
+    @property
+    def __gt_data_interface__(self) -> Interface:
+        """Describe the elements for stencil calls, until the release."""
+        token = self._live()
+        return interface_of_window(token.array, token.space)
 
     def size(self) -> int:
         """Return the number of elements."""
