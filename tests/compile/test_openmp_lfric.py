@@ -24,6 +24,7 @@ from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.workbench import Workbench
 
@@ -49,7 +50,8 @@ def transformed(steps: str) -> str:
     """Return the PSy layer of the program that counts visits, after `steps`."""
     program = visits()
     (invoke,) = program.invokes
-    bench = Workbench(with_named_calls(invoke.schedule), LfricRules())
+    rules = LfricRules()
+    bench = Workbench(with_halos(with_named_calls(invoke.schedule), rules), rules)
     for wish in read_steps(steps):
         grant(bench, wish)
     assert check_finished(bench.schedule) == ()

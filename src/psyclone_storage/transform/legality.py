@@ -85,7 +85,33 @@ def check_constructs(schedule: Schedule) -> Reasons:
 
 
 def check_finished(schedule: Schedule) -> Reasons:
-    """Return which constructs still lack the team of threads that they deal work out to (T026)."""
+    """Return which work lacks the threads that it is dealt out to, or is dealt out to none."""
+    return (*_without_team(schedule), *_repeated(schedule))
+
+
+def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield the loops that every thread of a region would do (T027)."""
+    for construct in _teams(schedule):
+        if construct.directive.shares_work:
+            continue
+        for loop in _not_shared(construct):
+            yield Diagnostic(
+                "T027",
+                f"Every thread of '{construct.uid}' would do all of '{loop.uid}'.",
+                place_of(loop),
+                hint="Apply 'openmp-do' to it.",
+            )
+
+
+def _not_shared(block: Loop | Construct) -> Iterator[Loop]:
+    for item in block.body:
+        if isinstance(item, Loop):
+            inside = any(isinstance(one, Loop | Construct) for one in item.body)
+            yield from _not_shared(item) if inside else (item,)
+
+
+def _without_team(schedule: Schedule) -> Reasons:
+    """Return which constructs lack the team of threads that they deal work out to (T026)."""
     inside = {item.uid for construct in _teams(schedule) for item in statements(construct)}
     return tuple(
         Diagnostic(

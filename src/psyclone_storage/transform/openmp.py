@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from psyclone_storage.analysis.races import may_run_parallel
@@ -16,7 +16,7 @@ from psyclone_storage.analysis.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Construct, Directive, Loop, Over, Schedule, Statement
-from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.ir.walk import path_to, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
@@ -24,7 +24,6 @@ from psyclone_storage.transform.step import (
     loop_named,
     missing,
     not_a_loop,
-    place_of,
     under_directive,
 )
 
@@ -71,12 +70,13 @@ class ParallelDo:
 
 @dataclass(frozen=True, slots=True)
 class ShareLoop:
-    """Deal the iterations of one loop out to the threads of a region that is still to be opened.
+    """Deal the iterations of one loop out to the threads of a region.
 
-    The region comes with `openmp-parallel`; without it the recipe is not finished, which is an
-    error at its end. `schedule` is as for `openmp-parallel-do`. With `reproducible` each thread
-    adds up its own part of a sum and the parts are added in the order of the threads, so that
-    the same number of threads gives the same bits. That needs the schedule `static`.
+    The region comes with `openmp-parallel`, before or after this step; without it the recipe is
+    not finished, which is an error at its end. `schedule` is as for `openmp-parallel-do`. With
+    `reproducible` each thread adds up its own part of a sum, and the parts are added in the order
+    of the threads, so that the same number of threads gives the same bits. That needs the schedule
+    `static`.
 
     Refused for the reasons of `openmp-parallel-do`.
 
@@ -97,7 +97,9 @@ class ShareLoop:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against threads."""
-        reasons = _check_loop(schedule, rules, self.loop, self.schedule)
+        reasons = _check_loop(
+            schedule, rules, self.loop, self.schedule, around=Directive.OMP_PARALLEL
+        )
         if self.reproducible and not self.schedule.startswith("static"):
             message = f"Sums under the schedule '{self.schedule}' are not reproducible."
             reasons += (Diagnostic("T024", message, hint="Use the schedule 'static'."),)
@@ -118,12 +120,12 @@ class ShareLoop:
 class OpenParallelRegion:
     """Start one team of threads for the statements from `first` to `last`, with both.
 
-    Each loop in the region must be under `openmp-do` already: all else would be done by
-    every thread. Exchanges for these loops are made before the region, and the flags of halos
-    are set after it.
+    Each loop in the region must come under `openmp-do`, before or after this step: every thread
+    does all else, so that a recipe that leaves a loop without it is not finished. Exchanges
+    for these loops are made before the region, and the flags of halos are set after it.
 
-    Refused if the statements do not stand side by side in the schedule, if an exchange would have
-    to happen between two of them, and if one uses a scalar that another reduces.
+    Refused if the statements are not loops side by side, under a directive, if an exchange would
+    have to happen between two of them, and if one uses a scalar that another reduces.
 
     before: omp-do(loop1) { loop1 } omp-do(loop2) { loop2 }
     after:  omp-parallel(omp-do(loop1)) { omp-do(loop1) { loop1 } omp-do(loop2) { loop2 } }
@@ -151,38 +153,36 @@ class OpenParallelRegion:
             return problems
         inside = self._inside(without_halos(schedule))
         if not inside:
-            message = (
-                f"'{self.first}' and '{self.last}' do not stand directly in '{schedule.name}', one"
-                " after the other."
-            )
+            message = f"'{self.first}' and '{self.last}' do not stand one after the other."
             return (Diagnostic("T023", message),)
-        reasons = [
-            Diagnostic(
-                "T027",
-                f"Every thread would do all of '{item.uid}'.",
-                place_of(item),
-                hint="Apply 'openmp-do' to its loop first.",
-            )
-            for item in inside
-            if not _shares_all(item)
-        ]
+        reasons: list[Diagnostic] = []
+        for item in inside:
+            reasons += under_directive(schedule, item.uid, inside=Directive.OMP_DO)
+            if not isinstance(item, Loop | Construct):
+                message = f"'{item.uid}' is no loop, and threads would all do it."
+                reasons.append(Diagnostic("T027", message))
         return (*reasons, *may_share_region(inside))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `omp parallel`."""
         raise_if_any(self.check(schedule, rules))
         bare = without_halos(schedule)
-        inside = self._inside(bare)
-        uid = f"omp-parallel({self.first})"
-        region = Construct(uid, Directive.OMP_PARALLEL, inside)
-        place = bare.body.index(inside[0])
-        return replace(bare, body=(*bare.body[:place], region, *bare.body[place + len(inside) :]))
+        first, *others = self._inside(bare)
+        region = Construct(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, (first, *others))
+        for item in others:
+            bare = replaced(bare, item.uid)
+        return replaced(bare, first.uid, region)
 
     def _inside(self, bare: Schedule) -> tuple[Statement, ...]:
-        places = {item.uid: place for place, item in enumerate(bare.body)}
-        if self.first not in places or self.last not in places:
+        """Return the statements from the first to the last, if they are in one body."""
+        path = path_to(bare, self.first)
+        around = path[-2] if len(path) > 1 else bare
+        if not path or not isinstance(around, Schedule | Loop | Construct):
             return ()
-        return bare.body[places[self.first] : places[self.last] + 1]
+        places = {item.uid: place for place, item in enumerate(around.body)}
+        if self.last not in places:
+            return ()
+        return around.body[places[self.first] : places[self.last] + 1]
 
 
 def _loops(schedule: Schedule) -> Iterator[Place]:
@@ -191,10 +191,12 @@ def _loops(schedule: Schedule) -> Iterator[Place]:
             yield {"loop": item.uid}
 
 
-def _check_loop(schedule: Schedule, rules: Rules, uid: str, sharing: str) -> Reasons:
+def _check_loop(
+    schedule: Schedule, rules: Rules, uid: str, sharing: str, around: Directive | None = None
+) -> Reasons:
     if problems := not_a_loop(schedule, uid):
         return problems
-    reasons = under_directive(schedule, uid)
+    reasons = under_directive(schedule, uid, around=around)
     if not _SCHEDULES.fullmatch(sharing):
         message = f"OpenMP has no schedule '{sharing}'."
         hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and"

@@ -15,6 +15,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Construct,
+    Directive,
     KernelCall,
     Loop,
     Schedule,
@@ -80,11 +81,22 @@ def loop_named(schedule: Schedule, uid: str) -> Loop:
     return loop
 
 
-def under_directive(schedule: Schedule, uid: str) -> Reasons:
-    """Return that `uid` stands in a construct or holds one, so that its shape is fixed (T007)."""
+def under_directive(
+    schedule: Schedule,
+    uid: str,
+    *,
+    around: Directive | None = None,
+    inside: Directive | None = None,
+) -> Reasons:
+    """Return that `uid` stands in a construct or holds one, so that its shape is fixed (T007).
+
+    Constructs with the directive `around` may be around it, those with `inside` inside of it.
+    """
     path = path_to(schedule, uid)
-    inside = statements(path[-1]) if isinstance(path[-1], Loop | Construct) else iter(())
-    around = [item for item in (*path[:-1], *inside) if isinstance(item, Construct)]
+    held = statements(path[-1]) if isinstance(path[-1], Loop | Construct) else iter(())
+    outer = [item for item in path[:-1] if not _has(item, around)]
+    inner = [item for item in (path[-1], *held) if not _has(item, inside)]
+    around_or_inside = [item for item in (*outer, *inner) if isinstance(item, Construct)]
     return tuple(
         Diagnostic(
             "T007",
@@ -92,8 +104,12 @@ def under_directive(schedule: Schedule, uid: str) -> Reasons:
             place_of(path[-1]),
             hint="Change the loop first and add directives last.",
         )
-        for item in around
+        for item in around_or_inside
     )
+
+
+def _has(item: Statement, directive: Directive | None) -> bool:
+    return isinstance(item, Construct) and item.directive is directive
 
 
 def place_of(statement: Statement) -> Span | None:

@@ -27,12 +27,12 @@ class Applied:
 
 
 class Workbench:
-    """A schedule with the steps applied to it so far."""
+    """A schedule, whose exchanges are planned, with the steps applied to it so far."""
 
     __slots__ = ("_history", "_rules", "_schedule")
 
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
-        self._schedule = with_halos(schedule, rules)
+        self._schedule = schedule
         self._rules = rules
         self._history: list[Applied] = []
 

@@ -9,6 +9,7 @@ import pytest
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.schedule import Extent, KernelCall
+from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import RULES, schedule
@@ -16,7 +17,8 @@ from unit.analysis.small import RULES, schedule
 
 def bench(*calls: KernelCall | tuple[KernelCall, Extent], **options: object) -> Workbench:
     """Return a workbench with the schedule of `calls`, as `small.schedule` builds it."""
-    return Workbench(schedule(*calls, **options), RULES)  # type: ignore[arg-type]
+    planned = with_halos(schedule(*calls, **options), RULES)  # type: ignore[arg-type]
+    return Workbench(planned, RULES)
 
 
 def codes(reasons: object) -> list[str]:

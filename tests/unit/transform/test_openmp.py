@@ -9,6 +9,7 @@ import pytest
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import Construct, HaloExchange, KernelCall, Over
 from psyclone_storage.ir.walk import outer_loops, statements
+from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.legality import check_finished
@@ -126,15 +127,34 @@ def test_a_region_without_the_exchange_is_fine() -> None:
 def test_what_every_thread_would_do_is_refused() -> None:
     work = bench(dofs("u write w3"), dofs("v write w3"))
     work.apply(ShareLoop("loop1"))
-    assert refused(work, OpenParallelRegion("omp-do(loop1)", "loop2")) == ["T027"]
+    work.apply(OpenParallelRegion("omp-do(loop1)", "loop2"))
+    assert codes(check_finished(work.schedule)) == ["T027"]
+    work.apply(ShareLoop("loop2"))
+    assert check_finished(work.schedule) == ()
 
 
 def test_colours_stand_inside_of_a_region() -> None:
     work = bench(cells("u inc w0"))
     work.apply(ColourLoop("loop1"))
-    assert refused(work, OpenParallelRegion("loop1", "loop1")) == ["T027"]
-    work.apply(ShareLoop("cells(loop1)"))
     work.apply(OpenParallelRegion("loop1", "loop1"))
+    assert codes(check_finished(work.schedule)) == ["T027"]
+    work.apply(ShareLoop("cells(loop1)"))
+    assert check_finished(work.schedule) == ()
+
+
+def test_a_region_stands_inside_of_colours() -> None:
+    work = bench(cells("u inc w0"))
+    work.apply(ColourLoop("loop1"))
+    work.apply(OpenParallelRegion("cells(loop1)", "cells(loop1)"))
+    work.apply(ShareLoop("cells(loop1)"))
+    assert check_finished(work.schedule) == ()
+    assert refused(work, OpenParallelRegion("loop1", "loop1")) == ["T007"]
+
+
+def test_an_exchange_that_is_pinned_does_not_go_into_a_region() -> None:
+    work = bench(dofs("x write w3"), cells("v write w3", "u read w3 stencil 1"))
+    work.apply(SplitExchange("halo(u)@loop2"))
+    assert refused(work, OpenParallelRegion("loop1", "loop2")) == ["T027", "T027"]
 
 
 def test_a_reduced_scalar_is_used_only_after_the_region() -> None:
@@ -145,7 +165,7 @@ def test_a_reduced_scalar_is_used_only_after_the_region() -> None:
 def test_a_region_needs_neighbours() -> None:
     work = shared(dofs("u write w3"), dofs("v write w3"))
     assert refused(work, region(2, 1)) == ["T023"]
-    assert refused(work, OpenParallelRegion("loop1", "loop1")) == ["T023"]
+    assert refused(work, OpenParallelRegion("omp-do(loop1)", "loop2")) == ["T023"]
     assert refused(work, region(1, 3)) == ["T003"]
 
 
