@@ -29,6 +29,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.walk import kernel_calls
 
 SCHEMA = 1
 """The version of the JSON form; it grows when a key goes away or changes its meaning."""
@@ -66,6 +67,8 @@ def schedule_text(schedule: Schedule, *, colour: bool = False) -> str:
 def _mode_text(schedule: Schedule) -> str:
     if not schedule.distributed:
         return "one process"
+    if any(call.kernel.points for call in kernel_calls(schedule)):
+        return "distributed memory"
     annexed = "always" if schedule.annexed_clean else "not always"
     return f"distributed memory, annexed dofs {annexed} clean"
 
@@ -150,6 +153,8 @@ def _mark_text(item: MarkHalo) -> str:
 
 def _arg_text(described: KernelArg, actual: Actual) -> str:
     text = spell(actual.value)
+    if described.grid_property:
+        text = f"{described.grid_property} of {text}"
     if actual.datum is not None:
         text = component_text(actual.datum, actual.component)
     text += f": {described.access.value}"
@@ -244,7 +249,7 @@ def _call_json(call: KernelCall) -> Json:
         "args": [
             {
                 "datum": actual.datum,
-                "value": spell(actual.value),
+                "value": described.grid_property or spell(actual.value),
                 "component": actual.component,
                 "kind": described.kind.value,
                 "access": described.access.value,
