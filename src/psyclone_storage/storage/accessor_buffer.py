@@ -115,9 +115,10 @@ class Buffer(CoreBuffer):
 
 
 def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
-    """Return the buffer behind `face`, a buffer or anything with one, and the shape it shows.
+    """Return the buffer behind `face`, a buffer or anything with one, and the shape to see it in.
 
-    Raises `TypeError` for what has no buffer.
+    Other faces' layouts are their own: their elements are seen in the order of memory, as one
+    dimension. Raises `TypeError` for what has no buffer.
     """
     buffer = face if isinstance(face, CoreBuffer) else getattr(face, "buffer", None)
     if not isinstance(buffer, CoreBuffer):

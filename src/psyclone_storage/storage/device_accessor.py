@@ -23,7 +23,7 @@ class DeviceAccessor:
     limits the use to a region, or says who holds the access.
     """
 
-    __slots__ = ("space", "mode", "shape", "request", "_buffer", "_token", "_opening")
+    __slots__ = ("space", "mode", "shape", "request", "buffer", "_token", "_opening")
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class DeviceAccessor:
         request: Request | None = None,
     ) -> None:
         """Prepare to use `buffer`, or the buffer behind another face, at `space`."""
-        self._buffer, self.shape = buffer_of(buffer)
+        self.buffer, self.shape = buffer_of(buffer)
         self.space = memory_space(space)
         self.mode = mode or (AccessMode.READ if const else AccessMode.READ_WRITE)
         self.request = request
@@ -56,7 +56,7 @@ class DeviceAccessor:
         """
         if self._opening is not None:
             raise AccessConflictError(f"{self!r} is open already: close it first.")
-        self._token, self._opening = self._buffer.ask(self.space, self.mode, self.request)
+        self._token, self._opening = self.buffer.ask(self.space, self.mode, self.request)
         return self._opening.map(lambda _: self)
 
     def close(self, error: BaseException | None = None) -> Future[None]:
@@ -70,7 +70,7 @@ class DeviceAccessor:
             raise AccessReleasedError(f"{self!r} was closed, but it is not open.")
         token, opening = self._token, self._opening
         self._token = self._opening = None
-        self._buffer.table.withdraw(token)
+        self.buffer.table.withdraw(token)
         if not (opening.done() or token.active):
             opening.set_exception(AccessReleasedError(f"{self!r} was closed before it was open."))
             return Future.completed(None)
@@ -80,7 +80,7 @@ class DeviceAccessor:
             if opened.exception() is not None:
                 closed.set_result(None)
             else:
-                self._buffer.close(token, error).then(lambda done: forward(done, closed))
+                self.buffer.close(token, error).then(lambda done: forward(done, closed))
 
         opening.then(end)
         return closed
@@ -102,13 +102,13 @@ class DeviceAccessor:
     @property
     def array(self) -> Any:
         """Return the data at the space, in the shape of the buffer, until `close`."""
-        return self._live().window(self._buffer.dtype, self.shape)
+        return self._live().window(self.buffer.dtype, self.shape)
 
     @property
     def kernel_array(self) -> Any:
         """Return `array` as a kernel at the space gets it."""
         token = self._live()
-        return token.kernel_view(token.window(self._buffer.dtype, self.shape))
+        return token.kernel_view(token.window(self.buffer.dtype, self.shape))
 
     def _live(self) -> AccessToken:
         if self._opening is None or not self._opening.done():
@@ -133,5 +133,5 @@ class DeviceAccessor:
         """Describe the accessor without using it."""
         return (
             f"<DeviceAccessor {self.mode.value} at {self.space.tag} to "
-            f'"{self._buffer.label}" ({self._buffer.size} x {self._buffer.dtype})>'
+            f'"{self.buffer.label}" ({self.buffer.size} x {self.buffer.dtype})>'
         )

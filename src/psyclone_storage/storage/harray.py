@@ -283,7 +283,8 @@ class HArray(_HArray):
     """Keep one array in several memories, valid where it is used.
 
     What is given by position is told apart by its type, in any order: an integer is the size, a
-    `Context` the place of the first touch, anything else the value of all elements. An array, a
+    `Context` the place of the first touch, a type that of the elements, anything else the value of
+    all elements. An array, a
     list or another `HArray` in the first place gives the values.
 
         HArray(1024)                            no memory yet
@@ -312,7 +313,7 @@ class HArray(_HArray):
             wanted.size, wanted.dtype, BufferOptions(label=words.get("label", ""), hints=hints)
         )
         super().__init__(buffer, wanted.ctx)
-        if "value" in words or wanted.has_value:
+        if wanted.has_value:
             self._fill(wanted.value)
         elif wanted.source is not None:
             self._copy_in(wanted.source)
@@ -431,6 +432,16 @@ def conflict_policy(word: Policy | str) -> Policy:
     return policy
 
 
+_WORDS = {
+    "size": "size",
+    "dtype": "dtype",
+    "value": "value",
+    "ctx": "ctx",
+    "first_touch": "ctx",
+}
+"""The keywords that say the same as an argument by position, and what they say."""
+
+
 @dataclass(slots=True)
 class _Wanted:
     """Collect what the arguments of a constructor say."""
@@ -455,14 +466,12 @@ def _read_arguments(what: tuple[Any, ...], words: ArrayWords, converts: bool) ->
     unknown = sorted(set(words) - set(ArrayWords.__annotations__))
     if unknown:
         raise TypeError(f"HArray knows no keyword {', '.join(map(repr, unknown))}.")
-    wanted = _Wanted(dtype=words.get("dtype"))
+    wanted = _Wanted()
     for position, given in enumerate(what):
         wanted.note(_kind_of(given, position, wanted), given)
-    for word, name in (("size", "size"), ("ctx", "ctx"), ("first_touch", "ctx")):
+    for word, name in _WORDS.items():
         if word in words:
             wanted.note(name, words[word])  # type: ignore[literal-required]
-    if "value" in words:
-        wanted.note("value", words["value"])
     wanted.has_value = "value" in wanted.seen
     wanted.size = int(wanted.size)
     if "source" in wanted.seen:
@@ -475,6 +484,8 @@ def _read_arguments(what: tuple[Any, ...], words: ArrayWords, converts: bool) ->
 def _kind_of(given: Any, position: int, wanted: _Wanted) -> str:
     if isinstance(given, Context):
         return "ctx"
+    if isinstance(given, (np.dtype, type)):
+        return "dtype"
     whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
     if whole and "size" not in wanted.seen:
         return "size"

@@ -32,18 +32,18 @@ class HostAccessor:
     device accessor that the same thread holds open.
     """
 
-    __slots__ = ("const", "shape", "_buffer", "_mode")
+    __slots__ = ("const", "shape", "buffer", "_mode")
 
     def __init__(self, buffer: Any, const: bool = False) -> None:
         """Look at `buffer`, or at the buffer behind another face of it."""
         self.const = const
-        self._buffer, self.shape = buffer_of(buffer)
+        self.buffer, self.shape = buffer_of(buffer)
         self._mode = AccessMode.READ if const else AccessMode.READ_WRITE
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Return the element type."""
-        return self._buffer.dtype
+        return self.buffer.dtype
 
     @contextmanager
     def held(self) -> Iterator[np.ndarray[Any, Any]]:
@@ -64,7 +64,7 @@ class HostAccessor:
         """Set what `key` selects; raise `ConstBufferError` if this is const (ACC-11)."""
         if self.const:
             raise ConstBufferError(
-                f'"{self._buffer.label}" was to be written through a const host accessor: make one '
+                f'"{self.buffer.label}" was to be written through a const host accessor: make one '
                 f"that is not const."
             )
         with self._use() as token:
@@ -82,7 +82,7 @@ class HostAccessor:
         return self.shape[0]
 
     def _use(self) -> AccessToken:
-        return self._buffer.acquire(host_space(), self._mode, Policy.WAIT)
+        return self.buffer.acquire(host_space(), self._mode, Policy.WAIT)
 
     def _window(self, token: AccessToken) -> np.ndarray[Any, Any]:
         window: np.ndarray[Any, Any] = token.window(self.dtype, self.shape)
@@ -90,4 +90,4 @@ class HostAccessor:
 
     def __repr__(self) -> str:
         """Describe the accessor without using it."""
-        return f"<HostAccessor {'const ' if self.const else ''}to {self._buffer!r}>"
+        return f"<HostAccessor {'const ' if self.const else ''}to {self.buffer!r}>"

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeAlias
 from psyclone_storage.storage.accessor_buffer import buffer_of
 from psyclone_storage.storage.context import Context
 from psyclone_storage.storage.device import default_device_id
-from psyclone_storage.storage.errors import AccessConflictError, StorageError
+from psyclone_storage.storage.errors import StorageError
 from psyclone_storage.storage.futures import Future, join
 from psyclone_storage.storage.locks import AccessMode
 from psyclone_storage.storage.memory.registry import device_count, memory_of
@@ -215,7 +215,7 @@ class GpuTask:
 
     def _check(self, what: str, *allowed: TaskState) -> None:
         if self.state not in allowed:
-            raise AccessConflictError(
+            raise StorageError(
                 f'The task "{self.name}" cannot be {what}: it is {self.state.value}, and must be '
                 f"{' or '.join(state.value for state in allowed)}."
             )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from psyclone_storage import storage
 from psyclone_storage.storage.accessors import (
     AccessConflictError,
     AccessDeadlockError,
@@ -157,6 +158,11 @@ def test_a_host_accessor_looks_at_other_faces() -> None:
     array = HArray(4, 2.0)
     HostAccessor(array)[1] = 5.0
     assert HostAccessor(array, const=True)[...].tolist() == [2.0, 5.0, 2.0, 2.0]
+    field = storage.ones((2, 2), layout=(1, 0), device="gpu")
+    with DeviceAccessor(field) as accessor:
+        accessor.array[...] = 7.0
+    assert field[1, 1] == 7.0
+    assert HostAccessor(DeviceAccessor(field), const=True)[0] == 7.0
 
 
 # -- device accessors --------------------------------------------------------------------------

@@ -77,6 +77,16 @@ def test_a_write_access_copies_and_makes_the_others_invalid(array: HArray, cuda:
     assert copies(array) == (1, 1)
 
 
+@pytest.mark.spec("HM-43")
+def test_after_the_first_write_some_incarnation_is_valid(host: Context, cuda: Context) -> None:
+    array = HArray(4)
+    for ctx in (host, cuda, host):
+        kind = WriteAccess if array.incarnations() else WriteOnlyAccess
+        with kind(array, ctx):
+            assert [row.context for row in array.incarnations() if row.valid] == [ctx]
+        assert [row.context for row in array.incarnations() if row.valid] == [ctx]
+
+
 @pytest.mark.spec("HM-54")
 def test_a_write_only_access_copies_nothing(array: HArray, cuda: Context) -> None:
     with WriteOnlyAccess(array, cuda) as access:

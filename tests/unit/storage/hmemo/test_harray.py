@@ -59,7 +59,7 @@ def test_the_tables_of_the_constructors(host: Context) -> None:
     assert HArray(1024).size() == 1024
 
 
-@pytest.mark.spec("HM-1", "HM-46", "HM-47")
+@pytest.mark.spec("HM-46", "HM-47")
 @pytest.mark.parametrize(
     "make",
     [
@@ -68,6 +68,8 @@ def test_the_tables_of_the_constructors(host: Context) -> None:
         lambda ctx: HArray(ctx, 4, 2.5),
         lambda ctx: HArray(4, ctx=ctx, value=2.5),
         lambda ctx: HArray(size=4, value=2.5, first_touch=ctx),
+        lambda ctx: HArray(4, float, 2.5, ctx),
+        lambda ctx: HArray(4, np.dtype("f8"), ctx, 2.5),
         lambda ctx: HArray([2.5] * 4, ctx),
         lambda ctx: HArray(HArray(4, 2.5), ctx),
     ],
@@ -93,6 +95,7 @@ def test_an_initial_value_without_a_context_is_set_in_that_of_the_scope(cuda: Co
         ((2.5,), {}, "begins with a size"),
         ((4, 1.0, 2.0), {}, "value of an HArray was given twice"),
         ((4,), {"size": 5}, "size of an HArray was given twice"),
+        ((4, float), {"dtype": "f4"}, "dtype of an HArray was given twice"),
         ((4,), {"typ": "f8"}, "no keyword 'typ'"),
         (([1, 2], 3), {}, "either values, or a size"),
         ((np.zeros((2, 2)),), {}, r"shape \(2, 2\)"),
@@ -186,7 +189,7 @@ def test_an_array_may_look_at_the_buffer_of_another_face(cuda: Context) -> None:
 # -- state -------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("HM-40", "HM-41", "HM-42", "HM-10")
+@pytest.mark.spec("HM-1", "HM-40", "HM-41", "HM-42", "HM-10")
 def test_what_is_known_of_an_array_and_of_its_incarnations(host: Context, cuda: Context) -> None:
     array = HArray(1024, host, 1.0)
     ReadAccess(array, cuda).release()
