@@ -123,12 +123,16 @@ def _extent_text(extent: Extent) -> str:
 
 
 def _bounds_agree(one: Loop, two: Loop, *, same_space: bool) -> bool:
-    """Return whether the upper limits of both loops are provably the same.
+    """Return whether the limits of both loops are provably the same.
 
-    Cells are those of one mesh unless a kernel works on two; dofs are those of a function space,
+    Points of a grid are those of one set and of one type of field. Cells are those of one mesh unless a kernel works on two; dofs are those of a function space,
     which a wildcard leaves open unless both bounds come from the same datum.
     """
     (first, mine), (second, theirs) = _bounds(one), _bounds(two)
+    points = [kernel_calls(loop)[0].kernel.points for loop in (one, two)]
+    if points[0] is not None and points[1] is not None:
+        same_set = (points[0].name, points[0].bounds) == (points[1].name, points[1].bounds)
+        return same_set and first.space == second.space
     if mine.datum is not None and mine.datum == theirs.datum:
         return True
     if one.over is not Over.DOFS:

@@ -77,5 +77,8 @@ class Rules(Protocol):
     def knows_clean_halos(self) -> bool:
         """Return whether flags tell at run time which halos are clean."""
 
+    def overlaps_exchanges(self) -> bool:
+        """Return whether an exchange can be started and finished apart."""
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""

@@ -23,7 +23,7 @@ class SplitExchange:
     Compute redundantly before you split: a pinned exchange does not get deeper.
 
     Refused for what is no exchange, or is an end of one already (seed, "Asynchronous Halo
-    Exchanges").
+    Exchanges"), and where the infrastructure cannot do it in two calls, as GOcean's.
 
     before: loop1, halo(u)@loop2, loop2
     after:  loop1, start(halo(u)@loop2), finish(halo(u)@loop2), loop2
@@ -49,6 +49,9 @@ class SplitExchange:
             return (Diagnostic("T004", f"'{self.exchange}' is not a halo exchange."),)
         if found.phase is not Phase.WHOLE:
             return (Diagnostic("T030", f"'{self.exchange}' is one end of an exchange already."),)
+        if not rules.overlaps_exchanges():
+            message = f"'{self.exchange}' cannot be split: the infrastructure exchanges in one call."
+            return (Diagnostic("T032", message),)
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

@@ -73,3 +73,7 @@ class GoceanRules:
     def knows_clean_halos(self) -> bool:
         """Return False: no flag tells at run time whether a halo is clean."""
         return False
+
+    def overlaps_exchanges(self) -> bool:
+        """Return False: dl_esm_inf exchanges in one call."""
+        return False

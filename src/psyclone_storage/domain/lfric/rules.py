@@ -174,6 +174,10 @@ class LfricRules:
         """Return True: every field has a flag for each level of its halo."""
         return True
 
+    def overlaps_exchanges(self) -> bool:
+        """Return True: the start and the finish of an exchange are procedures of their own."""
+        return True
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may.
 

@@ -1,0 +1,166 @@
+"""Random GOcean invokes on one rank and on four give the same values at every point.
+
+The ranks are simulated: each has its part of the domain with a halo that starts as rubbish, a
+loop computes the points that it is for, and only an exchange of the schedule, to its depth, brings
+a halo up to date. What is planned too shallow, too late or not at all shows as a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from gocean_programs import WRITE, kernel, schedule
+from psyclone_storage.ir.kernel import GridStencil, Kernel
+from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import kernel_calls
+
+SIZE, WIDTH = 8, 3
+RUBBISH = 1.0e6
+NAMES = ("a", "b", "c")
+STENCILS = (
+    "010,010,000",
+    "000,110,000",
+    "020,111,010",
+    "000,013,000",
+    "001,010,200",
+    "000,010,000",
+)
+ACCESSES = {"go_internal_pts": WRITE, "go_all_pts": "go_readwrite, go_ct, go_pointwise"}
+KERNELS: Mapping[str, Kernel] = {
+    f"k{number}_{over}": kernel(
+        access, f"go_read, go_ct, go_stencil({rows})", name=f"k{number}_{over}", over=over
+    )
+    for number, rows in enumerate(STENCILS)
+    for over, access in ACCESSES.items()
+}
+
+
+@dataclass
+class Part:
+    """The part of a rank: its corner in the domain, its width, and (rows, columns) of each field.
+
+    A halo of `WIDTH` points lies around it.
+    """
+
+    corner: tuple[int, int]
+    width: int
+    fields: dict[str, NDArray[np.float64]]
+
+
+def parts_of(values: Mapping[str, NDArray[np.float64]], ranks: int) -> list[Part]:
+    """Divide a domain into `ranks` by `ranks` squares with rubbish in the halos between them."""
+    width = SIZE // ranks
+    parts = []
+    for row in range(0, SIZE, width):
+        for column in range(0, SIZE, width):
+            part = Part((row, column), width, {})
+            for name, whole in values.items():
+                around = np.pad(whole, WIDTH)
+                local = around[row : row + width + 2 * WIDTH, column : column + width + 2 * WIDTH]
+                inside = np.pad(np.full((SIZE, SIZE), True), WIDTH)
+                shared = inside[row : row + width + 2 * WIDTH, column : column + width + 2 * WIDTH]
+                own = np.pad(np.full((width, width), True), WIDTH)
+                part.fields[name] = np.where(shared & ~own, RUBBISH, local)
+            parts.append(part)
+    return parts
+
+
+def gathered(parts: list[Part], name: str) -> NDArray[np.float64]:
+    whole = np.empty((SIZE, SIZE))
+    for part in parts:
+        (row, column), width = part.corner, part.width
+        own = part.fields[name][WIDTH:-WIDTH, WIDTH:-WIDTH]
+        whole[row : row + width, column : column + width] = own
+    return whole
+
+
+def exchange(parts: list[Part], item: HaloExchange) -> None:
+    """Bring the halos of a field up to date, to the depth of the exchange and no further."""
+    depth = item.depth.known
+    assert depth
+    whole = np.pad(gathered(parts, item.datum), WIDTH)
+    inside = np.pad(np.full((SIZE, SIZE), True), WIDTH)
+    for part in parts:
+        (row, column), reach = part.corner, WIDTH - depth
+        local = part.fields[item.datum]
+        first, last = WIDTH - depth, WIDTH + part.width + depth
+        rows = slice(row + reach, row + WIDTH + part.width + depth)
+        columns = slice(column + reach, column + WIDTH + part.width + depth)
+        fresh = np.where(inside[rows, columns], whole[rows, columns], local[first:last, first:last])
+        local[first:last, first:last] = fresh
+
+
+def neighbours(stencil: GridStencil | None) -> list[tuple[int, int]]:
+    """Return the offsets (rows to the north, columns to the east) that a stencil names."""
+    found = [(0, 0)]
+    if stencil is None:
+        return found
+    for north, row in zip((1, 0, -1), stencil.rows, strict=True):
+        for east, count in zip((-1, 0, 1), row, strict=True):
+            if (north, east) != (0, 0):
+                found += [(north * step, east * step) for step in range(1, count + 1)]
+    return found
+
+
+def compute(part: Part, call: KernelCall) -> None:
+    """Set or change each point by what its stencil names; points around the domain stay 0."""
+    written, read = (part.fields[actual.datum or ""] for actual in call.args)
+    stencil = call.kernel.args[1].stencil
+    assert stencil is None or isinstance(stencil, GridStencil)
+    everywhere = call.kernel.points is not None and call.kernel.points.name == "go_all_pts"
+    first, last = (0, part.width + 2 * WIDTH) if everywhere else (WIDTH, WIDTH + part.width)
+    old = read.copy()
+    for at_row in range(first, last):
+        for at_column in range(first, last):
+            row = at_row - WIDTH + part.corner[0]
+            column = at_column - WIDTH + part.corner[1]
+            if not (0 <= row < SIZE and 0 <= column < SIZE):
+                continue
+            total = 1.0 if not everywhere else written[at_row, at_column]
+            for weight, (north, east) in enumerate(neighbours(stencil), start=2):
+                place = (at_row + north, at_column + east)
+                if 0 <= place[0] < old.shape[0] and 0 <= place[1] < old.shape[1]:
+                    total += old[place] / weight
+            written[at_row, at_column] = total
+
+
+def run(made: Schedule, ranks: int) -> dict[str, NDArray[np.float64]]:
+    """Run a schedule on `ranks` by `ranks` ranks and return the values of each field."""
+    start = {
+        name: np.arange(SIZE * SIZE, dtype=float).reshape(SIZE, SIZE) * (number + 1.0) % 7.0
+        for number, name in enumerate(NAMES)
+    }
+    parts = parts_of(start, ranks)
+    for item in made.body:
+        if isinstance(item, HaloExchange):
+            exchange(parts, item)
+        elif isinstance(item, Loop):
+            for part in parts:
+                for call in kernel_calls(item):
+                    compute(part, call)
+    return {name: gathered(parts, name) for name in NAMES}
+
+
+PAIRS = [(one, two) for one in NAMES for two in NAMES if one != two]
+CALLS = st.lists(st.tuples(st.sampled_from(sorted(KERNELS)), st.sampled_from(PAIRS)), max_size=7)
+
+
+@settings(deadline=None, max_examples=60)
+@given(CALLS.filter(bool))
+def test_four_ranks_compute_what_one_does(calls: list[tuple[str, tuple[str, str]]]) -> None:
+    text = ", ".join(f"{name}({one}, {two})" for name, (one, two) in calls)
+    alone = run(schedule(KERNELS, text, distributed=False), 1)
+    together = run(schedule(KERNELS, text), 2)
+    for name in NAMES:
+        np.testing.assert_allclose(together[name], alone[name], rtol=1e-12)
+
+
+def test_a_missing_exchange_shows() -> None:
+    made = schedule(KERNELS, "k1_go_internal_pts(a, b)", distributed=False)
+    assert not np.allclose(run(made, 2)["a"], run(made, 1)["a"])
