@@ -21,9 +21,7 @@ from runtime.programs import (
     Answers,
     Mode,
     Run,
-    build_infrastructure,
     build_program,
-    build_support,
     generate,
     merge_answers,
     run_program,
@@ -37,16 +35,6 @@ pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
 Runner = Callable[[Mode, int], Run]
 Reader = Callable[[Mode, int], Answers]
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_infrastructure(tmp_path_factory.mktemp("infrastructure"))
-
-
-@pytest.fixture(scope="session")
-def support(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_support(library, tmp_path_factory.mktemp("support"))
 
 
 @pytest.fixture(scope="session")

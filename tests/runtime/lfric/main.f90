@@ -66,7 +66,7 @@ contains
       if (change == 'shorten') call shorten_exchange(number)
       call report_digests()
       call run_algorithm(trim(algorithm))
-      call report_mutation(number, change, was_mutated())
+      call report_mutation(number, change, algorithm, was_mutated())
     end do
     close (unit)
   end subroutine run_mutations

@@ -15,7 +15,8 @@ module suite_mod
   public :: run_algorithm
 
   character(10), parameter, public :: algorithms(7) = [ &
-    'continuous', 'dofs      ', 'iterations', 'meshes    ', 'operators ', 'precisions', 'stencils  ']
+    'continuous', 'dofs      ', 'iterations', 'meshes    ', 'operators ', 'precisions', &
+    'stencils  ']
 
 contains
 

@@ -255,16 +255,17 @@ contains
 
   !> Write the number that the answers with a mutation have made, over all ranks, and whether the
   !> mutation came to anything.
-  subroutine report_mutation(number, change, was_mutated)
+  subroutine report_mutation(number, change, algorithm, was_mutated)
     integer(i_def), intent(in) :: number
     character(*), intent(in) :: change
+    character(*), intent(in) :: algorithm
     logical, intent(in) :: was_mutated
 
     real(r_def) :: sum_of_digests
 
     call global_mpi%global_sum(digest, sum_of_digests)
-    write (answers, '(a, 1x, i0, 1x, a, 1x, l1, 1x, f0.0)') trim(prefix), number, trim(change), &
-      was_mutated, sum_of_digests
+    write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0)') trim(prefix), number, &
+      trim(change), trim(algorithm), was_mutated, sum_of_digests
   end subroutine report_mutation
 
   !> Add the owned dofs of a field to the digest.

@@ -1,5 +1,5 @@
-!> Raises a field on any space to what another field has around each dof.
-module raise_kernel_mod
+!> Adds to a field on any space, above its lowest level, what it has there and another field has.
+module lift_kernel_mod
 
   use argument_mod, only: ANY_SPACE_1, ANY_SPACE_2, arg_type, CELL_COLUMN, GH_FIELD, GH_READ, &
                           GH_READINC, GH_REAL
@@ -9,9 +9,9 @@ module raise_kernel_mod
   implicit none
   private
 
-  public :: raise_code
+  public :: lift_code
 
-  type, public, extends(kernel_type) :: raise_type
+  type, public, extends(kernel_type) :: lift_type
     private
     type(arg_type) :: meta_args(2) = [ &
       arg_type(GH_FIELD, GH_REAL, GH_READINC, ANY_SPACE_1), &
@@ -19,14 +19,14 @@ module raise_kernel_mod
     ]
     integer :: operates_on = CELL_COLUMN
   contains
-    procedure, nopass :: raise_code
-  end type raise_type
+    procedure, nopass :: lift_code
+  end type lift_type
 
 contains
 
-  !> Raise every dof of a cell to the sum of the values of the cell. The order of cells does not
-  !> matter, though what was there before does.
-  subroutine raise_code(nlayers, y, x, ndf_y, undf_y, map_y, ndf_x, undf_x, map_x)
+  !> Add to every dof of a cell above the lowest level. The lowest is read and not changed, so the
+  !> order of cells does not matter.
+  subroutine lift_code(nlayers, y, x, ndf_y, undf_y, map_y, ndf_x, undf_x, map_x)
     integer(i_def), intent(in) :: nlayers
     integer(i_def), intent(in) :: ndf_y, undf_y, map_y(ndf_y)
     integer(i_def), intent(in) :: ndf_x, undf_x, map_x(ndf_x)
@@ -35,13 +35,11 @@ contains
 
     integer(i_def) :: df, k
 
-    do k = 0, nlayers - 1
+    do k = 1, nlayers - 1
       do df = 1, ndf_y
-        ! Not max(), which drops the NaN that marks an invalid value.
-        if (.not. y(map_y(df) + k) >= sum(x(map_x + k))) &
-          y(map_y(df) + k) = sum(x(map_x + k)) + 0.0_r_def * y(map_y(df) + k)
+        y(map_y(df) + k) = y(map_y(df) + k) + real(df, r_def) * y(map_y(1)) + sum(x(map_x + k))
       end do
     end do
-  end subroutine raise_code
+  end subroutine lift_code
 
-end module raise_kernel_mod
+end module lift_kernel_mod
