@@ -50,7 +50,7 @@ class SplitExchange:
         if found.phase is not Phase.WHOLE:
             return (Diagnostic("T030", f"'{self.exchange}' is one end of an exchange already."),)
         if not rules.overlaps_exchanges():
-            message = f"'{self.exchange}' cannot be split: the infrastructure exchanges in one call."
+            message = f"'{self.exchange}' cannot be split: the API exchanges in one call."
             return (Diagnostic("T032", message),)
         return ()
 
