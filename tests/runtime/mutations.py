@@ -26,8 +26,8 @@ class Exchange:
     Attributes:
         number: the number that the program knows it by, from 1.
         algorithm: the algorithm whose layer it is in.
-        place: the routine, the field and its place among the routine's exchanges of that field,
-            such as `invoke_chain/x/2`.
+        place: the algorithm, the routine, the field and its place among the routine's exchanges
+            of that field, such as `stencils/invoke_chain/x/2`.
     """
 
     number: int
@@ -63,7 +63,7 @@ def list_exchanges(
     exchanges = []
     for number, match in enumerate(matches, first):
         routine = ROUTINE.findall(text, 0, match.start())[-1]
-        met.append(f"{routine}/{match['proxy'].removesuffix('_proxy')}")
+        met.append(f"{algorithm}/{routine}/{match['proxy'].removesuffix('_proxy')}")
         exchanges.append(Exchange(number, algorithm, f"{met[-1]}/{met.count(met[-1])}"))
     return exchanges
 
