@@ -110,3 +110,24 @@ def _run(algorithm: Path, kernels: Path, mode: Mode) -> dict[str, str]:
         return {"layer": str(layer), "algorithm": str(rewritten)}
     except (PSycloneError, NotImplementedError) as error:
         return {"refusal": f"{type(error).__name__}: {error}"}
+
+
+def gocean_layer(algorithm: Path, kernels: Path, *, distributed: bool) -> str | None:
+    """Return PSyclone's PSy layer for a GOcean algorithm, or None if it refuses or fails."""
+    # PSyclone is an optional third party; this is the one file that imports it.
+    from psyclone.configuration import Config  # noqa: PLC0415
+    from psyclone.errors import PSycloneError  # noqa: PLC0415
+    from psyclone.generator import generate  # noqa: PLC0415
+
+    Config.get().load(None)
+    Config.get().api = "gocean"
+    try:
+        _, layer = generate(
+            str(algorithm),
+            api="gocean",
+            kernel_paths=[str(kernels)],
+            distributed_memory=distributed,
+        )
+    except (PSycloneError, NotImplementedError, KeyError):
+        return None
+    return str(layer)
