@@ -106,7 +106,7 @@ class Compiler:
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         if self.recipe is not None:
-            program = self.recipe.run(program)
+            program = self.recipe.run(program, domain.rules)
         program, refused = apply_steps(program, self.steps, domain.rules)
         raise_if_any(unfinished(program))
         unit = self.api.lower(program, self.settings)

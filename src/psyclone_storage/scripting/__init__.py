@@ -7,10 +7,21 @@ algorithm's invokes do:
         for invoke in psy.invokes.invoke_list:
             print(invoke.schedule.view())
 
-The classes to ask `walk` and `ancestor` for are exported here.
+A schedule is changed by steps, which `apply` takes as records or written as on the command line:
+
+    def trans(psy):
+        for schedule in psy.children:
+            schedule.apply("colour; openmp-parallel-do")
+            for loop in schedule.loops():
+                if not schedule.check(ComputeRedundantly(loop.uid, depth=1)):
+                    schedule.apply(ComputeRedundantly(loop.uid, depth=1))
+
+The classes to ask `walk` and `ancestor` for are exported here, and all steps. A script may also
+use the words of PSyclone: `psyclone_modules` says which.
 """
 
 from psyclone_storage.scripting.views import (
+    Construct,
     GlobalReduction,
     HaloExchange,
     Invoke,
@@ -22,8 +33,18 @@ from psyclone_storage.scripting.views import (
     Psy,
     Schedule,
 )
+from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.colour import ColourLoop
+from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
+from psyclone_storage.transform.redundant import ComputeRedundantly
 
 __all__ = [
+    "ColourLoop",
+    "ComputeRedundantly",
+    "Construct",
+    "FuseLoops",
     "GlobalReduction",
     "HaloExchange",
     "Invoke",
@@ -31,7 +52,12 @@ __all__ = [
     "KernelCall",
     "Loop",
     "MarkHalo",
+    "MoveStatement",
     "Node",
+    "OpenParallelRegion",
+    "ParallelDo",
     "Psy",
     "Schedule",
+    "ShareLoop",
+    "SplitExchange",
 ]

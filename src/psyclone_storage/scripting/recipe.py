@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.abc import ExecutionLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -22,7 +22,9 @@ from typing import Any
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
+from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.views import Psy
 
 
@@ -33,18 +35,20 @@ class Recipe:
     path: Path
     source: SourceText
 
-    def run(self, program: Program) -> Program:
-        """Load the script, call its `trans` on a view of `program`, and return the program.
+    def run(self, program: Program, rules: Rules) -> Program:
+        """Load the script, call its `trans` on views of `program`, and return what it has made.
 
         Raises:
-            CompileError: `T001`, the script has no function `trans`; `T002`, it failed.
+            CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
+                reasons against a step that it did not catch.
         """
         module = self._new_module()
-        with _isolated(self.path, module):
+        with _isolated(self.path, module), psyclone_alias() as alias:
             self._guarded(lambda: _execute(module))
             function = self._function(module)
-            self._guarded(lambda: function(Psy(program)))
-        return program
+            psy = Psy(program, rules, psyclone=alias.used)
+            self._guarded(lambda: function(psy))
+        return psy.program
 
     def _new_module(self) -> ModuleType:
         """Return an empty module for the script, under a name that no other module has."""
@@ -73,8 +77,8 @@ class Recipe:
     def _guarded(self, action: Callable[[], object]) -> None:
         try:
             action()
-        except CompileError:
-            raise
+        except CompileError as error:
+            raise CompileError(*(self._placed(item, error) for item in error.problems)) from error
         except SyntaxError as error:
             raise self._not_python(error) from error
         except SystemExit as error:
@@ -83,6 +87,12 @@ class Recipe:
         except Exception as error:
             what = f"{type(error).__name__}: {_message(error)}"
             raise self._failure(what, self._line(error)) from error
+
+    def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
+        """Return `problem` at the line of the script that led to it, if it has no better place."""
+        if problem.span is not None:
+            return problem
+        return replace(problem, span=self._line(error), file=str(self.path))
 
     def _not_python(self, error: SyntaxError) -> CompileError:
         what = f"{type(error).__name__}: {error.msg}"

@@ -1,19 +1,27 @@
 """Light views on a program, in the words of a script.
 
-A view holds the schedule and the path to one statement of it, and no state of its own: it reads the
-frozen tree and can change nothing.
+A view holds the name of a statement and the workbench that it is on, and no state of its own:
+it reads the tree as the last step left it. Only steps change the tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from psyclone_storage.analysis.dependence import dag_dot
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.region import describe_depth
+from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.view import schedule_text
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.scripting.session import Session
+from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.workbench import Workbench
 
 Wanted = TypeVar("Wanted", bound="Node")
 
@@ -21,51 +29,73 @@ Wanted = TypeVar("Wanted", bound="Node")
 class Node:
     """A place in a schedule: the schedule itself or a statement of it."""
 
-    __slots__ = ("_path", "_schedule")
+    __slots__ = ("_session", "_uid")
 
-    def __init__(self, schedule: tree.Schedule, path: tuple[tree.Statement, ...]) -> None:
-        self._schedule = schedule
-        self._path = path
+    def __init__(self, session: Session, uid: str) -> None:
+        self._session = session
+        self._uid = uid
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Node) and other._schedule is self._schedule and other.uid == self.uid
+            isinstance(other, Node)
+            and other._session.bench is self._session.bench
+            and other._uid == self._uid
         )
 
     def __hash__(self) -> int:
-        return hash((id(self._schedule), self.uid))
+        return hash((id(self._session.bench), self._uid))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.uid}>"
 
     @property
+    def session(self) -> Session:
+        """What this view shares with all others of its invoke."""
+        return self._session
+
+    @property
     def uid(self) -> str:
         """The name of this place, which survives changes elsewhere in the tree."""
-        return self._path[-1].uid if self._path else self._schedule.name
+        return self._uid or self._tree.name
 
     @property
     def parent(self) -> Node | None:
-        """The loop or schedule around this, None for a schedule."""
-        return _view(self._schedule, self._path[:-1]) if self._path else None
+        """The loop, construct or schedule around this, None for a schedule."""
+        if not self._uid:
+            return None
+        path = self._path
+        return _view(self._session, path[-2]) if len(path) > 1 else self.root
 
     @property
     def children(self) -> tuple[Node, ...]:
         """What is directly inside, in order."""
-        inside = self._path[-1] if self._path else self._schedule
-        if not isinstance(inside, tree.Loop | tree.Schedule):
+        inside = self._path[-1] if self._uid else self._tree
+        if not isinstance(inside, tree.Loop | tree.Construct | tree.Schedule):
             return ()
-        return tuple(_view(self._schedule, (*self._path, item)) for item in inside.body)
+        return tuple(
+            _view(self._session, item)
+            for item in inside.body
+            if not (self._session.psyclone and isinstance(item, tree.MarkHalo))
+        )
 
     @property
     def root(self) -> Schedule:
         """The schedule that this is in."""
-        return Schedule(self._schedule, ())
+        return Schedule(self._session, "")
 
     @property
     def position(self) -> int:
         """The number of this among its siblings, from 0."""
         parent = self.parent
         return parent.children.index(self) if parent else 0
+
+    @property
+    def _tree(self) -> tree.Schedule:
+        return self._session.bench.schedule
+
+    @property
+    def _path(self) -> tuple[tree.Statement, ...]:
+        return self._session.path(self._uid)
 
     def walk(self, wanted: type[Wanted] | tuple[type[Wanted], ...]) -> list[Wanted]:
         """Return this and all below it that are of the class or classes `wanted`, in order."""
@@ -92,15 +122,15 @@ class Schedule(Node):
     @property
     def name(self) -> str:
         """The name of the routine that the invoke becomes."""
-        return self._schedule.name
+        return self._tree.name
 
     def view(self) -> str:
         """Return the schedule as readable text."""
-        return schedule_text(self._schedule)
+        return schedule_text(self._tree)
 
     def dag(self) -> str:
         """Return the dependences between the statements, in the language of Graphviz."""
-        return dag_dot(self._schedule)
+        return dag_dot(self._tree)
 
     def loops(self) -> list[Loop]:
         """Return all loops, the outer ones before those in them."""
@@ -109,6 +139,38 @@ class Schedule(Node):
     def kernels(self) -> list[KernelCall]:
         """Return all calls of kernels and built-ins."""
         return self.walk(KernelCall)
+
+    @property
+    def invoke(self) -> Invoke:
+        """The invoke that does this."""
+        return Invoke(self._session)
+
+    def check(self, step: Step) -> tuple[Diagnostic, ...]:
+        """Return all reasons against `step`; nothing if it may be applied."""
+        return self._session.bench.check(step)
+
+    def apply(self, step: Step | str) -> Schedule:
+        """Apply a step, or steps written as on the command line, and return this.
+
+        Raises:
+            CompileError: all reasons against a step whose place is given.
+        """
+        if isinstance(step, str):
+            for wish in read_steps(step):
+                grant(self._session.bench, wish)
+        else:
+            self._session.bench.apply(step)
+        return self
+
+    def undo(self) -> Schedule:
+        """Take the last step back and return this."""
+        self._session.bench.undo()
+        return self
+
+    @property
+    def history(self) -> tuple[Step, ...]:
+        """The steps applied so far, in order."""
+        return tuple(applied.step for applied in self._session.bench.history)
 
 
 class Loop(Node):
@@ -137,6 +199,57 @@ class Loop(Node):
         """How many levels of halo it computes: `0`, `2`, `extent + 1`, `whole`."""
         return describe_depth(self._loop.extent.depth)
 
+    @property
+    def iteration_space(self) -> str:
+        """What its first kernel is called for, as metadata say it: `cell_column`, `dof`."""
+        return kernel_calls(self._loop)[0].kernel.iteration.value
+
+    @property
+    def field_space(self) -> FieldSpace:
+        """The function space that gives the loop its bounds."""
+        call = kernel_calls(self._loop)[0]
+        return FieldSpace(call.kernel.args[self._loop.bounds_from].space)
+
+    @property
+    def loop_type(self) -> str:
+        """PSyclone's word for what it counts, empty for cells."""
+        return _LOOP_TYPES[self._loop.over]
+
+    def kernels(self) -> list[KernelCall]:
+        """Return all calls inside."""
+        return self.walk(KernelCall)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpace:
+    """A function space, by the name that metadata give it."""
+
+    orig_name: str
+
+
+_LOOP_TYPES = {
+    tree.Over.CELLS: "",
+    tree.Over.DOFS: "dof",
+    tree.Over.DOMAIN: "null",
+    tree.Over.COLOURS: "colours",
+    tree.Over.CELLS_OF_COLOUR: "cells_in_colour",
+    tree.Over.ROWS: "outer",
+    tree.Over.COLUMNS: "inner",
+}
+
+
+class Construct(Node):
+    """Statements under a directive of OpenMP."""
+
+    __slots__ = ()
+
+    @property
+    def directive(self) -> str:
+        """The directive, such as `omp parallel do`."""
+        construct = self._path[-1]
+        assert isinstance(construct, tree.Construct)
+        return construct.directive.value
+
 
 class KernelCall(Node):
     """A call of a kernel or a built-in."""
@@ -151,8 +264,11 @@ class KernelCall(Node):
 
     @property
     def name(self) -> str:
-        """The name that the algorithm uses."""
-        return self._call.kernel.name
+        """The name that the algorithm uses, or the subroutine's for a script of PSyclone."""
+        kernel = self._call.kernel
+        if not self._session.psyclone:
+            return kernel.name
+        return kernel.name.lower() if kernel.is_builtin else kernel.procedure
 
     @property
     def is_builtin(self) -> bool:
@@ -229,20 +345,31 @@ class GlobalReduction(Node):
 class Invoke:
     """One invoke of the algorithm."""
 
-    __slots__ = ("_invoke",)
+    __slots__ = ("_session",)
 
-    def __init__(self, invoke: tree.Invoke) -> None:
-        self._invoke = invoke
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Invoke) and other._session.bench is self._session.bench
+
+    def __hash__(self) -> int:
+        return hash(id(self._session.bench))
 
     @property
     def name(self) -> str:
         """The name of the routine that it becomes."""
-        return self._invoke.name
+        return self._session.bench.schedule.name
 
     @property
     def schedule(self) -> Schedule:
-        """What it does."""
-        return Schedule(self._invoke.schedule, ())
+        """What it does. It can be set to itself, as scripts for PSyclone 1.8 do at their end."""
+        return Schedule(self._session, "")
+
+    @schedule.setter
+    def schedule(self, schedule: Schedule) -> None:
+        if schedule != self.schedule:
+            raise ValueError(f"The schedule of '{self.name}' cannot become that of another invoke.")
 
 
 class Invokes:
@@ -250,8 +377,8 @@ class Invokes:
 
     __slots__ = ("_invokes",)
 
-    def __init__(self, invokes: tuple[tree.Invoke, ...]) -> None:
-        self._invokes = tuple(map(Invoke, invokes))
+    def __init__(self, sessions: tuple[Session, ...]) -> None:
+        self._invokes = tuple(map(Invoke, sessions))
 
     @property
     def invoke_list(self) -> list[Invoke]:
@@ -279,10 +406,24 @@ class Invokes:
 class Psy:
     """The PSy layer of one algorithm: what `trans` is called with."""
 
-    __slots__ = ("_program",)
+    __slots__ = ("_program", "_sessions")
 
-    def __init__(self, program: tree.Program) -> None:
+    def __init__(self, program: tree.Program, rules: Rules, *, psyclone: bool = False) -> None:
         self._program = program
+        self._sessions = tuple(
+            Session(Workbench(invoke.schedule, rules), psyclone) for invoke in program.invokes
+        )
+
+    @property
+    def program(self) -> tree.Program:
+        """The program with the steps applied so far; the very one if there are none."""
+        if not any(session.bench.history for session in self._sessions):
+            return self._program
+        invokes = tuple(
+            replace(invoke, schedule=session.bench.schedule)
+            for invoke, session in zip(self._program.invokes, self._sessions, strict=True)
+        )
+        return replace(self._program, invokes=invokes)
 
     @property
     def name(self) -> str:
@@ -292,7 +433,7 @@ class Psy:
     @property
     def invokes(self) -> Invokes:
         """The invokes of the algorithm."""
-        return Invokes(self._program.invokes)
+        return Invokes(self._sessions)
 
     @property
     def children(self) -> tuple[Schedule, ...]:
@@ -314,12 +455,13 @@ def _all_below(node: Node) -> Iterator[Node]:
         yield from _all_below(child)
 
 
-def _view(schedule: tree.Schedule, path: tuple[tree.Statement, ...]) -> Node:
-    return _VIEWS[type(path[-1])](schedule, path) if path else Schedule(schedule, ())
+def _view(session: Session, statement: tree.Statement) -> Node:
+    return _VIEWS[type(statement)](session, statement.uid)
 
 
 _VIEWS: dict[type, type[Node]] = {
     tree.Loop: Loop,
+    tree.Construct: Construct,
     tree.KernelCall: KernelCall,
     tree.HaloExchange: HaloExchange,
     tree.MarkHalo: MarkHalo,

@@ -9,6 +9,7 @@ import pytest
 
 from lfric_schedules import built_in, dof_loop, field, program, scalar
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.scripting.recipe import read_recipe
 
 PROGRAM = program((field("f"), scalar("a")), dof_loop(built_in("setval_c", "f", "a")))
@@ -17,7 +18,7 @@ PROGRAM = program((field("f"), scalar("a")), dof_loop(built_in("setval_c", "f", 
 def run(folder: Path, text: str, name: str = "optimise.py") -> None:
     path = folder / name
     path.write_text(text)
-    assert read_recipe(path).run(PROGRAM) is PROGRAM
+    assert read_recipe(path).run(PROGRAM, LfricRules()) is PROGRAM
 
 
 def failure(folder: Path, text: str) -> Diagnostic:

@@ -18,6 +18,7 @@ from lfric_schedules import (
     scalar_arg,
 )
 from psyclone_storage import scripting
+from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.region import Depth
@@ -35,7 +36,8 @@ PSY = Psy(
         loop(call(WORK, "f", "g", Literal("2.0_r_def", Intrinsic.REAL)), uid="loop2"),
         MarkHalo("mark(f)@loop2", "f", None, dirty=True, clean=Depth()),
         GlobalReduction("reduce(a)@loop2", "a", ReductionOp.SUM),
-    )
+    ),
+    LfricRules(),
 )
 SCHEDULE = PSY.invokes.get("test").schedule
 

@@ -1,0 +1,245 @@
+"""Transformations under PSyclone's names, of 1.8 and of today, in terms of our steps.
+
+A transformation is an object with `apply` and `validate`, which take nodes and options: in a
+dictionary `options`, as keywords, or both. `apply` returns the schedule and a memento, as 1.8 did;
+the schedule is the one that the script has already, and the memento is what was applied. A
+refusal is a `TransformationError`, which a script may catch.
+
+What PSyclone has and we have not can be imported and made, for many scripts do so and use it for
+some machines only. It is refused where it is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.scripting.views import Node, Schedule
+from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.colour import ColourLoop
+from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
+from psyclone_storage.transform.redundant import ComputeRedundantly
+from psyclone_storage.transform.step import Reasons, Step
+
+Nodes = Node | Sequence[Node]
+Options = Mapping[str, object]
+
+
+class TransformationError(CompileError):
+    """A transformation was refused; `value` is the reason, or several."""
+
+    @property
+    def value(self) -> str:
+        """All reasons in one text."""
+        return " ".join(problem.message for problem in self.problems)
+
+
+class Transformation:
+    """What all transformations have in common."""
+
+    options: Mapping[str, object] = {}
+    """The options that it takes, with their defaults."""
+
+    @property
+    def name(self) -> str:
+        """The name of the transformation."""
+        return type(self).__name__
+
+    def apply(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> tuple[Schedule, Step | None]:
+        """Apply the transformation; return the schedule, and the step unless nothing was to do.
+
+        Raises:
+            TransformationError: all reasons against it.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        session = nodes[0].session
+        step = self._step(nodes, chosen)
+        reasons = session.bench.check(step)
+        if reasons and not self._is_idle(reasons):
+            raise TransformationError(*reasons)
+        if reasons:
+            return nodes[0].root, None
+        session.bench.apply(step)
+        return nodes[0].root, step
+
+    def validate(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> None:
+        """Raise what `apply` would raise.
+
+        Raises:
+            TransformationError: all reasons against the transformation.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        reasons = nodes[0].session.bench.check(self._step(nodes, chosen))
+        if reasons and not self._is_idle(reasons):
+            raise TransformationError(*reasons)
+
+    def _read(
+        self, node: Nodes, more: Sequence[object], given: Options
+    ) -> tuple[tuple[Node, ...], dict[str, object]]:
+        """Return the nodes and the options; those of 1.8 may come last without a keyword."""
+        nodes = list(node) if isinstance(node, Sequence) else [node]
+        chosen = dict(given)
+        for item in more:
+            if isinstance(item, Node):
+                nodes.append(item)
+            elif isinstance(item, Mapping):
+                chosen |= item
+        if not nodes or not all(isinstance(item, Node) for item in nodes):
+            raise TransformationError(
+                Diagnostic("T015", f"'{self.name}' is applied to something that is no node.")
+            )
+        if unknown := set(chosen) - set(self.options):
+            message = f"'{self.name}' has no option '{min(unknown)}' here."
+            raise TransformationError(Diagnostic("T015", message))
+        return tuple(nodes), {**self.options, **chosen}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        raise NotImplementedError
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        """Return whether `reasons` only say that there is nothing to do."""
+        return False
+
+
+class Colour(Transformation):
+    """Colour a loop; one that gains nothing by colours stays as it is."""
+
+    options: Mapping[str, object] = {"tiling": False}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        if options["tiling"]:
+            message = "Colours of tiles are not supported: cells are coloured one by one."
+            raise TransformationError(Diagnostic("T015", message))
+        return ColourLoop(nodes[0].uid)
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T006" for reason in reasons)
+
+
+class RedundantComputation(Transformation):
+    """Compute a halo redundantly, to a depth or, without one, all of it."""
+
+    options: Mapping[str, object] = {"depth": None}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        depth = options["depth"]
+        if depth is None:
+            return ComputeRedundantly(nodes[0].uid)
+        if not isinstance(depth, int) or depth < 1:
+            raise TransformationError(Diagnostic("T014", f"A halo has no level '{depth}'."))
+        return ComputeRedundantly(nodes[0].uid, depth)
+
+
+class LoopFuse(Transformation):
+    """Fuse a loop and the next."""
+
+    options: Mapping[str, object] = {"same_space": False}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        first, second = _two(self, nodes)
+        return FuseLoops(first.uid, second.uid, same_space=bool(options["same_space"]))
+
+
+class Move(Transformation):
+    """Move a node before or after another."""
+
+    options: Mapping[str, object] = {"position": "before"}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        moved, target = _two(self, nodes)
+        return MoveStatement(moved.uid, target.uid, after=options["position"] == "after")
+
+
+class AsyncHaloExchange(Transformation):
+    """Split a halo exchange into its start and its end."""
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return SplitExchange(nodes[0].uid)
+
+
+class ParallelLoop(Transformation):
+    """Run a loop under `omp parallel do`."""
+
+    def __init__(self, omp_schedule: str = "static") -> None:
+        self.omp_schedule = omp_schedule
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return ParallelDo(nodes[0].uid, self.omp_schedule)
+
+
+class WorkshareLoop(Transformation):
+    """Run a loop under `omp do`; `reprod` asks for reproducible sums."""
+
+    options: Mapping[str, object] = {"reprod": False}
+
+    def __init__(self, omp_schedule: str = "static") -> None:
+        self.omp_schedule = omp_schedule
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible=bool(options["reprod"]))
+
+
+class ParallelRegion(Transformation):
+    """Put one or several neighbouring nodes under `omp parallel`."""
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return OpenParallelRegion(nodes[0].uid, nodes[-1].uid)
+
+
+class Unsupported(Transformation):
+    """A transformation of PSyclone that is refused wherever it is applied."""
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        self._made_with = (args, keywords)
+
+    def apply(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> tuple[Schedule, Step | None]:
+        """Raise `TransformationError`."""
+        message = f"PSyclone's '{self.name}' is not supported."
+        raise TransformationError(Diagnostic("T015", message))
+
+    def validate(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> None:
+        """Raise `TransformationError`."""
+        self.apply(node)
+
+
+def _two(transformation: Transformation, nodes: tuple[Node, ...]) -> tuple[Node, Node]:
+    if len(nodes) != 2:
+        message = f"'{transformation.name}' takes two nodes, not {len(nodes)}."
+        raise TransformationError(Diagnostic("T015", message))
+    return nodes[0], nodes[1]
+
+
+_COUNTERPARTS: Mapping[type[Transformation], str] = {
+    Colour: "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans",
+    RedundantComputation: "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
+    LoopFuse: "LoopFuseTrans DynamoLoopFuseTrans LFRicLoopFuseTrans",
+    Move: "MoveTrans",
+    AsyncHaloExchange: "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans",
+    ParallelLoop: "OMPParallelLoopTrans DynamoOMPParallelLoopTrans LFRicOMPParallelLoopTrans",
+    WorkshareLoop: "OMPLoopTrans DynamoOMPLoopTrans Dynamo0p3OMPLoopTrans LFRicOMPLoopTrans",
+    ParallelRegion: "OMPParallelTrans",
+    Unsupported: """
+        ACCDataTrans ACCEnterDataTrans ACCKernelsTrans ACCLoopTrans ACCParallelTrans
+        ACCRoutineTrans ACCUpdateTrans Dynamo0p3KernelConstTrans ExtractTrans InlineTrans
+        KernelModuleInlineTrans LFRicExtractTrans LFRicKernelConstTrans Matmul2CodeTrans
+        OMPDeclareTargetTrans OMPMasterTrans OMPSingleTrans OMPTargetTrans OMPTaskTrans
+        OMPTaskloopTrans OMPTaskwaitTrans ProfileTrans Reference2ArrayRangeTrans
+    """,
+}
+
+TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
+    name: type(name, (kind,), {"__doc__": kind.__doc__})
+    for kind, names in _COUNTERPARTS.items()
+    for name in names.split()
+}
+"""Transformations under PSyclone's names, of both generations."""

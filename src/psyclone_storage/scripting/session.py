@@ -1,0 +1,31 @@
+"""What all views of one invoke share: the workbench that a script changes, and whose words it uses.
+
+A script that imports names of PSyclone gets the tree as PSyclone shows it: without the
+statements that only this compiler has, and with kernels called after their subroutines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.ir.schedule import Statement
+from psyclone_storage.ir.walk import path_to
+from psyclone_storage.transform.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A workbench, and whether the script that works on it was written for PSyclone."""
+
+    bench: Workbench
+    psyclone: bool = False
+
+    def path(self, uid: str) -> tuple[Statement, ...]:
+        """Return the statements from the outermost to `uid`, none for the schedule itself.
+
+        Raises:
+            CompileError: `T003` or `T008`, there is no such statement (any more).
+        """
+        if not uid:
+            return ()
+        return path_to(self.bench.schedule, self.bench[uid].uid)
