@@ -198,18 +198,17 @@ class Unsupported(Transformation):
     def __init__(self, *args: object, **keywords: object) -> None:
         self._made_with = (args, keywords)
 
-    def apply(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
-    ) -> tuple[Schedule, Step | None]:
-        """Raise `TransformationError`."""
-        message = f"PSyclone's '{self.name}' is not supported."
-        raise TransformationError(Diagnostic("T015", message))
+    def _read(
+        self, node: Nodes, more: Sequence[object], given: Options
+    ) -> tuple[tuple[Node, ...], dict[str, object]]:
+        raise self._refusal()
 
-    def validate(
-        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
-    ) -> None:
-        """Raise `TransformationError`."""
-        self.apply(node)
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        raise self._refusal()
+
+    def _refusal(self) -> TransformationError:
+        message = f"PSyclone's '{self.name}' is not supported."
+        return TransformationError(Diagnostic("T015", message))
 
 
 def _two(transformation: Transformation, nodes: tuple[Node, ...]) -> tuple[Node, Node]:
