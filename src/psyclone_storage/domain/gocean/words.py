@@ -64,18 +64,19 @@ def word_of(item: MetadataItem) -> str:
     """Return the word that `item` is, or an empty text if it is something else."""
     if item.keyword is not None or not isinstance(item.expr, Name):
         return ""
-    return _today(item.expr.text)
+    return today(item.expr.text)
 
 
 def constructor_of(item: MetadataItem) -> str:
     """Return the word before the brackets of an item such as `go_arg(...)`, or an empty text."""
     match item.expr:
         case Index(Name(name), _):
-            return _today(name)
+            return today(name)
     return ""
 
 
-def _today(word: str) -> str:
+def today(word: str) -> str:
+    """Return `word` in today's spelling: in lower case, with `go_` before it."""
     lower = word.lower()
     return lower if lower.startswith("go_") else f"go_{lower}"
 

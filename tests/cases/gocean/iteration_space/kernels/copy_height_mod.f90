@@ -14,7 +14,7 @@ module copy_height_mod
         go_arg(GO_WRITE, GO_CT, GO_POINTWISE), &
         go_arg(GO_READ, GO_CT, GO_POINTWISE) &
         /)
-    integer :: iterates_over = go_inner_pts
+    integer :: iterates_over = inner_pts
     integer :: index_offset = GO_OFFSET_NE
   contains
     procedure, nopass :: code => copy_height_code
