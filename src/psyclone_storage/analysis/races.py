@@ -9,8 +9,10 @@ depends on who comes first.
 * A dof that each cell around it overwrites (GH_WRITE) is none, as every cell writes the same
   value, unless two calls of the loop write it: then the first value of one cell can come after the
   second of another.
+* A neighbour that a stencil looks at must not be written by the same loop.
 * Operators, and fields on discontinuous spaces, belong to one cell; a dof is visited once by a loop
-  over dofs, a point by a loop over the points of a grid. A scalar that is reduced is private to a thread until the end.
+  over dofs, a point by a loop over the points of a grid. A scalar that is reduced is private to a
+  thread until the end.
 
 A field and another that may be the same object are not compared: Fortran forbids to pass one object
 twice to a procedure that changes it.
@@ -44,8 +46,12 @@ def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
             message = f"'{loop.uid}' calls its kernel once: there is nothing to run in parallel."
             return (Diagnostic("S011", message, _span(loop)),)
         case Over.CELLS:
-            return (*_additions(rules, loop), *_second_writes(schedule, rules, loop))
-    return ()
+            return (
+                *_additions(rules, loop),
+                *_second_writes(schedule, rules, loop),
+                *_stencil_reads(schedule, loop),
+            )
+    return tuple(_stencil_reads(schedule, loop))
 
 
 def changes_shared_dofs(rules: Rules, loop: Loop) -> bool:
@@ -89,6 +95,26 @@ def _second_writes(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Dia
                 " dofs neighbours share, and the first of one cell can come last.",
                 calls[-1].span,
                 hint="Colour the loop first.",
+            )
+
+
+def _stencil_reads(schedule: Schedule, loop: Loop) -> Iterator[Diagnostic]:
+    """Yield the reads of neighbours that other iterations may be writing."""
+    data = data_by_name(schedule)
+    uses = [
+        (key, call, described)
+        for _, call in calls_in(loop)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        for key in keys_of(actual, data)
+    ]
+    written = {key: call for key, call, described in uses if described.access.writes}
+    for key, call, described in uses:
+        if described.stencil is not None and key in written:
+            yield Diagnostic(
+                "S010",
+                f"Iterations of '{loop.uid}' race: '{call.kernel.name}' looks at neighbours in"
+                f" '{key_text(key)}', which '{written[key].kernel.name}' writes.",
+                call.span,
             )
 
 
