@@ -21,6 +21,7 @@ KERNELS = {
     "copy": kernel(WRITE, READ, name="copy"),
     "copy_u": kernel(U_WRITE, READ, name="copy_u"),
     "copy_all": kernel(WRITE, READ, name="copy_all", over="go_all_pts"),
+    "along": kernel("go_readwrite, go_ct, go_stencil(000,111,000)", name="along"),
     "near": kernel(WRITE, "go_read, go_ct, go_stencil(000,110,000)", name="near"),
 }
 
@@ -59,6 +60,16 @@ def test_a_fused_loop_holds_both_inner_loops() -> None:
 
 def test_rows_may_be_dealt_out_to_threads() -> None:
     assert reasons(ParallelDo("loop1"), "near(a, b)") == []
+
+
+def test_a_field_that_is_changed_and_looked_at_races() -> None:
+    assert reasons(ParallelDo("loop1"), "along(a)") == ["S010"]
+
+
+def test_a_field_that_is_changed_and_looked_at_is_exchanged_before() -> None:
+    made = schedule(KERNELS, "along(a), along(a)")
+    exchanged = [item.uid for item in made.body if isinstance(item, HaloExchange)]
+    assert exchanged == ["halo(a)@loop1", "halo(a)@loop2"]
 
 
 def test_an_exchange_is_not_split() -> None:

@@ -97,9 +97,9 @@ def _read_object(
     if space not in FIELD_TYPES:
         what = "a type of grid point or of scalar"
         problems.append(unknown_word(item.items[1], "M101", what, (*FIELD_TYPES, *SCALARS)))
-    if stencil is not None and access is not None and access.writes:
-        message = "A field that is written cannot be looked at around the point that is computed."
-        hint = "Make it 'go_pointwise', or read the neighbours from another field."
+    if stencil is not None and access is Access.WRITE:
+        message = "A field that is only written is not looked at, so it has no neighbours to read."
+        hint = "Make it 'go_pointwise', or 'go_readwrite' if its neighbours are read."
         problems.append(Diagnostic("M011", message, item.items[2].span, hint=hint))
     if access is None or len(problems) > before:
         return None

@@ -9,7 +9,7 @@ module drag_mod
 
   type, extends(kernel_type) :: drag
     type(go_arg), dimension(2) :: meta_args = (/ &
-        go_arg(GO_READWRITE, GO_CU, GO_STENCIL(000,110,000)), &
+        go_arg(GO_WRITE, GO_CU, GO_STENCIL(000,110,000)), &
         go_arg(GO_READ, GO_CU, GO_POINTWISE) &
         /)
     integer :: iterates_over = GO_INTERNAL_PTS
