@@ -72,7 +72,9 @@ def _exchange_lines(group: list[Placed], calls: dict[str, KernelCall]) -> Iterat
         yield f"  needed:  {_reader_text(reason.reader, reason.read, keys[0], calls)}"
     yield f"  stale:   {_writer_text(exchange.reasons[0], keys[0], calls)}"
     yield (
-        f"  guarded: {_guard_text(exchange)}" if exchange.guarded else "  always:  no guard needed"
+        f"  guarded: {_guard_text(exchange)}"
+        if exchange.guarded
+        else f"  always:  {_always_text(exchange)}"
     )
 
 
@@ -80,6 +82,12 @@ def _guard_text(exchange: HaloExchange) -> str:
     if exchange.reasons[0].writer == OUTSIDE:
         return "how the halo was left before this invoke, only the run-time flags know"
     return "whether that is enough depends on extents that only run time knows"
+
+
+def _always_text(exchange: HaloExchange) -> str:
+    if exchange.reasons[0].writer == OUTSIDE:
+        return "the infrastructure has no flags that could tell whether it is clean"
+    return "no guard needed"
 
 
 def _reader_text(reader: str, read: str, key: Key, calls: dict[str, KernelCall]) -> str:
