@@ -75,6 +75,7 @@ def parts() -> dict[str, str]:
         "expectations": _expectations(),
         "rooms": _rooms(),
         "steps": _steps(),
+        "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
         "sections": "\n".join(f"1. {item.value}" for item in Section if item.value),
     }
 
@@ -330,6 +331,15 @@ def _steps() -> str:
         summary = " ".join(said.split())
         rows.append((_code(name), summary, _codes_of(places), _codes_of(options)))
     return _table(("step", "what it does", "places", "options"), rows)
+
+
+def _step_page(name: str, step: type) -> str:
+    """Return what a step says of itself, with the change that it shows as a block of text."""
+    said = (inspect.getdoc(step) or "").split("\n\n")
+    shown = [part for part in said if part.startswith("before:")]
+    told = [" ".join(part.split()) for part in said if part not in shown]
+    blocks = [f"```text\n{part}\n```" for part in shown]
+    return "\n\n".join((f"## {_code(name)}", f"In a script: `{step.__name__}`.", *told, *blocks))
 
 
 def _default(item: Field[object]) -> str:
