@@ -36,6 +36,7 @@ module world_mod
     class(field_parent_proxy_type), allocatable :: proxy
   end type known_field_type
 
+  integer(i_def), parameter :: deepest = 3
   integer, parameter :: most_fields = 64
   integer, parameter :: answers = 20
 
@@ -87,7 +88,7 @@ contains
 
   contains
 
-    !> Return a mesh of three layers with a halo three deep.
+    !> Return a mesh of three layers.
     function new_mesh(mesh_name, mesh_cells_x, mesh_cells_y, together) result(mesh)
       character(*), intent(in) :: mesh_name
       integer(i_def), intent(in) :: mesh_cells_x, mesh_cells_y, together
@@ -98,7 +99,7 @@ contains
       allocate (plane)
       plane = local_mesh_type(name // mesh_name, mesh_cells_x, mesh_cells_y, &
                               real(together, r_def), real(together, r_def), periodic, periodic, &
-                              halo_depth=3_i_def, cells_together=together)
+                              halo_depth=deepest, cells_together=together)
       mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
         mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION))))
     end function new_mesh
@@ -116,12 +117,11 @@ contains
 
   !> Make a field on a space of the fine mesh, or of the one given, with values from `seed`; those
   !> that the rank does not own are poisoned.
-  subroutine new_field(field, fs, name, seed, halo_depth, mesh)
+  subroutine new_field(field, fs, name, seed, mesh)
     class(field_parent_type), intent(inout) :: field
     integer(i_def), intent(in) :: fs
     character(*), intent(in) :: name
     integer(i_def), intent(in) :: seed
-    integer(i_def), optional, intent(in) :: halo_depth
     type(mesh_type), pointer, optional, intent(in) :: mesh
 
     type(function_space_type), pointer :: space
@@ -137,13 +137,13 @@ contains
       entry%name = trim(prefix) // '/' // name
       select type (field)
       type is (field_real64_type)
-        call field%initialise(space, name, halo_depth=halo_depth)
+        call field%initialise(space, name, halo_depth=deepest)
         allocate (entry%proxy, source=field%get_proxy())
       type is (field_real32_type)
-        call field%initialise(space, name, halo_depth=halo_depth)
+        call field%initialise(space, name, halo_depth=deepest)
         allocate (entry%proxy, source=field%get_proxy())
       type is (integer_field_type)
-        call field%initialise(space, name, halo_depth=halo_depth)
+        call field%initialise(space, name, halo_depth=deepest)
         allocate (entry%proxy, source=field%get_proxy())
       end select
       select type (proxy => entry%proxy)
@@ -167,11 +167,7 @@ contains
         first = proxy%vspace%get_last_dof_owned() + 1
         if (annexed_are_valid) first = proxy%vspace%get_last_dof_annexed() + 1
         do depth = 1, proxy%vspace%get_halo_depth()
-          if (depth <= proxy%get_field_proxy_halo_depth()) then
-            if (proxy%is_dirty(depth)) call poison(proxy, first, depth)
-          else
-            call poison(proxy, first, depth)
-          end if
+          if (proxy%is_dirty(depth)) call poison(proxy, first, depth)
           first = proxy%vspace%get_last_dof_halo(depth) + 1
         end do
       end associate
