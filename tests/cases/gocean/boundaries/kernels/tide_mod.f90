@@ -34,7 +34,9 @@ contains
     real(go_wp), intent(in) :: amplitude
     integer, intent(in) :: mask(:, :)
 
-    if (mask(i, j) < 0) height(i, j) = height(i, j) + amplitude * sin(0.01_go_wp * real(step, go_wp))
+    if (mask(i, j) < 0) then
+      height(i, j) = height(i, j) + amplitude * sin(0.01_go_wp * real(step, go_wp))
+    end if
   end subroutine tide_code
 
 end module tide_mod
