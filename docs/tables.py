@@ -28,7 +28,7 @@ from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_
 from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
-from psyclone_storage.transform.catalogue import STEPS
+from psyclone_storage.transform.catalogue import RECIPES, STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
@@ -75,6 +75,7 @@ def parts() -> dict[str, str]:
         "expectations": _expectations(),
         "rooms": _rooms(),
         "steps": _steps(),
+        "recipes": _table(("recipe", "steps"), ((_code(n), _code(s)) for n, s in RECIPES.items())),
         "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
         "sections": "\n".join(f"1. {item.value}" for item in Section if item.value),
     }

@@ -179,6 +179,7 @@ CODES: dict[str, str] = {
     "T030": "An end of a halo exchange is to be split.",
     "T031": "A loop touches a halo during its exchange.",
     "T032": "An exchange is to be split where the infrastructure does it in one call.",
+    "T033": "No loop can run during a halo exchange.",
     "T040": "A step that is asked for does not exist, or cannot be read.",
     "T041": "A step is given an option that it does not have, or a value that it does not take.",
     "L001": "The words of the command line are not what the command takes.",

@@ -33,7 +33,7 @@ from psyclone_storage.scripting.views import (
     Psy,
     Schedule,
 )
-from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
@@ -55,6 +55,7 @@ __all__ = [
     "MoveStatement",
     "Node",
     "OpenParallelRegion",
+    "OverlapExchange",
     "ParallelDo",
     "Psy",
     "Schedule",

@@ -8,8 +8,11 @@ from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
+from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Phase, Schedule
 from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.legality import check_flights
+from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.step import Place, Reasons, missing
 
 
@@ -63,6 +66,61 @@ class SplitExchange:
         start = replace(whole, uid=f"start({whole.uid}){number}", phase=Phase.START, pinned=True)
         finish = replace(whole, uid=f"finish({whole.uid}){number}", phase=Phase.FINISH, pinned=True)
         return replaced(schedule, whole.uid, start, finish)
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapExchange:
+    """Split a halo exchange and start it as early as may be, so that loops run meanwhile.
+
+    It is what `split-exchange` and `move` do by hand: the start passes all that neither depends on
+    it nor touches the halo that is on its way. The finish stays where the exchange was.
+
+    Refused where a split is, and if no loop can run between the start and the finish.
+
+    before: loop1, halo(u)@loop2, loop2
+    after:  start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
+    """
+
+    name: ClassVar[str] = "overlap"
+
+    exchange: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every exchange that is in one piece."""
+        return SplitExchange.places(schedule)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the split or the early start."""
+        if problems := SplitExchange(self.exchange).check(schedule, rules):
+            return problems
+        if self._started_early(schedule, rules) is None:
+            message = f"No loop can run while '{self.exchange}' is under way."
+            return (Diagnostic("T033", message),)
+        return ()
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with both ends, loops between them."""
+        raise_if_any(self.check(schedule, rules))
+        return self._started_early(schedule, rules) or schedule
+
+    def _started_early(self, schedule: Schedule, rules: Rules) -> Schedule | None:
+        """Return the schedule with the earliest start, None if it gains nothing."""
+        before = {item.uid for item in statements(schedule)}
+        split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
+        uids = [item.uid for item in split.body]
+        start = next(uid for uid in uids if uid not in before)
+        best: Schedule | None = None
+        for passed in reversed(split.body[: uids.index(start)]):
+            step = MoveStatement(start, passed.uid)
+            if step.check(split, rules):
+                break
+            moved = step.apply(split, rules)
+            if check_flights(moved, rules):
+                break
+            if isinstance(passed, Loop | Construct):
+                best = moved
+        return best
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:

@@ -3,7 +3,8 @@
 The text is what the command line takes: steps in order, separated by semicolons, each with options
 in braces, separated by blanks: `colour; openmp-parallel-do{schedule=dynamic}`. The options are the
 fields of the step. Where a step is not told its place, it is applied wherever it may be, and
-refusals are only noted; where it is told, a refusal is an error.
+refusals are only noted; where it is told, a refusal is an error. A recipe of `RECIPES` stands for
+its steps.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import MISSING, dataclass, fields
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.ir.walk import find
-from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
@@ -32,11 +33,17 @@ STEPS: Mapping[str, type[Step]] = {
         FuseLoops,
         MoveStatement,
         SplitExchange,
+        OverlapExchange,
         ParallelDo,
         ShareLoop,
         OpenParallelRegion,
     )
 }
+
+RECIPES: Mapping[str, str] = {
+    "auto": "fuse; colour; overlap; openmp-do; openmp-parallel",
+}
+"""Steps that are asked for by one name."""
 
 Value = str | int | bool
 
@@ -77,9 +84,7 @@ def read_steps(text: str) -> tuple[Wish, ...]:
     """
     problems: list[Diagnostic] = []
     wishes: list[Wish] = []
-    for part in text.split(";"):
-        if not part.strip():
-            continue
+    for part in _parts(text):
         try:
             wishes.append(_read_step(part))
         except CompileError as error:
@@ -162,6 +167,12 @@ def _options(kind: type[Step]) -> dict[str, Value]:
 # ---------------------------------------------------------------------------- reading
 
 
+def _parts(text: str) -> Iterator[str]:
+    """Yield the steps of `text` one by one, those of recipes in their place."""
+    for part in text.split(";"):
+        yield from RECIPES.get(part.strip(), part).split(";") if part.strip() else ()
+
+
 def _read_step(text: str) -> Wish:
     found = _WISH.fullmatch(text)
     if found is None:
@@ -169,7 +180,8 @@ def _read_step(text: str) -> Wish:
         raise CompileError(Diagnostic("T040", f"'{text.strip()}' is not a step.", hint=hint))
     name, options = found[1], found[2] or ""
     if name not in STEPS:
-        hint = did_you_mean(name, STEPS) or f"There are {listed(STEPS, 'and')}."
+        known = (*STEPS, *RECIPES)
+        hint = did_you_mean(name, known) or f"There are {listed(known, 'and')}."
         raise CompileError(Diagnostic("T040", f"There is no step '{name}'.", hint=hint))
     kind = STEPS[name]
     return Wish(kind, tuple(_read_option(kind, word) for word in options.split()))

@@ -1,0 +1,49 @@
+"""Exchanges that run while loops do, and the recipe that does all that may be done."""
+
+from __future__ import annotations
+
+from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.walk import find
+from psyclone_storage.transform.asynchronous import OverlapExchange
+from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.legality import check_finished
+from unit.analysis.small import cells, dofs, uids
+from unit.transform.benches import bench, refused
+
+STENCIL = cells("v write w3", "u read w3 stencil 1")
+APART = cells("w write w3", "x read w3", iteration=Iteration.OWNED_CELL_COLUMN)
+
+
+def test_a_start_stops_at_the_write_of_what_it_sends() -> None:
+    work = bench(dofs("u write w3"), APART, dofs("y write w3"), STENCIL)
+    work.apply(OverlapExchange("halo(u)@loop4"))
+    names = [uid for uid in uids(work.schedule) if not uid.startswith("mark")]
+    assert names == [
+        "loop1", "start(halo(u)@loop4)", "loop2", "loop3", "finish(halo(u)@loop4)", "loop4"
+    ]  # fmt: skip
+
+
+def test_a_start_stops_at_a_loop_that_reads_the_halo() -> None:
+    work = bench(APART, cells("y write w3", "u read w0"), APART, STENCIL_ON_W0, annexed=True)
+    work.apply(OverlapExchange("halo(u)@loop4"))
+    names = [uid for uid in uids(work.schedule) if not uid.startswith("mark")]
+    assert names[:3] == ["loop1", "loop2", "start(halo(u)@loop4)"]
+
+
+STENCIL_ON_W0 = cells("v write w3", "u read w0 stencil 1")
+
+
+def test_nothing_to_run_meanwhile() -> None:
+    work = bench(dofs("u write w3"), STENCIL)
+    assert refused(work, OverlapExchange("halo(u)@loop2")) == ["T033"]
+    assert refused(work, OverlapExchange("loop1")) == ["T004"]
+
+
+def test_auto_does_what_may_be_done() -> None:
+    work = bench(dofs("u write w3"), APART, cells("z inc w0"), STENCIL)
+    for wish in read_steps("auto"):
+        grant(work, wish)
+    assert check_finished(work.schedule) == ()
+    names = [applied.step.name for applied in work.history]
+    assert set(names) == {"colour", "openmp-do", "openmp-parallel", "overlap"}
+    assert find(work.schedule, "start(halo(u)@loop4)") is not None
