@@ -33,6 +33,7 @@ __all__ = ["compiler"]
 RECIPES = {
     "one_loop_each": "colour; openmp-parallel-do{schedule=dynamic,2}",
     "regions": "colour; fuse; openmp-do; openmp-parallel",
+    "auto": "auto",
     "reproducible": "colour; openmp-do{reproducible=true}; openmp-parallel",
 }
 
