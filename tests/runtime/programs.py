@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE / "lfric"
 INFRASTRUCTURE = HERE.parents[1] / "external" / "lfric_infrastructure"
 LIBRARY = "liblfric_infrastructure.a"
-FLAGS = ("-g", "-O0", "-fcheck=all", "-ffree-line-length-none")
+FLAGS = ("-g", "-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
 SUPPORT = ("mutation_mod.f90", "world_mod.f90")
 SECONDS_FOR_A_COMMAND = 300
 
@@ -31,15 +31,17 @@ Answers = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A way to generate the PSy layers.
+    """A way to generate the PSy layers, and to run them.
 
     Attributes:
         name: the word that tells the program which dofs the layers keep valid.
         options: the command line options that ask for it.
+        threads: the number of OpenMP threads of each rank.
     """
 
     name: str
     options: tuple[str, ...]
+    threads: int = 1
 
 
 SERIAL = Mode("serial", ("-nodm",))
@@ -102,7 +104,7 @@ def build_program(library: Path, support: Path, folder: Path) -> Path:
     program = [SOURCES / "suite_mod.f90", SOURCES / "main.f90"]
     compile_sources([*layers, *algorithms, *program], folder, (library, support))
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
-    command(["mpif90", *objects, str(library / LIBRARY), "-o", "program"], folder)
+    command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", "program"], folder)
     return folder / "program"
 
 
@@ -112,12 +114,24 @@ def compile_sources(sources: list[Path], folder: Path, modules: tuple[Path, ...]
     command(["mpif90", *FLAGS, *includes, "-c", *map(str, sources)], folder)
 
 
-def run_program(program: Path, ranks: int, folder: Path, *words: str) -> Run:
+def run_program(program: Path, mode: Mode, ranks: int, folder: Path, *words: str) -> Run:
     """Run `program` in `folder`, which is made anew, on this many ranks."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    mpirun = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *words]
-    output = command(mpirun, folder)
+    mpirun = [
+        "mpirun",
+        "--oversubscribe",
+        "--bind-to",
+        "none",
+        "-n",
+        str(ranks),
+        str(program),
+        mode.name,
+        *words,
+    ]
+    # Threads that wait must not spin: there are more of them than cores.
+    threads = ["env", f"OMP_NUM_THREADS={mode.threads}", "OMP_WAIT_POLICY=passive"]
+    output = command([*threads, *mpirun], folder)
     files = [folder / f"answers.{rank}" for rank in range(ranks)]
     lines = tuple(tuple(path.read_text(encoding="utf-8").splitlines()) for path in files)
     found = re.findall(r"^statistics (\d+) (\d+) (\d+) (\d+)$", output, re.MULTILINE)

@@ -56,7 +56,7 @@ def outcomes(
         program = build_program(library, support, folder)
         table = folder / "mutations.txt"
         table.write_text("".join(lines_of(exchanges)), encoding="utf-8")
-        run = run_program(program, RANKS, folder / "run", mode.name, str(table))
+        run = run_program(program, mode, RANKS, folder / "run", str(table))
         return judge(run, exchanges)
 
     return tried

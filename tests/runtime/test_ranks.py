@@ -30,6 +30,14 @@ from runtime.programs import (
 ALGORITHMS = sorted(path.stem.removesuffix("_alg_mod") for path in SOURCES.glob("*.x90"))
 RANKS = (1, 2, 4, 6)
 MODES = (OWNED, ANNEXED)
+DISTRIBUTED = ("-dm", "--apply")
+RECIPES = {
+    "coloured, on two threads": Mode(
+        "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
+    ),
+    "exchanges in two calls": Mode("owned", (*DISTRIBUTED, "split-exchange")),
+    "redundant computation": Mode("owned", (*DISTRIBUTED, "compute-redundantly{depth=1}")),
+}
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -50,7 +58,7 @@ def run(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) 
     @cache
     def ran(mode: Mode, ranks: int) -> Run:
         program = built(mode)
-        return run_program(program, ranks, program.with_name(f"ranks{ranks}"), mode.name)
+        return run_program(program, mode, ranks, program.with_name(f"ranks{ranks}"))
 
     return ran
 
@@ -68,6 +76,12 @@ def part_of(answers: Answers, algorithm: str) -> dict[tuple[str, str], str]:
     return chosen
 
 
+def differing(expected: Answers, computed: Answers) -> list[str]:
+    """Return the names of the answers that differ in a value."""
+    assert computed.keys() == expected.keys()
+    return sorted({key[0] for key in expected if computed[key] != expected[key]})
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_serial_answers_are_numbers(answers: Reader, algorithm: str) -> None:
     """Nothing that the parallel answers are compared with is NaN or untouched poison."""
@@ -83,10 +97,13 @@ def test_answers_do_not_depend_on_the_ranks(
 ) -> None:
     expected = part_of(answers(SERIAL, 1), algorithm)
     computed = part_of(answers(mode, ranks), algorithm)
-    assert computed.keys() == expected.keys()
-    wrong = sorted({name for name, place in expected
-                    if computed[name, place] != expected[name, place]})  # fmt: skip
-    assert not wrong
+    assert differing(expected, computed) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_transformed_layers_give_the_same_answers(answers: Reader, recipe: str, ranks: int) -> None:
+    assert differing(answers(SERIAL, 1), answers(RECIPES[recipe], ranks)) == []
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
