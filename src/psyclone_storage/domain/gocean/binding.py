@@ -58,7 +58,7 @@ def bind_call(call: ParsedCall, kernel: Kernel, seen: View, data: DataTable, uid
     ]
     problems = [*_repeated(kernel, givens)]
     for given in givens:
-        problems += _check(kernel, given)
+        problems += [*_check(kernel, given), *_check_other_uses(given, data)]
     if problems:
         return Bound(None, tuple(problems))
     actuals = iter([_actual(given, data) for given in givens])
@@ -170,6 +170,24 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
     elif known.rank:
         message = f"{start} is an array of {counted(known.rank, 'dimension')}."
         yield Diagnostic("S106", message, place, related=related)
+
+
+def _check_other_uses(given: _Given, data: DataTable) -> Iterator[Diagnostic]:
+    """Yield `S112` where nothing declares an argument and another call takes it as something else.
+
+    A type that is not known follows from the metadata, which must then agree.
+    """
+    before = data.known(given.passed.expr)
+    if before is None or given.known is not None or before.type == _type_of(given):
+        return
+    yield Diagnostic(
+        "S112",
+        f"'{given.text}' is used as two different things in one invoke.",
+        given.passed.span,
+        f"used as {given.arg.intrinsic.value} {given.arg.kind.value} here",
+        "Declare it in this file, so that its type is known.",
+        (Related(before.span, "used here first"),) if before.span else (),
+    )
 
 
 def _fits(arg: KernelArg, known: DataType) -> bool:

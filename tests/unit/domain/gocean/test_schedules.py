@@ -137,3 +137,14 @@ def test_a_field_that_is_only_read_may_be_passed_twice() -> None:
     assert [datum.name for datum in schedule(kernels, "add(a, b, b)").data] == ["a", "b"]
     with pytest.raises(CompileError, match="S102"):
         schedule(kernels, "add(a, a, b)")
+
+
+@pytest.mark.parametrize("second", ["scaled(b, a)", "numbered(b, x)"])
+def test_what_is_not_declared_is_one_thing(second: str) -> None:
+    kernels = {
+        "scaled": kernel(WRITE, "go_read, go_r_scalar, go_pointwise", name="scaled"),
+        "numbered": kernel(WRITE, "go_read, go_i_scalar, go_pointwise", name="numbered"),
+    }
+    assert len(schedule(kernels, "scaled(a, x), scaled(b, x)").data) == 3
+    with pytest.raises(CompileError, match="S112"):
+        schedule(kernels, f"scaled(a, x), {second}")
