@@ -159,3 +159,20 @@ def test_modules_of_different_kinds_keep_one_text(
     for old, new in renaming.items():
         text = text.replace(old, new)
     assert text == (INFRASTRUCTURE / second).read_text(encoding="utf-8")
+
+
+def test_message_passing_looks_the_same_with_and_without_mpi() -> None:
+    """What one module offers to callers, the other offers with the same dummy arguments."""
+    declared = re.compile(
+        r"^  (?:public :: .*|interface \w+|module procedure \w+|(?:subroutine|function) .*|"
+        r"\w[^:!\n]*intent\(\w+\) :: .*)$",
+        re.MULTILINE,
+    )
+    folder = INFRASTRUCTURE / "distribution"
+    texts = [
+        (folder / kind / "message_passing_mod.f90").read_text(encoding="utf-8")
+        for kind in ("serial", "mpi")
+    ]
+    serial, mpi = (set(declared.findall(text)) for text in texts)
+    assert serial
+    assert serial <= mpi
