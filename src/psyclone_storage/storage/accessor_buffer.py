@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
+from psyclone_storage.storage.allocation import WindowSpec
 from psyclone_storage.storage.buffer import Buffer as CoreBuffer
 from psyclone_storage.storage.buffer import BufferOptions
 from psyclone_storage.storage.chunks import ChunkLayout, row_blocks
@@ -59,7 +60,7 @@ class Buffer(CoreBuffer):
     of those given. The metadata are `size`, `shape`, `dtype`, `itemsize` and `nbytes` (ACC-1).
     """
 
-    __slots__ = ("shape",)
+    __slots__ = ("_shape",)
 
     def __init__(
         self,
@@ -73,13 +74,24 @@ class Buffer(CoreBuffer):
         Raises `ValueError` for negative extents or chunks that do not fit.
         """
         values = None if _is_shape(shape) else np.asarray(shape, dtype)
-        self.shape: Shape = _shape_of(shape) if values is None else values.shape
+        self._shape: Shape = _shape_of(shape) if values is None else values.shape
         if dtype is None:
             dtype = np.float64 if values is None else values.dtype
-        super().__init__(math.prod(self.shape), dtype, _with(options, self.shape, words))
+        super().__init__(math.prod(self._shape), dtype, _with(options, self._shape, words))
         if values is not None:
             home = self.replicas.truth_of(0) if self.chunks.count == 1 else None
             self._write(values, home)
+
+    @property
+    def shape(self) -> Shape:
+        """Return the extents; a buffer that another face gave another size has one dimension."""
+        fits = math.prod(self._shape) == self.size
+        return self._shape if fits else (self.size,)
+
+    @property
+    def window_spec(self) -> WindowSpec:
+        """Return how the elements are to be seen: in C order, in the shape of the buffer."""
+        return WindowSpec(self.dtype, self.shape)
 
     def set_read_mostly(self, on: bool = True) -> None:
         """Say that readers far outnumber writers: copies follow each write (ACC-5)."""
@@ -123,7 +135,12 @@ def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
     buffer = face if isinstance(face, CoreBuffer) else getattr(face, "buffer", None)
     if not isinstance(buffer, CoreBuffer):
         raise TypeError(f"{type(face).__name__} is no buffer, and has none.")
-    return buffer, buffer.shape if isinstance(buffer, Buffer) else (buffer.size,)
+    return buffer, shape_of(buffer)
+
+
+def shape_of(buffer: CoreBuffer) -> Shape:
+    """Return the shape to see `buffer` in, as it is now: another face may have resized it."""
+    return buffer.shape if isinstance(buffer, Buffer) else (buffer.size,)
 
 
 def _is_shape(given: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from psyclone_storage.storage.accessor_buffer import buffer_of
+from psyclone_storage.storage.accessor_buffer import Shape, buffer_of, shape_of
 from psyclone_storage.storage.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.futures import Future, forward
 from psyclone_storage.storage.locks import AccessMode
@@ -23,7 +23,7 @@ class DeviceAccessor:
     limits the use to a region, or says who holds the access.
     """
 
-    __slots__ = ("space", "mode", "shape", "request", "buffer", "_token", "_opening")
+    __slots__ = ("space", "mode", "request", "buffer", "_token", "_opening")
 
     def __init__(
         self,
@@ -35,12 +35,17 @@ class DeviceAccessor:
         request: Request | None = None,
     ) -> None:
         """Prepare to use `buffer`, or the buffer behind another face, at `space`."""
-        self.buffer, self.shape = buffer_of(buffer)
+        self.buffer, _ = buffer_of(buffer)
         self.space = memory_space(space)
         self.mode = mode or (AccessMode.READ if const else AccessMode.READ_WRITE)
         self.request = request
         self._token: AccessToken | None = None
         self._opening: Future[AccessToken] | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Return the extents of the buffer."""
+        return shape_of(self.buffer)
 
     @property
     def const(self) -> bool:
@@ -116,8 +121,13 @@ class DeviceAccessor:
         return self._opening.result()
 
     def __enter__(self) -> DeviceAccessor:
-        """Open and wait."""
-        return self.open().result()
+        """Open and wait; where that fails, nothing stays behind that others would wait for."""
+        opening = self.open()
+        try:
+            return opening.result()
+        except BaseException:
+            self.close()
+            raise
 
     def __exit__(
         self,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.storage.accessor_buffer import buffer_of
+from psyclone_storage.storage.accessor_buffer import Shape, buffer_of, shape_of
 from psyclone_storage.storage.errors import ConstBufferError
 from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.spaces import host_space
@@ -32,18 +32,23 @@ class HostAccessor:
     device accessor that the same thread holds open.
     """
 
-    __slots__ = ("const", "shape", "buffer", "_mode")
+    __slots__ = ("const", "buffer", "_mode")
 
     def __init__(self, buffer: Any, const: bool = False) -> None:
         """Look at `buffer`, or at the buffer behind another face of it."""
         self.const = const
-        self.buffer, self.shape = buffer_of(buffer)
+        self.buffer, _ = buffer_of(buffer)
         self._mode = AccessMode.READ if const else AccessMode.READ_WRITE
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Return the element type."""
         return self.buffer.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """Return the extents of the buffer."""
+        return shape_of(self.buffer)
 
     @contextmanager
     def held(self) -> Iterator[np.ndarray[Any, Any]]:

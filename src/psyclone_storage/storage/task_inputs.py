@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from psyclone_storage.storage.accessor_buffer import shape_of
 from psyclone_storage.storage.allocation import WindowSpec
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.device_accessor import DeviceAccessor
@@ -107,7 +108,8 @@ class WholeInput:
         """Return the array of the kernel, in the shape of the buffer."""
         token = self._accessor.token
         memory = memory_of(self._executing)
-        spec = WindowSpec(registration.buffer.dtype, registration.shape, writable=token.mode.writes)
+        buffer = registration.buffer
+        spec = WindowSpec(buffer.dtype, shape_of(buffer), writable=token.mode.writes)
         return memory.kernel_view(memory.window(token.allocation, spec))
 
     def close(self, error: BaseException | None) -> Future[None]:

@@ -288,6 +288,15 @@ def test_a_wait_that_could_never_end_is_refused(buffer: Buffer) -> None:
 
 
 @pytest.mark.spec("ACC-19")
+def test_a_block_that_cannot_begin_leaves_nothing_that_others_wait_for(buffer: Buffer) -> None:
+    with DeviceAccessor(buffer, const=True):
+        with pytest.raises(AccessDeadlockError), DeviceAccessor(buffer, "host"):
+            pass
+        assert not buffer.table.queue
+        assert Worker()(lambda: HostAccessor(buffer, const=True)[0, 0]) == 1.0
+
+
+@pytest.mark.spec("ACC-19")
 def test_two_threads_that_wait_for_each_other() -> None:
     first, second = Buffer(4, init=0.0), Buffer(4, init=0.0)
     mine, theirs = DeviceAccessor(first), Task(second)

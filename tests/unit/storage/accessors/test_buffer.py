@@ -15,6 +15,7 @@ from psyclone_storage.storage.accessors import (
     BufferOptions,
     ChunkLayout,
     DeviceAccessor,
+    GpuTask,
     Hints,
     HostAccessor,
     UnknownSpaceError,
@@ -22,6 +23,7 @@ from psyclone_storage.storage.accessors import (
     row_blocks,
 )
 from psyclone_storage.storage.device import own_node
+from psyclone_storage.storage.hmemo import HArray
 from psyclone_storage.storage.stats import Direction
 from storage_threads import PATIENCE
 
@@ -56,6 +58,21 @@ def test_metadata(what: tuple[Any, ...], shape: tuple[int, ...], dtype: str) -> 
     assert buffer.size == int(np.prod(shape))
     assert buffer.itemsize == np.dtype(dtype).itemsize
     assert buffer.nbytes == buffer.size * buffer.itemsize
+
+
+@pytest.mark.spec("ACC-1")
+@pytest.mark.parametrize("size", [2, 9])
+def test_a_buffer_that_another_face_resized_has_one_dimension(size: int) -> None:
+    buffer = Buffer(np.ones((2, 3)))
+    host, device = HostAccessor(buffer), DeviceAccessor(buffer)
+    task = GpuTask("extent").register(buffer).setup()
+    HArray.over(buffer).resize(size)
+    assert buffer.shape == host.shape == np.asarray(host).shape == (size,)
+    with device as accessor:
+        assert accessor.array.shape == (size,)
+    assert task.run(np.shape) == (size,)
+    HArray.over(buffer).resize(6)
+    assert buffer.shape == (2, 3)
 
 
 def test_what_makes_no_buffer() -> None:
