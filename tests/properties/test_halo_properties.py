@@ -90,7 +90,8 @@ def cautious(schedule: Schedule, exchange: HaloExchange, shared: frozenset[str])
 
     Either the field is added to under a name that may be a continuous space, although another
     call tells that it is discontinuous, so that one level more would have been clean; or a depth
-    is compared that is only known at run time, and all other uses of the field bound it.
+    is compared that is only known at run time, and all other uses of the field bound it; or a
+    kernel may be asked to compute no halo at all, and other uses tell that it is asked for some.
     """
     for loop, call, access in uses_of(schedule, exchange.datum):
         if access.increments and exchange.datum not in shared:
@@ -98,8 +99,15 @@ def cautious(schedule: Schedule, exchange: HaloExchange, shared: frozenset[str])
         symbolic = any(term.names or term.whole for term in loop.extent.depth.terms)
         if access.writes and loop.extent.in_halo and symbolic:
             return True
+        if is_asked(loop):
+            return True
         assert call.uid
     return False
+
+
+def is_asked(loop: Loop) -> bool:
+    """Return whether the algorithm says at run time how far the loop goes, 0 included."""
+    return any(term.depths for term in loop.extent.depth.terms)
 
 
 def uses_of(schedule: Schedule, datum: str) -> Iterator[tuple[Loop, KernelCall, object]]:
@@ -168,7 +176,10 @@ def test_no_value_is_exchanged_more_often_than_the_tables_of_psyclone_demand(num
         theirs = demanded_exchanges(case.schedule)
         for value, count in ours.items():
             allowed = theirs.get(value, 0)
-            assert count <= allowed, (schedule.name, value)
+            if count > allowed:
+                # PSyclone takes it for granted that a kernel is asked for a level of halo.
+                uses = uses_of(case.schedule, value[0].datum)
+                assert any(is_asked(loop) for loop, _, _ in uses), (schedule.name, value)
         fewer += sum(theirs.values()) - sum(ours.values())
     assert fewer > 0
 

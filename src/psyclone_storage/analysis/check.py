@@ -264,6 +264,8 @@ def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
 
     A kernel that is called for halo cells of its own accord looks along the halo, not out of it.
     """
+    if not cells:
+        return set()
     furthest = max(cells)
     if call.kernel.iteration.takes_halo_depth:
         return set(range(max(furthest, extent) + 1))
@@ -334,6 +336,8 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
     key = Key(exchange.datum, exchange.component)
     copies = _copies(run, key)
     depth = _levels(exchange.depth, run.world)
+    if exchange.guarded and depth == 0:
+        return
     if not 1 <= depth <= run.world.levels:
         message = f"'{exchange.uid}' exchanges {depth} levels of {run.world.levels}."
         run.stale.append(Stale(exchange.uid, key, message))

@@ -231,7 +231,7 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
 def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
     """Return what a loop leaves that adds to stale replicas: no more than was clean before."""
     clean = state.clean if left.clean.covers(state.clean) is Fresh.YES else NOTHING
-    annexed = Fresh.of(state.annexed is Fresh.YES)
+    annexed = Fresh.of(state.annexed is Fresh.YES) & left.annexed
     return HaloLeft(clean, annexed, "its halo no cleaner than it was")
 
 
@@ -350,7 +350,7 @@ class _Walk:
             raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
         need = reduce(joined, (need for _, need in readers))
         depth = need.depth
-        if depth.covers(_ONE) is not Fresh.YES:
+        if need.annexed and depth.covers(_ONE) is not Fresh.YES:
             depth = depth.max(_ONE)
         exchange = HaloExchange(
             uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),

@@ -94,9 +94,7 @@ class Verbatim:
     text: str
 
 
-Expr = (
-    Literal | Name | Member | Index | Unary | Binary | Range | Keyword | ArrayLiteral | Verbatim
-)
+Expr = Literal | Name | Member | Index | Unary | Binary | Range | Keyword | ArrayLiteral | Verbatim
 
 _RANK = {
     ".eqv.": 1, ".neqv.": 1, ".or.": 2, ".and.": 3, ".not.": 4,

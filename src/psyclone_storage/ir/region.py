@@ -1,9 +1,10 @@
 """How far into the halo: a small symbolic algebra of depths.
 
-A depth is a maximum of sums. Each sum has a whole number, names of run-time extents (each at
-least 1, a name may occur more than once), and may count from the whole halo. Comparison answers
-yes, no or maybe: it is an arithmetic of its own because a general algebra package costs more to
-import than a file takes to compile.
+A depth is a maximum of sums. Each sum has a whole number, names of run-time variables (a name may
+occur more than once), and may count from the whole halo. A stencil's extent is at least 1; a
+depth that a kernel is asked to compute to may be 0, as LFRic's own algorithms have it. Comparison
+answers yes, no or maybe: it is an arithmetic of its own because a general algebra package costs
+more to import than a file takes to compile.
 
 The invariant: no term of a depth is covered by another of its terms, so that equal depths are
 equal values.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from psyclone_storage.base.fresh import Fresh
@@ -21,11 +22,20 @@ from psyclone_storage.base.fresh import Fresh
 
 @dataclass(frozen=True, slots=True, order=True)
 class Term:
-    """`constant` + the sum of `names`, counted from the whole halo if `whole`."""
+    """`constant` + the sum of `extents` and `depths`, counted from the whole halo if `whole`.
 
-    whole: bool
-    names: tuple[str, ...]
-    constant: int
+    `extents` are variables of at least 1, `depths` such as may be 0; both are sorted.
+    """
+
+    whole: bool = False
+    extents: tuple[str, ...] = ()
+    depths: tuple[str, ...] = ()
+    constant: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All variables in the sum, sorted."""
+        return tuple(sorted(self.extents + self.depths))
 
     def covers(self, other: Term) -> bool:
         """Return whether this is provably at least `other`, whatever the extents are.
@@ -47,15 +57,14 @@ class Term:
     def _exceeds_by(self, other: Term, levels: int) -> bool:
         if self.names == other.names:
             return self.constant >= other.constant + levels
-        if not other.names:
-            return self.constant + len(self.names) >= other.constant + levels
         mine, theirs = Counter(self.names), Counter(other.names)
         if theirs - mine:
             return False
-        return self.constant + (mine - theirs).total() >= other.constant + levels
+        certain = (mine - theirs - Counter(self.depths)).total()
+        return self.constant + certain >= other.constant + levels
 
 
-_NO_LEVELS = Term(False, (), 0)
+_NO_LEVELS = Term()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +76,17 @@ class Depth:
     @staticmethod
     def of(levels: int) -> Depth:
         """Return a depth known now, `levels` >= 0."""
-        return Depth((Term(False, (), levels),)) if levels > 0 else NOTHING
+        return Depth((Term(constant=levels),)) if levels > 0 else NOTHING
 
     @staticmethod
     def named(extent: str) -> Depth:
         """Return the depth that the run-time variable `extent`, at least 1, holds."""
-        return Depth((Term(False, (extent,), 0),))
+        return Depth((Term(extents=(extent,)),))
+
+    @staticmethod
+    def asked(depth: str) -> Depth:
+        """Return the depth that the run-time variable `depth`, at least 0, holds."""
+        return Depth((Term(depths=(depth,)),))
 
     @property
     def known(self) -> int | None:
@@ -95,7 +109,8 @@ class Depth:
         return _largest(
             Term(
                 a.whole or b.whole,
-                tuple(sorted(a.names + b.names)),
+                tuple(sorted(a.extents + b.extents)),
+                tuple(sorted(a.depths + b.depths)),
                 a.constant + b.constant,
             )
             for a in self.terms
@@ -104,12 +119,17 @@ class Depth:
 
     def minus(self, levels: int) -> Depth:
         """Return the depth less `levels`, at least 0 in every term that is known now."""
-        return _largest(Term(term.whole, term.names, term.constant - levels) for term in self.terms)
+        return _largest(replace(term, constant=term.constant - levels) for term in self.terms)
 
     def times(self, factor: int) -> Depth:
         """Return the depth on a mesh that is `factor` times finer; the whole stays the whole."""
         return _largest(
-            Term(term.whole, tuple(sorted(term.names * factor)), term.constant * factor)
+            Term(
+                term.whole,
+                tuple(sorted(term.extents * factor)),
+                tuple(sorted(term.depths * factor)),
+                term.constant * factor,
+            )
             for term in self.terms
         )
 
@@ -145,11 +165,11 @@ def _capped(term: Term) -> Term:
     """Return `term` with the whole halo as its upper limit."""
     if not term.whole:
         return term
-    return Term(True, (), min(term.constant + len(term.names), 0))
+    return Term(whole=True, constant=min(term.constant + len(term.extents), 0))
 
 
 NOTHING = Depth()
-WHOLE = Depth((Term(True, (), 0),))
+WHOLE = Depth((Term(whole=True),))
 
 
 def deepest(depths: Iterable[Depth]) -> Depth:

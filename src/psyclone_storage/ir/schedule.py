@@ -295,4 +295,3 @@ class Program:
     name: str
     algorithm: ParsedAlgorithm
     invokes: tuple[Invoke, ...]
-

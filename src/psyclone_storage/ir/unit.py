@@ -99,9 +99,7 @@ class Deallocate:
     arrays: tuple[Expr, ...]
 
 
-Line = (
-    Comment | Blank | Directive | Assign | PointerAssign | Call | Do | If | Allocate | Deallocate
-)
+Line = Comment | Blank | Directive | Assign | PointerAssign | Call | Do | If | Allocate | Deallocate
 
 # ---------------------------------------------------------------------------- scopes
 

@@ -11,18 +11,28 @@ from hypothesis import strategies as st
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, Term, deepest, describe_depth
 
-NAMES = ("a", "b")
+EXTENTS = ("a", "b")
+DEPTHS = ("h",)
+
+
+def sums_of(names: tuple[str, ...], most: int) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from(names), max_size=most).map(lambda found: tuple(sorted(found)))
+
 
 terms = st.builds(
     Term,
     whole=st.just(False),
-    names=st.lists(st.sampled_from(NAMES), max_size=3).map(lambda names: tuple(sorted(names))),
+    extents=sums_of(EXTENTS, 3),
     constant=st.integers(-2, 4),
+    depths=sums_of(DEPTHS, 2),
 )
 depths = st.lists(terms, max_size=3).map(
     lambda found: deepest(Depth.of(0).max(Depth((term,))) for term in found)
 )
-VALUES = [dict(zip(NAMES, pair, strict=True)) for pair in itertools.product((1, 2, 5), repeat=2)]
+VALUES = [
+    dict(zip((*EXTENTS, *DEPTHS), values, strict=True))
+    for values in itertools.product((1, 2, 5), (1, 2, 5), (0, 1, 4))
+]
 HALO = 30
 
 

@@ -31,7 +31,7 @@ from psyclone_storage.ir.expr import (
     walk,
     whole_number,
 )
-from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, KernelArg
+from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg
 from psyclone_storage.ir.parsed import Declaration, ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
@@ -106,7 +106,7 @@ def check_argument(
         case Wish.DIRECTION:
             yield from _check_direction(given, around)
         case Wish.EXTENT | Wish.HALO_DEPTH:
-            yield from _check_levels(slot, given, around)
+            yield from _check_levels(slot, given, kernel, around)
 
 
 def _check_other_uses(
@@ -324,15 +324,25 @@ def _check_direction(given: ParsedArgument, around: Surroundings) -> Iterator[Di
     yield from _check_integer(given, around, "A stencil direction")
 
 
-def _check_levels(slot: Slot, given: ParsedArgument, around: Surroundings) -> Iterator[Diagnostic]:
+def _check_levels(
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a number of levels.
+
+    A kernel for owned and halo cells may be asked to stay out of the halo; a stencil always
+    reaches somewhere, and a kernel for halo cells alone would have nothing to do.
+    """
     what = f"A {slot.wish.value}"
+    both = kernel.iteration is Iteration.OWNED_AND_HALO_CELL_COLUMN
+    least = 0 if slot.wish is Wish.HALO_DEPTH and both else 1
     literal = _literal(given.expr)
     if literal is None:
         yield from _check_integer(given, around, what)
     elif literal.intrinsic is not Intrinsic.INTEGER:
         yield Diagnostic("S108", f"{what} is an integer, not '{given.span.text}'.", given.span)
-    elif (whole_number(given.expr) or 0) < 1:
-        yield Diagnostic("S108", f"{what} is at least 1, not '{given.span.text}'.", given.span)
+    elif literal is not given.expr or (whole_number(literal) or 0) < least:
+        text = f"{what} is at least {least} here, not '{given.span.text}'."
+        yield Diagnostic("S108", text, given.span)
 
 
 def _check_integer(given: ParsedArgument, around: Surroundings, what: str) -> Iterator[Diagnostic]:

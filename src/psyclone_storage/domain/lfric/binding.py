@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domain.data import Wanted
-from psyclone_storage.domain.declared import Declared
+from psyclone_storage.domain.declared import Declared, is_variable
 from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.domain.lfric.precision import (
@@ -27,8 +27,8 @@ from psyclone_storage.domain.lfric.slots import (
     component_of_vector,
     slots_of,
 )
-from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
-from psyclone_storage.ir.kernel import Kernel, KernelArg
+from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant, walk
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.schedule import Actual, DatumRole, KernelCall
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
@@ -133,7 +133,7 @@ def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundi
     arg = kernel.args[slot.number]
     return Wanted(
         given.expr,
-        _type_of(arg, known),
+        _type_of(arg, known or _declared_inside(given.expr, arg, around)),
         given.span,
         role,
         arg.kind,
@@ -141,6 +141,20 @@ def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundi
         arg.rank,
         arg.access,
     )
+
+
+def _declared_inside(expr: Expr, arg: KernelArg, around: Surroundings) -> Declared | None:
+    """Return what is declared about the first operand of `expr` that is of the argument's type.
+
+    An expression has the kind of its operands, of which an author uses one.
+    """
+    if arg.kind is not ArgKind.SCALAR or is_variable(expr):
+        return None
+    for part in walk(expr):
+        known = around.declared(part) if is_variable(part) else None
+        if known and isinstance(known.type, ScalarType) and known.type.intrinsic is arg.intrinsic:
+            return known
+    return None
 
 
 def _type_of(arg: KernelArg, known: Declared | None) -> DataType:

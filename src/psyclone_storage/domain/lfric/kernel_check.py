@@ -30,6 +30,8 @@ _ANY_PRECISION = {
     Role.CMA_MATRIX,
 }
 
+_NCELL_3D = "_ncell_3d"
+
 
 class _Pair(NamedTuple):
     """A dummy that the metadata asks for, and what the subroutine declares in its place."""
@@ -191,9 +193,14 @@ def _shape_problem(pair: _Pair, meaning: dict[str, str]) -> str:
         zip(pair.wanted.shape, pair.found.shape, strict=True), start=1
     ):
         said = _extent(extent, text, meaning)
-        if text != ":" and said is not None and said != text:
+        if text != ":" and said is not None and _value(said) != _value(text):
             return f"has extent '{spell(extent)}' in dimension {dimension}, which is not '{text}'"
     return ""
+
+
+def _value(extent: str) -> str:
+    """Return a name for the value of an extent: all operators on a mesh have as many cells."""
+    return _NCELL_3D if extent.endswith(_NCELL_3D) else extent
 
 
 def _extent(extent: Expr, wanted: str, meaning: dict[str, str]) -> str | None:

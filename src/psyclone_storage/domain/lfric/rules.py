@@ -24,7 +24,7 @@ from functools import lru_cache
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.domain.lfric.spaces import Continuity, continuity_of, is_continuous
-from psyclone_storage.ir.expr import Expr, Literal, spell
+from psyclone_storage.ir.expr import Expr, spell, whole_number
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed
@@ -65,13 +65,12 @@ def iteration_argument(kernel: Kernel) -> int:
 
 
 def depth_of(extent: Expr) -> Depth:
-    """Return the depth that a stencil extent or halo depth of the algorithm stands for.
+    """Return the depth that a stencil extent of the algorithm stands for, at least 1.
 
     Anything but a literal is known by its spelling only: equal texts are equal depths.
     """
-    if isinstance(extent, Literal):
-        return Depth.of(int(extent.text.partition("_")[0]))
-    return Depth.named(spell(extent))
+    number = whole_number(extent)
+    return Depth.named(spell(extent)) if number is None else Depth.of(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class LfricRules:
         if not schedule.distributed:
             return Extent(Reach.ALL)
         match kernel.iteration:
-            case Iteration.OWNED_AND_HALO_CELL_COLUMN:
+            case Iteration.OWNED_AND_HALO_CELL_COLUMN if _asked_depth(call).terms:
                 return Extent(Reach.HALO, _asked_depth(call))
             case Iteration.DOF if schedule.annexed_clean and not _reduces(kernel):
                 return Extent(Reach.ANNEXED)
@@ -197,7 +196,11 @@ class LfricRules:
 
 
 def _asked_depth(call: KernelCall) -> Depth:
-    return NOTHING if call.halo_depth is None else depth_of(call.halo_depth)
+    """Return the depth of halo that the algorithm asks the kernel for; it may be 0."""
+    if call.halo_depth is None:
+        return NOTHING
+    number = whole_number(call.halo_depth)
+    return Depth.asked(spell(call.halo_depth)) if number is None else Depth.of(number)
 
 
 def _reduces(kernel: Kernel) -> bool:
@@ -293,17 +296,28 @@ def _cells_left(reach: Reach, depth: Depth, use: _Use) -> HaloLeft:
             return HaloLeft(WHOLE, Fresh.YES, "nothing stale: no data are distributed")
         case Reach.HALO if use.access.increments:
             inner = outermost.minus(1)
-            return HaloLeft(inner, Fresh.YES, _clean_to(inner, "dofs there lack parts"))
+            annexed = _annexed_if_entered(outermost, use)
+            return HaloLeft(inner, annexed, _clean_to(inner, "dofs there lack parts"))
         case Reach.HALO:
             return HaloLeft(outermost, Fresh.YES, _clean_to(outermost, "not computed there"))
         case Reach.HALO_ONLY if not use.access.increments:
             why = f"its halo as computed, to level {describe_depth(outermost)}"
-            return HaloLeft(outermost, Fresh.YES, why, keeps_beyond=not use.continuous)
+            annexed = _annexed_if_entered(outermost, use)
+            return HaloLeft(outermost, annexed, why, keeps_beyond=not use.continuous)
     if not use.continuous:
         return HaloLeft(NOTHING, Fresh.YES, "its halo stale: only owned cells are computed")
     if use.access is Access.WRITE:
         return HaloLeft(NOTHING, Fresh.YES, "its halo stale and its annexed dofs clean")
     return HaloLeft(NOTHING, Fresh.NO, "its halo and its annexed dofs stale: dofs there lack parts")
+
+
+def _annexed_if_entered(depth: Depth, use: _Use) -> Fresh:
+    """Return whether annexed dofs are clean after halo cells to `depth` were computed.
+
+    A kernel may be asked to compute 0 levels; then they are as the owned cells left them.
+    """
+    entered = depth.covers(_ONE) is Fresh.YES
+    return Fresh.YES if entered or not use.continuous else Fresh.MAYBE
 
 
 def _clean_to(depth: Depth, because: str) -> str:
