@@ -25,7 +25,7 @@ from psyclone_storage.storage.kinds import (
 )
 from psyclone_storage.storage.parameters import Keywords, Parameters, checked_shape, resolve
 from psyclone_storage.storage.plan import Plan, plan_memory
-from psyclone_storage.storage.wrapping import check_consistent, copied, material_of, wrap
+from psyclone_storage.storage.wrapping import check_type, copied, in_shape, material_of, wrap
 
 Shape = int | Sequence[int]
 
@@ -89,18 +89,18 @@ def as_storage(
     """Return a storage over memory that exists already; nothing is copied (GDP-52).
 
     `data` and `device_data` are arrays, storages, or whatever describes its data; either may be on
-    the device. `data` may also be a `Buffer`. With both, their shapes and strides must agree
-    (GDP-53). `sync_state` says which of them is current, and becomes the state of the storage; that
-    of another storage is taken only with the buffers of that storage (GDP-54, GDP-55). `shape`, if
-    given, must be that of the data.
+    the device. `data` may also be a buffer or another face of one, whose values, locks and validity
+    are then those of the storage. With both, their shapes and strides must agree (GDP-53).
+    `sync_state` says which of them is current, and becomes the state of the storage; that of
+    another storage is taken only with the buffers of that storage (GDP-54, GDP-55). `shape`, if
+    given, must be that of the data, or of a buffer as many elements in C order.
 
     Raises `TypeError` without any data, `ValueError` where a parameter contradicts the memory.
     """
     material = material_of(data, device_data)
     if material is None:
         raise TypeError("as_storage() needs data or device_data to wrap.")
-    check_consistent(material, shape, None)
-    return wrap(material, sync_state, keywords)
+    return wrap(in_shape(material, shape), sync_state, keywords)
 
 
 def storage(  # noqa: PLR0913 - the signature is that of GDP-3
@@ -129,10 +129,10 @@ def storage(  # noqa: PLR0913 - the signature is that of GDP-3
                 "storage() needs data to copy; without data it needs copy=False and a shape."
             )
         return empty(shape, np.float64 if dtype is None else dtype, **keywords)
+    material = in_shape(material, shape)
     if not copy:
-        check_consistent(material, shape, dtype)
+        check_type(material, dtype)
         return wrap(material, sync_state, keywords)
-    check_consistent(material, shape, None)
     return copied(material, dtype, sync_state, keywords)
 
 

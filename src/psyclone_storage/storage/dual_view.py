@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from psyclone_storage.storage.allocation import WindowSpec
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import AccessConflictError, MemoryException, ViewTypeError
 from psyclone_storage.storage.locks import AccessMode
@@ -183,6 +184,16 @@ class DualView(metaclass=_Typed):
         self._memory.buffer.assume_valid(sides)
 
     # -- extents ---------------------------------------------------------------------------------
+
+    @property
+    def buffer(self) -> Buffer:
+        """Return the coherent buffer that both views and all other faces look at."""
+        return self._memory.buffer
+
+    @property
+    def window_spec(self) -> WindowSpec:
+        """Return which elements of the buffer both views show."""
+        return self.h_view.window_spec
 
     @property
     def extents(self) -> tuple[int, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
+from psyclone_storage.storage.allocation import WindowSpec
+from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import ViewExtentError, ViewIndexError, ViewTypeError
 from psyclone_storage.storage.view import View, ViewClass
 from psyclone_storage.storage.view_create import AllocProperties
@@ -62,6 +64,16 @@ class OffsetView(metaclass=_Typed):
     def view(self) -> View:
         """Return the view of the same memory, whose indices begin at 0."""
         return self._view
+
+    @property
+    def buffer(self) -> Buffer:
+        """Return the coherent buffer that the view and all other faces look at."""
+        return self._view.buffer
+
+    @property
+    def window_spec(self) -> WindowSpec:
+        """Return which elements of the buffer this shows."""
+        return self._view.window_spec
 
     def begins(self) -> tuple[int, ...]:
         """Return the first index of each dimension."""

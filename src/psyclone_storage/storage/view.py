@@ -16,6 +16,8 @@ from typing import Any, Protocol, Self, SupportsIndex, TypeVar
 
 import numpy as np
 
+from psyclone_storage.storage.allocation import WindowSpec
+from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import (
     HostUseError,
     MemoryException,
@@ -299,6 +301,17 @@ class View(Viewed, metaclass=_Typed):
         return Pointer(self.handle.record, self.handle.offset)
 
     # -- memory ----------------------------------------------------------------------------------
+
+    @property
+    def buffer(self) -> Buffer:
+        """Return the coherent buffer that this view and all other faces look at."""
+        return self.handle.memory.buffer
+
+    @property
+    def window_spec(self) -> WindowSpec:
+        """Return which elements of the buffer this shows; raise `ViewTypeError` without strides."""
+        self._strides()
+        return self.handle.spec(self.type.dtype, not self.type.value_type.const)
 
     def use_count(self) -> int:
         """Return how many managed views use the memory; 0 for an unmanaged one (VIEW-75)."""

@@ -14,6 +14,7 @@ import numpy as np
 from psyclone_storage.storage.allocation import Allocation
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.errors import ViewExtentError, ViewTypeError
+from psyclone_storage.storage.faces import buffer_behind, found_buffer, spec_of, strides_of_spec
 from psyclone_storage.storage.interop.dlpack import imported
 from psyclone_storage.storage.interop.gt import device_array, strides_in
 from psyclone_storage.storage.memory.host import HostMemory
@@ -37,12 +38,14 @@ def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
 
     `thing` is a `Buffer` or has one, as storages and HMemo arrays do; the view shares its validity.
     """
-    buffer: Buffer = thing if isinstance(thing, Buffer) else thing.buffer
+    buffer = buffer_behind(thing)
     place = host_space() if space.kind is SpaceKind.ANONYMOUS else space
     record = record_of(buffer, place)
     item = buffer.itemsize
     if not hasattr(thing, "window"):
-        handle = Handle.counted(record, LayoutStride((buffer.size,), (1,)))
+        spec = spec_of(thing)
+        layout = LayoutStride(spec.shape, _in_elements(strides_of_spec(spec), item))
+        handle = Handle.counted(record, layout, spec.offset // item)
     else:
         window = thing.window(record.space)
         begin = _address(window) - record.allocation.pointer
@@ -54,7 +57,7 @@ def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
 
 def is_face(thing: Any) -> bool:
     """Say whether `thing` is a buffer, or a face of one other than a view."""
-    return isinstance(thing, Buffer) or isinstance(getattr(thing, "buffer", None), Buffer)
+    return found_buffer(thing) is not None
 
 
 def wrapped(thing: Any) -> tuple[ViewType, Handle]:

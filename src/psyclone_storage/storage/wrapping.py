@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.storage.allocation import WindowSpec
 from psyclone_storage.storage.backing import Backing, address_of
 from psyclone_storage.storage.base_storage import Storage
 from psyclone_storage.storage.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.faces import found_buffer, spec_of, strides_of_spec
 from psyclone_storage.storage.interop import dlpack
 from psyclone_storage.storage.interop.gt import call, describe, device_array, host_array
 from psyclone_storage.storage.kinds import (
@@ -27,7 +30,7 @@ from psyclone_storage.storage.labels import is_dim
 from psyclone_storage.storage.layout import has_layout, is_packed, layout_of
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 from psyclone_storage.storage.parameters import Parameters, Source, checked_shape, resolve
-from psyclone_storage.storage.spaces import device_space, host_space
+from psyclone_storage.storage.spaces import MemorySpace, SpaceKind, device_space, host_space
 from psyclone_storage.storage.sync_state import Sync, SyncState
 
 Array = np.ndarray[Any, Any]
@@ -35,13 +38,17 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Be data of which a storage is made: arrays of either side, or one of our own objects."""
+    """Be data of which a storage is made: arrays of either side, or one of our own objects.
+
+    With a `buffer`, that of another face, `spec` says which of its elements the face shows.
+    """
 
     source: Source
     host: Array | None = None
     device: Any = None
     storage: Storage | None = None
     buffer: Buffer | None = None
+    spec: WindowSpec | None = None
 
 
 def material_of(data: Any, device_data: Any) -> Material | None:
@@ -68,11 +75,28 @@ def material_of(data: Any, device_data: Any) -> Material | None:
     return Material(replace(host.source, device="gpu"), on_host, on_device)
 
 
-def check_consistent(material: Material, shape: Any, dtype: Any) -> None:
-    """Raise `ValueError` if `shape` or `dtype` is given and is not that of the data (GDP-59)."""
+def in_shape(material: Material, shape: Any) -> Material:
+    """Return `material` in the shape that was given, if one was (GDP-59).
+
+    Only a buffer, whose elements lie one after the other, can be seen in another shape of as many
+    elements. Raises `ValueError` for any other shape than that of the data.
+    """
     source = material.source
-    if shape is not None and material.buffer is None and checked_shape(shape) != source.shape:
-        raise ValueError(f"The data have the shape {source.shape}, not {checked_shape(shape)}.")
+    if shape is None or checked_shape(shape) == source.shape:
+        return material
+    wanted, spec = checked_shape(shape), material.spec
+    packed = None if spec is None else strides_of_spec(spec._replace(strides=None))
+    in_order = spec is not None and spec.strides in (None, packed)
+    if spec is None or not in_order or prod(wanted) != prod(source.shape):
+        raise ValueError(f"The data have the shape {source.shape}, not {wanted}.")
+    seen = spec._replace(shape=wanted, strides=None)
+    layout = layout_of(strides_of_spec(seen))
+    return replace(material, source=replace(source, shape=wanted, layout=layout), spec=seen)
+
+
+def check_type(material: Material, dtype: Any) -> None:
+    """Raise `ValueError` if `dtype` is given and is not that of the data (GDP-59)."""
+    source = material.source
     if dtype is not None and np.dtype(dtype) != source.dtype:
         raise ValueError(
             f"The data are of type {source.dtype}, not {np.dtype(dtype)}: only a copy can change "
@@ -91,18 +115,19 @@ def copied(
     if material.storage is not None:
         made[...] = material.storage
         return made
-    if material.buffer is not None:
+    if material.buffer is not None and material.spec is not None:
         with material.buffer.acquire() as access:
-            made[...] = access.array
+            made[...] = access.window(*material.spec[:-1])
         return made
     state = None if sync_state is None else sync_state.state
+    twofold = material.host is not None and material.device is not None
     current = [
         values
         for values, stale in (
             (material.host, Sync.DEVICE_DIRTY),
             (material.device, Sync.HOST_DIRTY),
         )
-        if values is not None and (state is not stale or None in (material.host, material.device))
+        if values is not None and not (twofold and state is stale)
     ]
     for values in current:
         made[...] = values
@@ -121,15 +146,10 @@ def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str
     kind = kind_of(parameters.device, parameters.managed)
     if material.storage is not None:
         return _rewrapped(material.storage, kind, parameters)
-    if material.buffer is not None:
-        return _face_of(material.buffer, kind, parameters)
+    if material.buffer is not None and material.spec is not None:
+        return _face_of(material.buffer, material.spec, kind, parameters)
     pattern = material.host if material.host is not None else material.device
-    strides = tuple(pattern.strides)
-    if not has_layout(source.shape, strides, parameters.layout):
-        raise ValueError(
-            f"The buffer with strides {strides} is not in the layout {parameters.layout} that the "
-            f"parameters ask for: leave it to the buffer, or copy."
-        )
+    _check_layout(tuple(pattern.strides), parameters)
     _check_alignment(pattern, parameters, keywords)
     if sync_state is not None and sync_state.buffer is not None:
         return _known(material, sync_state, kind, parameters)
@@ -142,8 +162,10 @@ def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str
 def _material(thing: Any) -> Material:
     if isinstance(thing, Storage):
         return Material(_source_of_storage(thing), storage=thing)
-    if isinstance(thing, Buffer):
-        return Material(Source((thing.size,), thing.dtype, label=thing.label), buffer=thing)
+    buffer = found_buffer(thing)
+    if buffer is not None:
+        spec = spec_of(thing)
+        return Material(_source_of_face(thing, spec, buffer.label), buffer=buffer, spec=spec)
     found = describe(thing)
     for info in found.values():
         call(info, "acquire")
@@ -187,6 +209,14 @@ def _source_of_storage(thing: Storage) -> Source:
     )
 
 
+def _source_of_face(face: Any, spec: WindowSpec, label: str) -> Source:
+    """Return what a face of a buffer says; one that is bound to a device is for use there."""
+    space = getattr(face, "memory_space", None)
+    bound = isinstance(space, MemorySpace) and space.kind is SpaceKind.DEVICE
+    layout = layout_of(strides_of_spec(spec))
+    return Source(spec.shape, spec.dtype, layout, device="gpu" if bound else None, label=label)
+
+
 def _source_of(array: Any, device: Any, thing: Any) -> Source:
     """Return what an array says about parameters, and the data interface of `thing`, if any."""
     interface = getattr(thing, "__gt_data_interface__", None) or {}
@@ -219,12 +249,24 @@ def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> S
     return thing.seen_as(kind, backing, parameters.labels)
 
 
-def _face_of(buffer: Buffer, kind: type[Storage], parameters: Parameters) -> Storage:
+def _face_of(
+    buffer: Buffer, spec: WindowSpec, kind: type[Storage], parameters: Parameters
+) -> Storage:
+    """Return a storage that shows the elements of `buffer` that another face of it shows."""
     _check_kind(buffer, kind, repr(buffer))
+    strides = strides_of_spec(spec)
+    _check_layout(strides, parameters)
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     backing.points = buffer.size
-    array = ghost(parameters, (buffer.itemsize,), 0)
-    return kind(array, parameters.labels, backing)
+    return kind(ghost(parameters, strides, spec.offset), parameters.labels, backing)
+
+
+def _check_layout(strides: tuple[int, ...], parameters: Parameters) -> None:
+    if not has_layout(parameters.shape, strides, parameters.layout):
+        raise ValueError(
+            f"The buffer with strides {strides} is not in the layout {parameters.layout} that the "
+            f"parameters ask for: leave it to the buffer, or copy."
+        )
 
 
 def _check_kind(buffer: Buffer, kind: type[Storage], subject: str) -> None:

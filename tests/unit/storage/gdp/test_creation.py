@@ -291,3 +291,14 @@ def test_gaps_between_elements_are_not_to_be_transferred() -> None:
     inner.to_cupy().fill(3.0)
     inner.device_to_host()
     assert big.sum() == 12.0
+
+
+@pytest.mark.spec("GDP-54", "GDP-56")
+@pytest.mark.parametrize(
+    ("state", "current"), [(SyncState.SYNC_DEVICE_DIRTY, 1.0), (SyncState.SYNC_HOST_DIRTY, 0.0)]
+)
+def test_of_two_arrays_the_current_one_is_copied(upload: Any, state: Any, current: float) -> None:
+    said = SyncState()
+    said.state = state
+    made = gt.storage(np.zeros(3), upload(np.ones(3)), sync_state=said, device="gpu")
+    assert list(made.to_numpy()) == [current] * 3
