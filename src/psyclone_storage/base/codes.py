@@ -72,7 +72,7 @@ CODES: dict[str, str] = {
     "M061": "An argument states its number of levels or data, which is not supported.",
     "M062": "Kernel metadata lacks a component that it must have.",
     "M063": "A component holds entries of metadata under a name that does not exist.",
-    "P001": "A source file does not exist or cannot be read.",
+    "P001": "A source file does not exist, cannot be read or is no text.",
     "P002": "An algorithm file is empty.",
     "P003": "An algorithm file, or an invoke, is in no program unit.",
     "P004": "An algorithm file is written in fixed form.",

@@ -46,7 +46,7 @@ class NameTable:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint that names the closest of `known`, or an empty text if none is close."""
     choices = {choice.lower(): choice for choice in known}
-    close = get_close_matches(word.lower(), choices, n=1, cutoff=0.6)
+    close = get_close_matches(word.lower(), choices, n=1, cutoff=0.66)
     return f"Did you mean '{choices[close[0]]}'?" if close else ""
 
 

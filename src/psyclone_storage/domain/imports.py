@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke, Use, UsedName
+from psyclone_storage.ir.types import DerivedType
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,18 @@ def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke) -> Iterator[Diagno
 
 
 def _unknown(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Diagnostic:
-    imported = [item.local for _, item in _named(invoke)]
+    data_types = {
+        declaration.type.name
+        for scope in invoke.scopes
+        for declaration in scope.declarations
+        if isinstance(declaration.type, DerivedType)
+    }
+    imported = [item.local for _, item in _named(invoke) if item.local.lower() not in data_types]
     guess = did_you_mean(call.name, [*builtins, *imported])
+    missing = f"'use <module>, only: {call.name}' for the module that defines it"
     return Diagnostic(
         "S110",
         f"'{call.name}' is neither a built-in nor imported by a 'use' statement.",
         call.name_span,
-        hint=guess or f"Add 'use <module>, only: {call.name}' for the module that defines it.",
+        hint=f"{guess} Otherwise add {missing}." if guess else f"Add {missing}.",
     )

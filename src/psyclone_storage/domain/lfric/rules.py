@@ -180,12 +180,12 @@ class LfricRules:
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may.
 
-        An operator that is read must hold values there (B4); a stencil cannot be applied
+        An operator must hold values there, to be read (B4) or written; a stencil cannot be applied
         in the whole halo, for it would look beyond it (B3).
         """
         problems = []
         for at, described in enumerate(call.kernel.args):
-            if described.kind.is_operator and _reads_too_far(described, loop.extent):
+            if described.kind.is_operator and _goes_too_far(loop.extent):
                 problems.append(_operator_problem(loop, call, at))
             elif described.stencil and not _stencil_fits(loop.extent, call):
                 problems.append(_stencil_problem(call, at))
@@ -346,10 +346,9 @@ def _dofs_left(reach: Reach, depth: Depth, continuous: bool) -> HaloLeft:
 # ---------------------------------------------------------------------------- what must not be
 
 
-def _reads_too_far(described: KernelArg, extent: Extent) -> bool:
-    if not described.access.reads or not extent.in_halo:
-        return False
-    return Depth.of(OPERATOR_DEPTH).covers(extent.depth) is not Fresh.YES
+def _goes_too_far(extent: Extent) -> bool:
+    """Return whether a loop may enter halo cells for which an operator has no memory."""
+    return extent.in_halo and Depth.of(OPERATOR_DEPTH).covers(extent.depth) is not Fresh.YES
 
 
 def _stencil_fits(extent: Extent, call: KernelCall) -> bool:
@@ -361,7 +360,7 @@ def _operator_problem(loop: Loop, call: KernelCall, at: int) -> Diagnostic:
     actual = call.args[at]
     return Diagnostic(
         "S001",
-        f"Kernel '{call.kernel.name}' reads the operator '{spell(actual.value)}' in halo cells to"
+        f"Kernel '{call.kernel.name}' uses the operator '{spell(actual.value)}' in halo cells to"
         f" level {describe_depth(loop.extent.depth)}, but operators hold values to level"
         f" {OPERATOR_DEPTH} only.",
         actual.span or call.span,

@@ -114,7 +114,7 @@ def _check_text(source: SourceText) -> None:
         )
     if "\0" in source.text:
         raise CompileError(
-            Diagnostic("P003", f"'{source.name}' is not a text file.", file=source.name)
+            Diagnostic("P001", f"'{source.name}' is not a text file.", file=source.name)
         )
 
 
