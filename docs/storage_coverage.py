@@ -71,13 +71,38 @@ def read_coverage(tests: Path) -> dict[str, list[str]]:
 
 
 def marked(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the tests of a file that have the marker, with the ids that they name."""
-    for node in ast.walk(ast.parse(text)):
+    """Yield the tests of a file that have the marker, with the ids that they name.
+
+    The marks of a test are its own and those of its parameters, which may stand in a table of the
+    module.
+    """
+    tree = ast.parse(text)
+    tables = {
+        name.id: _ids_in(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for name in node.targets
+        if isinstance(name, ast.Name)
+    }
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            for mark in node.decorator_list:
-                match mark:
-                    case ast.Call(func=ast.Attribute(attr="spec"), args=words):
-                        yield node.name, [w.value for w in words if isinstance(w, ast.Constant)]
+            ids = [id_ for mark in node.decorator_list for id_ in _ids_of_mark(mark, tables)]
+            if ids:
+                yield node.name, list(dict.fromkeys(ids))
+
+
+def _ids_of_mark(mark: ast.expr, tables: Mapping[str, list[str]]) -> list[str]:
+    names = [name.id for name in ast.walk(mark) if isinstance(name, ast.Name)]
+    return [*_ids_in(mark), *(id_ for name in names for id_ in tables.get(name, []))]
+
+
+def _ids_in(tree: ast.expr) -> list[str]:
+    found: list[str] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="spec"), args=words):
+                found += [str(word.value) for word in words if isinstance(word, ast.Constant)]
+    return found
 
 
 def page(families: list[Family], coverage: Coverage) -> str:

@@ -74,3 +74,20 @@ def test_markers_are_read_from_functions_and_classes() -> None:
         "@pytest.mark.spec('A-3')\nclass TestB: ...\n@pytest.mark.gpu\ndef test_c(): ...\n"
     )
     assert list(script.marked(text)) == [("test_a", ["A-1", "A-2"]), ("TestB", ["A-3"])]
+
+
+def test_marks_of_parameters_count() -> None:
+    text = """
+TABLE = [pytest.param(1, marks=pytest.mark.spec("X-1")), 2]
+
+@pytest.mark.parametrize("case", TABLE)
+def test_table(case): ...
+
+@pytest.mark.spec("X-2")
+@pytest.mark.parametrize("case", [pytest.param(1, marks=pytest.mark.spec("X-3", "X-2"))])
+def test_own(case): ...
+
+@pytest.mark.parametrize("case", [1])
+def test_none(case): ...
+"""
+    assert dict(script.marked(text)) == {"test_table": ["X-1"], "test_own": ["X-2", "X-3"]}
