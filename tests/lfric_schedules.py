@@ -62,17 +62,13 @@ def scalar_arg(intrinsic: Intrinsic = Intrinsic.REAL) -> KernelArg:
 
 def kernel(*args: KernelArg, name: str = "work", **more: object) -> Kernel:
     """Return the kernel `<name>_type` of the module `<name>_mod`."""
-    plain = Kernel(
-        f"{name}_type", f"{name}_mod", f"{name}_code", Iteration.CELL_COLUMN, args
-    )
+    plain = Kernel(f"{name}_type", f"{name}_mod", f"{name}_code", Iteration.CELL_COLUMN, args)
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
 def field(name: str, type_name: str = "field_type", vector: int = 1) -> Datum:
     """Return a field as a dummy argument of an invoke."""
-    return Datum(
-        name, Name(name), DerivedType(type_name), kind=ArgKind.FIELD, vector=vector
-    )
+    return Datum(name, Name(name), DerivedType(type_name), kind=ArgKind.FIELD, vector=vector)
 
 
 def operator(name: str, type_name: str = "operator_type") -> Datum:

@@ -141,9 +141,7 @@ def serial() -> Program:
 def stencils() -> Program:
     shapes = [*StencilShape]
     fields = [field(f"f{at}") for at in range(len(shapes))]
-    made = kernel(
-        field_arg("w3", WRITE), *(field_arg("w2", stencil=shape) for shape in shapes)
-    )
+    made = kernel(field_arg("w3", WRITE), *(field_arg("w2", stencil=shape) for shape in shapes))
     ways = {StencilShape.XORY1D: Name("way")}
     actuals = [
         passed(datum.name, extent=Name("reach"), direction=ways.get(shape))

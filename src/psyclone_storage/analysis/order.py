@@ -125,7 +125,8 @@ def _extent_text(extent: Extent) -> str:
 def _bounds_agree(one: Loop, two: Loop, *, same_space: bool) -> bool:
     """Return whether the limits of both loops are provably the same.
 
-    Points of a grid are those of one set and of one type of field. Cells are those of one mesh unless a kernel works on two; dofs are those of a function space,
+    Points of a grid are those of one set and of one type of field. Cells are those of one mesh
+    unless a kernel works on two; dofs are those of a function space,
     which a wildcard leaves open unless both bounds come from the same datum.
     """
     (first, mine), (second, theirs) = _bounds(one), _bounds(two)

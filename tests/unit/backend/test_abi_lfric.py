@@ -32,9 +32,7 @@ OWNERS: dict[type[StrEnum], tuple[str, ...]] = {
 @cache
 def source_of(stem: str) -> str:
     """Return the Fortran of a module or of an included file, in lower case, without comments."""
-    paths = [
-        path for path in INFRASTRUCTURE.glob("**/*") if path.stem.lower() == stem.lower()
-    ]
+    paths = [path for path in INFRASTRUCTURE.glob("**/*") if path.stem.lower() == stem.lower()]
     assert paths, f"no file of the infrastructure is called {stem}"
     text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     return re.sub(r"!.*", "", text).lower()

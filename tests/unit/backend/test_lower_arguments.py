@@ -182,9 +182,7 @@ def stencil_text(shape: StencilShape, **more: object) -> str:
 def test_a_stencil_gives_its_size_and_map_of_the_cell(shape: StencilShape, constant: str) -> None:
     text = stencil_text(shape, extent=Literal("2", Intrinsic.INTEGER))
     assert "f2_data, f2_stencil_sizes(cell), f2_stencil_dofmap(:, :, cell)," in called(text)
-    assert (
-        f"f2_stencil_map => f2_proxy%vspace%get_stencil_dofmap({constant}, 2)" in body_of(text)
-    )
+    assert f"f2_stencil_map => f2_proxy%vspace%get_stencil_dofmap({constant}, 2)" in body_of(text)
     assert "f2_stencil_sizes => f2_stencil_map%get_stencil_sizes()" in body_of(text)
 
 
@@ -236,9 +234,7 @@ def test_equal_stencils_share_a_map_and_others_do_not() -> None:
 
 
 def quadrature(name: str, shape: str = "xyoz") -> Datum:
-    return Datum(
-        name, Name(name), DerivedType(f"quadrature_{shape}_type"), DatumRole.QUADRATURE
-    )
+    return Datum(name, Name(name), DerivedType(f"quadrature_{shape}_type"), DatumRole.QUADRATURE)
 
 
 def test_basis_functions_at_quadrature_points() -> None:
@@ -247,9 +243,7 @@ def test_basis_functions_at_quadrature_points() -> None:
         functions=(SpaceFunctions("w1", (BasisOperation.BASIS, BasisOperation.DIFF_BASIS)),),
         shapes=(BasisShape.XYOZ,),
     )
-    calls = [
-        loop(call(made, "f1", quadratures=(passed("qr"),)), uid=f"loop{at}") for at in (1, 2)
-    ]
+    calls = [loop(call(made, "f1", quadratures=(passed("qr"),)), uid=f"loop{at}") for at in (1, 2)]
     text = lowered((field("f1"), quadrature("qr")), *calls)
     body = body_of(text)
     assert (
@@ -362,9 +356,7 @@ def test_the_application_of_a_columnwise_operator() -> None:
 
 
 def test_two_meshes_share_nothing() -> None:
-    made = kernel(
-        field_arg("w1", INC, mesh=MeshRole.FINE), field_arg("w2", mesh=MeshRole.COARSE)
-    )
+    made = kernel(field_arg("w1", INC, mesh=MeshRole.FINE), field_arg("w2", mesh=MeshRole.COARSE))
     data = (field("fine"), field("coarse"))
     text = lowered(data, loop(call(made, "fine", "coarse"), bounds_from=1))
     assert called(text) == (
@@ -413,9 +405,7 @@ def test_the_reference_element_and_the_neighbours() -> None:
     body = body_of(text)
     assert "reference_element => mesh%get_reference_element()" in body
     assert "class(reference_element_type), pointer :: reference_element" in text
-    assert (
-        "call reference_element%get_outward_normals_to_faces(outward_normals_to_faces)" in body
-    )
+    assert "call reference_element%get_outward_normals_to_faces(outward_normals_to_faces)" in body
     assert "adjacent_face => mesh%get_adjacent_face()" in body
 
 

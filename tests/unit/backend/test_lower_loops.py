@@ -205,9 +205,7 @@ def test_a_name_of_the_algorithm_goes_before_those_of_generated_code() -> None:
 
 def test_two_kernels_of_one_procedure_name_are_told_apart() -> None:
     first, second = writer(), kernel(field_arg("w3", Access.WRITE), module="other_mod")
-    text = lowered(
-        (field("f1"),), loop(call(first, "f1")), loop(call(second, "f1"), uid="loop2")
-    )
+    text = lowered((field("f1"),), loop(call(first, "f1")), loop(call(second, "f1"), uid="loop2"))
     assert "use other_mod, only: work_code_1 => work_code" in text
     assert "call work_code_1(nlayers_f1" in text
 

@@ -15,9 +15,8 @@ from psyclone_storage.base.codes import CODES
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
-from psyclone_storage.domain.lfric.metadata_words import ITERATIONS
 from psyclone_storage.domain.lfric.metadata_access import allowed_accesses
-from psyclone_storage.domain.lfric.metadata_words import read_access_mapping
+from psyclone_storage.domain.lfric.metadata_words import ITERATIONS, read_access_mapping
 from psyclone_storage.domain.lfric.spaces import DEFAULT_LIMITS, Limits
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
 from psyclone_storage.ir.kernel import (
