@@ -17,6 +17,7 @@ from psyclone_storage.storage.allocation import WindowSpec
 from psyclone_storage.storage.buffer import Buffer as CoreBuffer
 from psyclone_storage.storage.buffer import BufferOptions
 from psyclone_storage.storage.chunks import ChunkLayout, row_blocks
+from psyclone_storage.storage.faces import buffer_behind
 from psyclone_storage.storage.hints import Hints
 from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.spaces import SpaceLike, memory_space
@@ -132,9 +133,7 @@ def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
     Other faces' layouts are their own: their elements are seen in the order of memory, as one
     dimension. Raises `TypeError` for what has no buffer.
     """
-    buffer = face if isinstance(face, CoreBuffer) else getattr(face, "buffer", None)
-    if not isinstance(buffer, CoreBuffer):
-        raise TypeError(f"{type(face).__name__} is no buffer, and has none.")
+    buffer = buffer_behind(face)
     return buffer, shape_of(buffer)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from psyclone_storage.storage.base_storage import READ, WRITE, Storage
 from psyclone_storage.storage.errors import GTNoSuchBufferError
+from psyclone_storage.storage.faces import found_buffer
 from psyclone_storage.storage.indexing import uploaded
 from psyclone_storage.storage.interop.gt import (
     Device,
@@ -34,6 +35,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.parameters import checked_device
 from psyclone_storage.storage.spaces import device_space
 from psyclone_storage.storage.token import AccessToken
+from psyclone_storage.storage.wrapping import material_of, wrap
 
 
 class TransferWarning(UserWarning):
@@ -81,7 +83,7 @@ class Arguments(dict[str, Any]):
         return tuple(named) if named is not None else default_dims(self[name].ndim)
 
     def _info(self, name: str) -> Info:
-        return next(iter(describe(self._things[name]).values()))
+        return next(iter(describe(self._things[name]).values()), {})
 
 
 def bound(
@@ -161,6 +163,10 @@ class Binding:
     def _receive(self, name: str, thing: Any) -> Any:
         device, written = self._device, name in self._writes
         found = describe(thing)
+        material = None if found or found_buffer(thing) is None else material_of(thing, None)
+        if material is not None:
+            seen = wrap(material, None, {"device": device})
+            return seen.lend(device, WRITE if written else READ, self._tokens)
         other: Device = "gpu" if device is None else None
         place = device if device in found else other
         if place not in found:

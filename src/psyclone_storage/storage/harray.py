@@ -15,7 +15,7 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, TypedDict, Unpack
+from typing import Any, ClassVar, Self, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from psyclone_storage.storage.errors import (
     AllocationInUseError,
     HostUseError,
 )
+from psyclone_storage.storage.faces import buffer_behind, found_buffer
 from psyclone_storage.storage.futures import SyncToken
 from psyclone_storage.storage.harray_interface import Interface, interface_of_buffer
 from psyclone_storage.storage.hints import Hints
@@ -284,8 +285,8 @@ class HArray(_HArray):
 
     What is given by position is told apart by its type, in any order: an integer is the size, a
     `Context` the place of the first touch, a type that of the elements, anything else the value of
-    all elements. An array, a
-    list or another `HArray` in the first place gives the values.
+    all elements. An array, a list or another `HArray` in the first place gives the values. Another
+    face of a buffer there is looked at instead, as `over` does: its elements are the array's.
 
         HArray(1024)                            no memory yet
         HArray(host)                            first touch on the host, no elements
@@ -303,6 +304,10 @@ class HArray(_HArray):
 
     def __init__(self, *what: Any, **words: Unpack[ArrayWords]) -> None:
         """Make an array; see the class for the arguments, `ArrayWords` for the keywords."""
+        shared = None if not what or isinstance(what[0], _HArray) else found_buffer(what[0])
+        if shared is not None:
+            self._share(shared, _read_arguments(what[1:], words, self.converts), words)
+            return
         wanted = _read_arguments(what, words, self.converts)
         hints = Hints(
             first_touch=None if wanted.ctx is None else _first_space(wanted.ctx),
@@ -322,11 +327,26 @@ class HArray(_HArray):
         self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
 
     @classmethod
-    def over(cls, buffer: Buffer, context: Context | None = None) -> HArray:
-        """Return an array that looks at the buffer of another face."""
+    def over(cls, face: Any, context: Context | None = None) -> Self:
+        """Return an array that looks at a buffer, or at the one of another face.
+
+        Its elements are all those of the buffer, in the order of memory. Raises `TypeError` for
+        what has no buffer.
+        """
         array = cls.__new__(cls)
-        array._look_at(buffer, context)  # noqa: SLF001
+        array._look_at(buffer_behind(face), context)  # noqa: SLF001
         return array
+
+    def _share(self, buffer: Buffer, wanted: _Wanted, words: ArrayWords) -> None:
+        """Look at the buffer of another face, which alone says what its elements are."""
+        fixed = {*wanted.seen, *words} - {"ctx", "first_touch", "on_conflict"}
+        if fixed:
+            raise TypeError(
+                f'"{buffer.label}" ({buffer.size} x {buffer.dtype}) is looked at, not copied: the '
+                f"{min(fixed)} of an HArray on it cannot be chosen."
+            )
+        self._look_at(buffer, wanted.ctx)
+        self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
 
     def _fill(self, value: Any) -> None:
         with self.acquire(self.context, AccessMode.WRITE_ONLY) as token:

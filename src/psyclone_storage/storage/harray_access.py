@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 from psyclone_storage.storage.context import Context
 from psyclone_storage.storage.futures import SyncToken
-from psyclone_storage.storage.harray import Place, _HArray
+from psyclone_storage.storage.harray import HArray, Place, _HArray
 from psyclone_storage.storage.harray_interface import Interface, interface_of_window
 from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.token import AccessToken
@@ -36,12 +36,16 @@ class Access:
     mode: ClassVar[AccessMode]
 
     def __init__(
-        self, array: _HArray, ctx: Place = None, *, on_conflict: Policy | str | None = None
+        self, array: Any, ctx: Place = None, *, on_conflict: Policy | str | None = None
     ) -> None:
-        """Begin to use `array` at `ctx`, the current context if none is named (HM-11, HM-48)."""
+        """Begin to use `array` at `ctx`, the current context if none is named (HM-11, HM-48).
+
+        `array` may also be another face of a buffer, whose elements are then used in the order of
+        memory. Raises `TypeError` for what has no buffer.
+        """
         self._delayed = False
-        self.array = array
-        self._token: AccessToken = array.acquire(ctx, self.mode, on_conflict)
+        self.array = array if isinstance(array, _HArray) else HArray.over(array)
+        self._token: AccessToken = self.array.acquire(ctx, self.mode, on_conflict)
 
     def get(self) -> Any:
         """Return the elements as a flat array of the memory's own kind (HM-49).
@@ -150,7 +154,7 @@ class _Writing(Access):
 
     def __init__(
         self,
-        array: _HArray,
+        array: Any,
         ctx: Place = None,
         n: int | None = None,
         *,
@@ -158,7 +162,7 @@ class _Writing(Access):
     ) -> None:
         """Begin to write `array` at `ctx`, with `n` elements if a number is given."""
         super().__init__(array, ctx, on_conflict=on_conflict)
-        if n is not None and n != array.size():
+        if n is not None and n != self.array.size():
             try:
                 self.resize(n)
             except BaseException:
@@ -207,7 +211,7 @@ class HostReadAccess(ReadAccess):
 
     __slots__ = ()
 
-    def __init__(self, array: _HArray, *, on_conflict: Policy | str | None = None) -> None:
+    def __init__(self, array: Any, *, on_conflict: Policy | str | None = None) -> None:
         """Begin to read `array` on the host."""
         super().__init__(array, Context.host(), on_conflict=on_conflict)
 
@@ -218,7 +222,7 @@ class HostWriteAccess(WriteAccess):
     __slots__ = ()
 
     def __init__(
-        self, array: _HArray, n: int | None = None, *, on_conflict: Policy | str | None = None
+        self, array: Any, n: int | None = None, *, on_conflict: Policy | str | None = None
     ) -> None:
         """Begin to write `array` on the host."""
         super().__init__(array, Context.host(), n, on_conflict=on_conflict)
@@ -230,7 +234,7 @@ class HostWriteOnlyAccess(WriteOnlyAccess):
     __slots__ = ()
 
     def __init__(
-        self, array: _HArray, n: int | None = None, *, on_conflict: Policy | str | None = None
+        self, array: Any, n: int | None = None, *, on_conflict: Policy | str | None = None
     ) -> None:
         """Begin to write all of `array` on the host."""
         super().__init__(array, Context.host(), n, on_conflict=on_conflict)

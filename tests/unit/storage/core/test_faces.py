@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
 from psyclone_storage.storage.device import Emulation, use_device
+from psyclone_storage.storage.faces import buffer_behind
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +99,64 @@ def test_a_view_with_gaps_cannot_be_reshaped() -> None:
     with pytest.raises(ValueError, match=r"\(4, 2\), not \(8,\)"):
         gt.as_storage(part, shape=(8,))
     assert gt.as_storage(part, shape=(4, 2)).shape == (4, 2)
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "storage": lambda: gt.zeros(4, device="gpu"),
+    "storage of the host": lambda: gt.zeros(4),
+    "buffer": lambda: accessors.Buffer(4, init=0.0),
+    "array": lambda: hmemo.HArray(4, value=0.0),
+    "view": lambda: kokkos.View["double*", kokkos.HostSpace]("v", 4),
+    "view on the device": lambda: kokkos.View["double*", kokkos.CudaSpace]("v", 4),
+    "pair of views": lambda: kokkos.DualView["double*"]("d", 4),
+    "view with offsets": lambda: kokkos.OffsetView["double*", kokkos.HostSpace]("o", (1, 4)),
+}
+"""How to make one face of each kind, of four elements that are zero."""
+
+
+@pytest.mark.spec("ACC-11", "ACC-18", "ACC-30", "HM-48", "GDP-52", "VIEW-54", "GDP-26")
+@pytest.mark.filterwarnings("ignore:The argument:UserWarning")
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_face_comes_through_every_door(kind: str) -> None:
+    face = MAKERS[kind]()
+    accessors.HostAccessor(face)[0] = 1.0
+    with accessors.DeviceAccessor(face) as opened:
+        opened.kernel_array[1] = 2.0
+    task = accessors.GpuTask("t", lambda x: x.__setitem__(2, 3.0))
+    task.register(face, mode="rw").run()
+    cuda = hmemo.Context.get(hmemo.Context.CUDA, 0)
+    with hmemo.WriteAccess(face, cuda) as write:
+        write.kernel_array[3] = 4.0
+    with hmemo.ReadAccess(face, hmemo.Context.host()) as read:
+        assert list(read.get()) == [1.0, 2.0, 3.0, 4.0]
+    assert hmemo.HArray.over(face).buffer is buffer_behind(face)
+    assert gt.as_storage(face).buffer is buffer_behind(face)
+    with gt.bound({"x": face}) as arrays:
+        assert list(arrays["x"]) == [1.0, 2.0, 3.0, 4.0]
+        assert (arrays.origins, arrays.domain) == ({"x": (0,)}, (4,))
+
+
+@pytest.mark.spec("GDP-26", "GDP-29")
+def test_a_buffer_is_bound_on_a_device_and_written() -> None:
+    buffer = accessors.Buffer((2, 3), init=1.0)
+    with gt.bound({"b": buffer}, device="gpu", writes=["b"]) as arrays:
+        arrays["b"][1, 2] = 6.0
+    assert accessors.HostAccessor(buffer, const=True)[1].tolist() == [1.0, 1.0, 6.0]
+
+
+@pytest.mark.spec("HM-1")
+@pytest.mark.parametrize("make", [hmemo.HArray, hmemo.LArray])
+def test_an_array_on_another_face_shares_its_elements(make: Any) -> None:
+    storage = gt.zeros(3)
+    array = make(storage, hmemo.Context.host(), on_conflict="wait")
+    assert array.buffer is storage.buffer
+    with hmemo.WriteAccess(array, hmemo.Context.host()) as write:
+        write[1] = 7.0
+    assert storage[1] == 7.0
+    with pytest.raises(TypeError, match="the dtype of an HArray on it cannot be chosen"):
+        make(storage, dtype="f4")
+
+
+def test_what_has_no_buffer_has_no_access() -> None:
+    with pytest.raises(TypeError, match="int is no buffer"):
+        hmemo.ReadAccess(3, hmemo.Context.host())
