@@ -32,7 +32,7 @@ class Access:
     thread (HM-67), as that one may move the memory.
     """
 
-    __slots__ = ("array", "_token", "_delayed", "__weakref__")
+    __slots__ = ("_array", "_token", "_delayed", "__weakref__")
     mode: ClassVar[AccessMode]
 
     def __init__(
@@ -44,8 +44,20 @@ class Access:
         memory. Raises `TypeError` for what has no buffer.
         """
         self._delayed = False
-        self.array = array if isinstance(array, _HArray) else HArray.over(array)
-        self._token: AccessToken = self.array.acquire(ctx, self.mode, on_conflict)
+        used = array if isinstance(array, _HArray) else HArray.over(array)
+        self._array: _HArray | None = used
+        self._token: AccessToken = used.acquire(ctx, self.mode, on_conflict)
+
+    @property
+    def array(self) -> _HArray:
+        """Return the array; raise `AccessReleasedError` after the release.
+
+        What is released keeps no array alive, so that an `HArrayRef` ends with its last user, and
+        brings the values home (HM-85).
+        """
+        if self._array is None:
+            raise self._token.released()
+        return self._array
 
     def get(self) -> Any:
         """Return the elements as a flat array of the memory's own kind (HM-49).
@@ -69,7 +81,7 @@ class Access:
 
     def size(self) -> int:
         """Return the number of elements."""
-        return self.array.size()
+        return self._token.buffer.size
 
     def capacity(self) -> int:
         """Return the bytes that are allocated at the context."""
@@ -77,8 +89,8 @@ class Access:
 
     def release(self) -> None:
         """End the access; does nothing the second time."""
-        if self._token.active and not self._delayed:
-            self._token.release()
+        if not self._delayed:
+            self._end()
 
     def releaseDelayed(  # noqa: N802
         self, until: SyncToken[Any] | None = None
@@ -93,11 +105,13 @@ class Access:
         if until is not None:
             token.release_after(until)
 
-        def release() -> None:
-            if token.active:
-                token.release()
+        return self._end
 
-        return release
+    def _end(self, error: BaseException | None = None) -> None:
+        """End the access, unless it has ended, and let the array go."""
+        if self._token.active:
+            self._token.release(error)
+        self._array = None
 
     def _live(self) -> AccessToken:
         """Return the token; raise `AccessReleasedError` if it is not the user's any more."""
@@ -117,18 +131,18 @@ class Access:
         trace: TracebackType | None,
     ) -> None:
         """End the access; an error in the block makes what it wrote unusable."""
-        if self._token.active and not self._delayed:
-            self._token.release(error)
+        if not self._delayed:
+            self._end(error)
 
     def __del__(self) -> None:
         """End the access of an object that is gone, as a scope does in C++."""
         token = getattr(self, "_token", None)
-        if token is not None and token.active and not self._delayed:
-            self.array.forget(token)
+        if token is not None and token.active and not self._delayed and self._array is not None:
+            self._array.forget(token)
 
     def __len__(self) -> int:
         """Return the number of elements."""
-        return self.array.size()
+        return self._token.buffer.size
 
     def __getitem__(self, key: Any) -> Any:
         """Return `get()[key]`."""
