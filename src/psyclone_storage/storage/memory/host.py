@@ -49,6 +49,16 @@ class HostMemory(Memory):
         """Say yes for all memories that host code can use."""
         return source.space.host_accessible
 
+    def can_copy_to(self, target: Memory) -> bool:
+        """Say yes for all memories that host code can use (HM-35)."""
+        return target.space.host_accessible
+
+    def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+        """Copy bytes between two places that host code can use."""
+        if not target.space.host_accessible:
+            super().memcpy_to(target, source, span)
+        self.memcpy_from(target, source, span)
+
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Copy bytes between two places that host code can use."""
         if not source.space.host_accessible:

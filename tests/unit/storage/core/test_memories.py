@@ -280,3 +280,25 @@ def test_managed_memory_has_two_faces() -> None:
     assert managed.window(allocation, spec).tolist() == [4.0] * 4
     with pytest.raises(HostUseError):
         np.asarray(face)
+
+
+@pytest.mark.spec("HM-35", "HM-37")
+@pytest.mark.parametrize("space", ["host", "pinned", "managed", "gpu"])
+def test_every_memory_copies_to_and_from_the_host(space: str) -> None:
+    memory, host = memory_of(memory_space(space)), host_memory()
+    assert memory.canCopyTo(host)
+    there = memory.allocate(24)
+    memory.fill(there, WindowSpec(F8, (3,)), 5.0)
+    here = np.zeros(3)
+    memory.memcpyTo(host, here, there, 16)
+    assert here.tolist() == [5.0, 5.0, 0.0]
+    assert memory.canCopyFrom(host) or host.canCopyTo(memory)
+
+
+@pytest.mark.spec("HM-34", "HM-37")
+def test_the_host_sends_nothing_to_a_device() -> None:
+    there = device().allocate(8)
+    with pytest.raises(MemoryException, match="in one step"):
+        host_memory().memcpyTo(device(), there, np.zeros(1), 8)
+    with pytest.raises(MemoryException, match="in one step"):
+        host_memory().memcpy_to(there, host_memory().allocate(8), (0, 8))
