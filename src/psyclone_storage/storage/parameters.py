@@ -63,6 +63,9 @@ class Keywords(TypedDict, total=False):
     strict_exports: bool
 
 
+_LARGEST: Final = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
+"""The kinds of elements that NumPy and CuPy share, each with its largest size in bytes."""
+
 KEYWORDS: Final = frozenset(Keywords.__annotations__)
 
 
@@ -112,11 +115,13 @@ def resolve(
 ) -> Parameters:
     """Return the parameters of a new storage, in the order of GDP-79.
 
-    Raises `TypeError` for an unknown keyword, `ValueError` for a value that makes no sense.
+    Raises `TypeError` for an unknown keyword or an element type that devices do not know,
+    `ValueError` for a value that makes no sense.
     """
     unknown = set(keywords) - KEYWORDS
     if unknown:
         raise TypeError(f'There is no keyword "{min(unknown)}" of storages.')
+    _check_type(dtype)
     name = keywords.get("defaults")
     preset = None if name is None else preset_of(name)
     device = _device(keywords, preset, source)
@@ -156,6 +161,15 @@ def checked_device(device: str | None) -> Literal["gpu"] | None:
     if device == "gpu":
         return "gpu"
     raise ValueError(f'The device must be "gpu" or None, not {device!r}.')
+
+
+def _check_type(dtype: np.dtype[Any]) -> None:
+    """Refuse element types that NumPy and CuPy do not both have (GDP-3)."""
+    if dtype.itemsize > _LARGEST.get(dtype.kind, 0) or not dtype.isnative:
+        raise TypeError(
+            f"A storage cannot have elements of type {dtype}: they must be booleans, integers, or "
+            f"real or complex numbers of at most 64 bits a part, as both host and device have them."
+        )
 
 
 def _extents(shape: Any) -> tuple[int, ...]:

@@ -302,3 +302,23 @@ def test_of_two_arrays_the_current_one_is_copied(upload: Any, state: Any, curren
     said.state = state
     made = gt.storage(np.zeros(3), upload(np.ones(3)), sync_state=said, device="gpu")
     assert list(made.to_numpy()) == [current] * 3
+
+
+@pytest.mark.spec("GDP-3")
+@pytest.mark.parametrize(
+    "dtype", [object, "U3", "S3", "M8[s]", "m8[s]", np.longdouble, "c32", "V8", [("x", "f8")]]
+)
+@pytest.mark.parametrize("keywords", [{}, {"device": "gpu"}])
+@pytest.mark.usefixtures("device")
+def test_elements_are_those_that_host_and_device_have(dtype: Any, keywords: Any) -> None:
+    with pytest.raises(TypeError, match="cannot have elements of type"):
+        gt.empty((3,), dtype, **keywords)
+    with pytest.raises(TypeError, match="cannot have elements of type"):
+        gt.storage(np.zeros(3), dtype=dtype)
+
+
+@pytest.mark.spec("GDP-3", "GDP-52")
+@pytest.mark.parametrize("thing", [object(), {"a": 1}, "text", np.array(["a"])])
+def test_what_is_no_array_of_numbers_is_refused(thing: Any) -> None:
+    with pytest.raises(TypeError, match="cannot have elements of type"):
+        gt.as_storage(thing)

@@ -86,8 +86,9 @@ def test_impossible_alignments(size: int, dtype: str) -> None:
 
 
 def test_a_preset_passes_over_what_an_explicit_value_may_not() -> None:
-    dtype = np.dtype([("x", "f8"), ("y", "f4")])
-    assert gt.empty(SHAPE, dtype, defaults="gtmc").labels.alignment_size == 1
+    gt.register_defaults("lines of 24 B", gt.Preset(first_fastest, alignment_size=24))
+    assert gt.empty(SHAPE, "c16", defaults="lines of 24 B").labels.alignment_size == 1
+    assert gt.empty(SHAPE, "f8", defaults="lines of 24 B").labels.alignment_size == 24
     assert gt.empty(SHAPE, "f8", defaults="gtmc").labels.alignment_size == 64
     assert gt.empty(SHAPE, "f8", defaults="gtmc", alignment_size=16).labels.alignment_size == 16
 
