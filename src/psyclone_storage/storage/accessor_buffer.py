@@ -78,10 +78,14 @@ class Buffer(CoreBuffer):
         self._shape: Shape = _shape_of(shape) if values is None else values.shape
         if dtype is None:
             dtype = np.float64 if values is None else values.dtype
-        super().__init__(math.prod(self._shape), dtype, _with(options, self._shape, words))
+        wanted = _with(options, self._shape, words)
+        fillable = wanted if values is None else replace(wanted, const=False)
+        super().__init__(math.prod(self._shape), dtype, fillable)
         if values is not None:
             home = self.replicas.truth_of(0) if self.chunks.count == 1 else None
             self._write(values, home)
+            if wanted.const:
+                self.freeze()
 
     @property
     def shape(self) -> Shape:

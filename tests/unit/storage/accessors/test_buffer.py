@@ -14,6 +14,7 @@ from psyclone_storage.storage.accessors import (
     Buffer,
     BufferOptions,
     ChunkLayout,
+    ConstBufferError,
     DeviceAccessor,
     GpuTask,
     Hints,
@@ -280,3 +281,11 @@ def test_only_stale_chunks_are_moved() -> None:
     with DeviceAccessor(buffer, const=True):
         pass
     assert buffer.stats.of(Direction.HOST_TO_DEVICE).count == 4
+
+
+@pytest.mark.spec("ACC-11")
+def test_a_const_buffer_keeps_the_values_it_is_given() -> None:
+    buffer = Buffer(np.arange(3.0), const=True)
+    assert list(HostAccessor(buffer, const=True)[:]) == [0.0, 1.0, 2.0]
+    with pytest.raises(ConstBufferError):
+        HostAccessor(buffer)[0] = 1.0
