@@ -297,6 +297,10 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         """Return `copy()` (GDP-101)."""
         return self.copy()
 
+    def item(self, *index: int) -> Any:
+        """Return the element at `index`, or the only one there is, as a Python number."""
+        return elements.item(self, index)
+
     # -- the two sides ---------------------------------------------------------------------------
 
     def to_numpy(self) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,9 @@ class Readable(Protocol):
     def describe(self) -> str:
         """Return the subject of a message."""
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return the element or the values at `key`."""
+
 
 def read(storage: Readable, backing: Backing, key: Any) -> Any:
     """Return the element or the values at `key`, from the host if there is a host side."""
@@ -44,6 +48,21 @@ def read_described(storage: Readable, array: np.ndarray[Any, Any], key: Any) -> 
         return array[host_key(key)]
     except IndexError as error:
         raise missing(storage, key, error) from error
+
+
+def item(storage: Readable, index: tuple[int, ...]) -> Any:
+    """Return one element as a Python number; a single index counts the elements in C order.
+
+    Raises `ValueError` without an index where there is not exactly one element, `IndexError` for an
+    index that is not there.
+    """
+    shape = storage.shape
+    if not index and prod(shape) != 1:
+        raise ValueError(f"{storage.describe()} has {prod(shape)} elements: item() needs an index.")
+    key = index or (0,) * len(shape)
+    if len(key) == 1 and len(shape) > 1:
+        key = tuple(int(part) for part in np.unravel_index(range(prod(shape))[key[0]], shape))
+    return np.asarray(storage[key]).item()
 
 
 def missing(storage: Readable, key: Any, error: IndexError) -> IndexError:

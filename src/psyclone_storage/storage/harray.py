@@ -64,7 +64,8 @@ class HData:
 class ArrayWords(TypedDict, total=False):
     """List the keywords of the constructors.
 
-    - `size`, `value`, `ctx`: what may also be given by position. `first_touch` is `ctx` again.
+    - `size`, `value`, `ctx`: what may also be given by position. `context` and `first_touch` are
+      `ctx` again.
     - `dtype`: the element type, float64 if neither it nor any values are given.
     - `label`: the name in messages. `const`: nobody may write.
     - `on_conflict`: `"raise"` or `"wait"`, what accesses do about accesses of other threads.
@@ -73,6 +74,7 @@ class ArrayWords(TypedDict, total=False):
     size: int
     value: Any
     ctx: Context | None
+    context: Context | None
     first_touch: Context | None
     dtype: Any
     label: str
@@ -339,7 +341,7 @@ class HArray(_HArray):
 
     def _share(self, buffer: Buffer, wanted: _Wanted, words: ArrayWords) -> None:
         """Look at the buffer of another face, which alone says what its elements are."""
-        fixed = {*wanted.seen, *words} - {"ctx", "first_touch", "on_conflict"}
+        fixed = {*wanted.seen, *words} - {"ctx", "context", "first_touch", "on_conflict"}
         if fixed:
             raise TypeError(
                 f'"{buffer.label}" ({buffer.size} x {buffer.dtype}) is looked at, not copied: the '
@@ -457,6 +459,7 @@ _WORDS = {
     "dtype": "dtype",
     "value": "value",
     "ctx": "ctx",
+    "context": "ctx",
     "first_touch": "ctx",
 }
 """The keywords that say the same as an argument by position, and what they say."""

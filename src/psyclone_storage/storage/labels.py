@@ -5,7 +5,7 @@ Labels say nothing about memory; cutting and permuting a storage cuts and permut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any, TypeAlias
@@ -92,9 +92,15 @@ def resolved(cut: Labels | Cut) -> Labels:
 def checked_halo(halo: HaloLike, shape: Sequence[int]) -> Halo:
     """Return `halo` as one pair for each dimension (GDP-72).
 
-    An integer is a halo of that width at both ends. Raises `ValueError` for a wrong length, a
-    negative width, or a halo wider than the storage.
+    An integer in it is a halo of that width at both ends. Raises `TypeError` for one number in
+    place of all entries, `ValueError` for a wrong length, a negative width, or a halo wider than
+    the storage.
     """
+    if not isinstance(halo, Iterable):
+        raise TypeError(
+            f"The halo {halo!r} must have an entry for each dimension of the shape {tuple(shape)}: "
+            f"write halo={(halo,) * len(shape)!r}."
+        )
     parts = tuple(halo)
     if len(parts) != len(shape):
         raise ValueError(

@@ -78,6 +78,10 @@ class MemorySpace:
             return True
         return (self.kind, source.kind) in _ASSIGNABLE and self.node == source.node
 
+    def __call__(self) -> MemorySpace:
+        """Return the space itself, so that `HostSpace()` is written as in C++."""
+        return self
+
     def __repr__(self) -> str:
         """Return the tag in angle brackets."""
         return f"<MemorySpace {self.tag}>"

@@ -91,3 +91,8 @@ def test_the_default_device_comes_from_the_environment(monkeypatch: pytest.Monke
     monkeypatch.setenv("SCAI_DEVICE", "one")
     with pytest.raises(ValueError, match='SCAI_DEVICE is "one"'):
         memory_space("gpu")
+
+
+@pytest.mark.parametrize("name", ["HostSpace", "CudaSpace", "CudaUVMSpace", "AnonymousSpace"])
+def test_a_space_is_called_as_in_kokkos(name: str) -> None:
+    assert memory_space(name)() is memory_space(name)

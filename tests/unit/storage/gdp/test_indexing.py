@@ -323,3 +323,17 @@ def test_a_write_of_everything_moves_nothing(upload: Any) -> None:
     made.set_device_modified()
     made[:2][...] = 0.0
     assert made.buffer.stats.count == 2
+
+
+@pytest.mark.parametrize("keywords", [{}, {"device": "gpu"}, {"device": "gpu", "managed": None}])
+@pytest.mark.usefixtures("device")
+def test_item_returns_a_python_number(keywords: Any) -> None:
+    storage = gt.storage(np.arange(6.0).reshape(2, 3), **keywords)
+    assert (storage.item(1, 2), storage.item(4), storage[1:, :1].item()) == (5.0, 4.0, 3.0)
+    assert type(gt.full((), 7, "i4", **keywords).item()) is int
+    with pytest.raises(ValueError, match="has 6 elements: item"):
+        storage.item()
+    with pytest.raises(IndexError):
+        storage.item(2, 0)
+    with pytest.raises(IndexError):
+        storage.item(6)

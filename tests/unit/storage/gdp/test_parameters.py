@@ -261,3 +261,9 @@ def test_a_preset_must_agree_with_memory_that_is_wrapped(upload: Any) -> None:
     assert gt.as_storage(array, defaults="F", layout=(0, 1, 2)).strides == array.strides
     with pytest.raises(ValueError, match="device"):
         gt.as_storage(upload(array), defaults="gtx86")
+
+
+@pytest.mark.spec("GDP-72")
+def test_a_halo_of_one_number_is_refused_in_a_sentence() -> None:
+    with pytest.raises(TypeError, match=r"dimension of the shape \(4, 4\): write halo=\(1, 1\)"):
+        gt.zeros((4, 4), halo=1)  # type: ignore[typeddict-item]

@@ -186,3 +186,8 @@ def test_stencil_arguments_and_wrapping() -> None:
     inside = xr.DataArray(gt.storage(values), dims=("J", "K"))
     assert inside[0, 1].data.shape in ((), np.shape(1.0))
     assert float(inside.sel({}).values.sum()) == 6.0
+
+
+def test_one_element_of_a_data_array_is_a_number() -> None:
+    data = xr.DataArray(gt.full((3, 4), 2.5), dims=("I", "J"))
+    assert data.isel(I=0, J=0).item() == 2.5

@@ -378,3 +378,9 @@ def test_what_can_be_looked_at(cuda: Context) -> None:
         HArrayRef(np.arange(6), 9)
     with pytest.raises(TypeError, match="list"):
         HArrayRef([1.0, 2.0])
+
+
+@pytest.mark.spec("HM-81")
+@pytest.mark.parametrize("word", ["ctx", "context", "first_touch"])
+def test_the_first_touch_has_a_keyword(word: str, host: Context) -> None:
+    assert HArray(4, **{word: host}).context is host
