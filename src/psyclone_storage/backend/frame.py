@@ -75,9 +75,15 @@ def _lower_invoke(
     dummies = lowering.dummies()
     body = tuple(_lower_body(lowering, schedule))
     lowering.finish()
-    heading = Comment("Halo exchanges and loops" if schedule.distributed else "Loops")
+    heading = Comment(_heading(schedule))
     lines = (*work.set_up(), heading, *body, *work.tear_down())
     return Routine(schedule.name, dummies, work.declarations(), lines)
+
+
+def _heading(schedule: Schedule) -> str:
+    if not schedule.body:
+        return "Nothing to do: all calls are for halo cells, and data are not distributed"
+    return "Halo exchanges and loops" if schedule.distributed else "Loops"
 
 
 def _taken(program: Program, schedule: Schedule) -> set[str]:

@@ -300,7 +300,9 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("output (standard output if no file is named)")
+    group = parser.add_argument_group(
+        "output (standard output if no file is named; folders are made as needed)"
+    )
     group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
     group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")
     group.add_argument("-okern", type=Path, metavar="DIR", help="folder of transformed kernels")

@@ -98,3 +98,9 @@ def test_an_algorithm_that_is_not_what_was_promised_is_a_defect(
     monkeypatch.setattr(stages, stage, lambda _: text)
     with pytest.raises(InternalError, match="Generated code"):
         build("halo_increment_then_stencil")
+
+
+def test_an_invoke_for_halo_cells_alone_says_why_it_does_nothing_in_one_memory() -> None:
+    serial = build("halo_cell_column", distributed=False).psy_text
+    assert "! Nothing to do: all calls are for halo cells, and data are not distributed" in serial
+    assert "Nothing to do" not in build("halo_cell_column").psy_text
