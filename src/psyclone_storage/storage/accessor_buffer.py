@@ -122,6 +122,10 @@ class Buffer(CoreBuffer):
             for (start, stop), space in zip(spans, self.point_of_truth(), strict=True)
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy or pickle by value, shape included."""
+        return *super().__reduce__(), (None, {"_shape": self._shape})
+
     def _write(self, values: np.ndarray[Any, Any], home: SpaceLike) -> None:
         with self.acquire(home, AccessMode.WRITE_ONLY, Policy.AUTO) as token:
             window = token.window(self.dtype, self.shape)

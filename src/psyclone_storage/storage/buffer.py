@@ -17,7 +17,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -374,6 +374,18 @@ class Buffer:
 
     # -- private ---------------------------------------------------------------------------------
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy or pickle by value: what it is, and the values that it has, wherever they are.
+
+        Places, locks and statistics stay behind. Raises `PoisonedDataError` for unusable values.
+        """
+        parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]] = []
+        for span in map(self.chunks.span, range(self.chunks.count)):
+            if self.is_initialised(span):
+                with self.acquire(host_space(), request=Request(region=span)) as token:
+                    parts.append((span, np.array(token.array[slice(*span)])))
+        return _restored, (type(self), self.size, self.dtype, self.replicas.options, parts)
+
     def _follow(self, hints: Hints, const: bool) -> None:
         old = self.replicas.options
         self.replicas.follow(
@@ -504,6 +516,25 @@ class ExportPin:
     def __del__(self) -> None:
         """Release the pin."""
         self.release()
+
+
+def _restored(
+    kind: type[Buffer],
+    size: int,
+    dtype: np.dtype[Any],
+    options: BufferOptions,
+    parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]],
+) -> Buffer:
+    """Make a buffer from what `__reduce__` says."""
+    buffer = kind.__new__(kind)
+    Buffer.__init__(buffer, size, dtype, replace(options, const=False))
+    for span, values in parts:
+        request = Request(region=span)
+        with buffer.acquire(host_space(), AccessMode.WRITE_ONLY, request=request) as token:
+            token.array[slice(*span)] = values
+    if options.const:
+        buffer.freeze()
+    return buffer
 
 
 def _checked_size(size: int) -> int:

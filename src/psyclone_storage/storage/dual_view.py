@@ -246,6 +246,14 @@ class DualView(metaclass=_Typed):
         """Take other extents, or a layout, without the values."""
         self._exchange(layout_for(self.type.t_dev, arguments), keep=False)
 
+    def __copy__(self) -> DualView:
+        """Return another dual view of the same memory, as copies of views are."""
+        return DualView(self.type, self._shown)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle, or copy deeply, by value."""
+        return DualView, (self.type, self._shown)
+
     def __repr__(self) -> str:
         """Describe the dual view without reading it."""
         return f'<{self.type} "{self.label()}" {self.extents}>'

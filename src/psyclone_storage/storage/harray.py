@@ -14,6 +14,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeAlias, TypedDict, Unpack
 
@@ -260,6 +261,16 @@ class _HArray:
         """Return the number of elements."""
         return self.buffer.size
 
+    def __copy__(self) -> Any:
+        """Return an array with values of its own, as copies of arrays are."""
+        return deepcopy(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy or pickle by value; a copy of an `HArrayRef` is an `HArray`, with its own memory."""
+        kind = HArray if isinstance(self, HArrayRef) else type(self)
+        where = None if self.context is None else (self.context.kind, self.context.device_id)
+        return _restored, (kind, self.buffer, where, self.on_conflict)
+
     @property
     def __gt_data_interface__(self) -> Interface:
         """Describe the array for stencil calls, up to its next resize (GDP-7)."""
@@ -444,6 +455,15 @@ class HArrayRef(HArray):
     def __exit__(self, *_: object) -> None:
         """Close the array."""
         self.close()
+
+
+def _restored(
+    kind: type[HArray], buffer: Buffer, where: tuple[Any, int] | None, on_conflict: Policy
+) -> HArray:
+    """Make an array from what `__reduce__` says."""
+    array = kind.over(buffer, None if where is None else Context.get(*where))
+    array.on_conflict = on_conflict
+    return array
 
 
 def conflict_policy(word: Policy | str) -> Policy:

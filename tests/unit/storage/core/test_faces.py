@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +14,8 @@ from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
 from psyclone_storage.storage.device import Emulation, use_device
 from psyclone_storage.storage.faces import buffer_behind
+from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.token import Request
 
 
 @pytest.fixture(autouse=True)
@@ -160,3 +164,44 @@ def test_an_array_on_another_face_shares_its_elements(make: Any) -> None:
 def test_what_has_no_buffer_has_no_access() -> None:
     with pytest.raises(TypeError, match="int is no buffer"):
         hmemo.ReadAccess(3, hmemo.Context.host())
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda face: pickle.loads(pickle.dumps(face))])
+def test_every_face_is_copied_and_pickled_by_value(kind: str, copied: Any) -> None:
+    face = MAKERS[kind]()
+    with accessors.DeviceAccessor(face) as opened:
+        opened.kernel_array[...] = [1.0, 2.0, 3.0, 4.0]
+    twin = copied(face)
+    assert type(twin) is type(face)
+    assert buffer_behind(twin) is not buffer_behind(face)
+    assert accessors.HostAccessor(twin, const=True)[:].tolist() == [1.0, 2.0, 3.0, 4.0]
+    accessors.HostAccessor(twin)[0] = 9.0
+    assert accessors.HostAccessor(face, const=True)[0] == 1.0
+
+
+def test_a_copied_buffer_keeps_shape_chunks_and_what_has_no_values() -> None:
+    buffer = accessors.Buffer((4, 3), "f4", chunks=2, label="b", const=False)
+    with buffer.acquire("host", AccessMode.WRITE_ONLY, request=Request(region=(0, 6))) as access:
+        access.array[:6] = 5.0
+    twin = copy.deepcopy(buffer)
+    assert (twin.shape, twin.dtype, twin.label, twin.chunks) == (
+        (4, 3), np.float32, "b", buffer.chunks,
+    )  # fmt: skip
+    assert (twin.is_initialised((0, 6)), twin.is_initialised((6, 12))) == (True, False)
+    assert copy.deepcopy(accessors.Buffer(np.ones(3), const=True)).const
+
+
+@pytest.mark.spec("HM-83")
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_of_arrays_have_values_of_their_own(copied: Any) -> None:
+    data = np.ones(3)
+    array = hmemo.HArrayRef(data)
+    twin = copied(array)
+    with hmemo.WriteAccess(twin, hmemo.Context.host()) as write:
+        write[0] = 7.0
+    assert type(twin) is hmemo.HArray
+    assert data[0] == 1.0
+    local = hmemo.LArray(3, hmemo.Context.host(), 2.0)
+    assert (type(copied(local)), copied(local)[1]) == (hmemo.LArray, 2.0)
+    assert copied(local).context is hmemo.Context.host()
