@@ -37,9 +37,9 @@ class Model:
     of elements that nobody wrote, None if they have none. `known` marks the elements with a value:
     writing a part of a chunk without values makes the chunk valid, but gives the rest no value.
 
-    Between `least` and `most` transfers are allowed. They differ in two cases of work in the
-    background. While a first value is being set, whoever needs it elsewhere may set it again, or
-    copy it. While a chunk is on its way, a read stencil there may wait for it, or copy its part.
+    Between `least` and `most` transfers are allowed. They differ in one case of work in the
+    background: while a first value is being set, whoever needs it elsewhere may set it again, or
+    copy it.
     """
 
     bounds: Sequence[int]
@@ -51,7 +51,6 @@ class Model:
     known: Array = field(init=False)
     places: list[set[str]] = field(init=False)
     _racing: set[int] = field(default_factory=set)
-    _arriving: set[tuple[str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Start without values."""
@@ -111,8 +110,6 @@ class Model:
                 if background:
                     self._racing.add(chunk)
             self.places[chunk].add(place)
-            if background:
-                self._arriving.add((place, chunk))
 
     def write(self, place: str, region: slice, values: Array) -> None:
         """Set `region` at `place`; no other place has the chunks any more."""
@@ -129,10 +126,9 @@ class Model:
         """Move the elements of `region` that `place` lacks, to be thrown away after their use."""
         for chunk in self.chunks_in(region):
             span, places = self.span(chunk), self.places[chunk]
-            arriving = (place, chunk) in self._arriving
-            if places and (place not in places or arriving):
+            if places and place not in places:
                 elements = min(span.stop, region.stop) - max(span.start, region.start)
-                self.move(elements * ITEM, certain=not arriving)
+                self.move(elements * ITEM, certain=True)
             elif not places:
                 self.need(place, [chunk])
 
@@ -146,7 +142,6 @@ class Model:
         """Take over what has been moved, once nothing is under way."""
         self.least, self.most = Traffic(count, nbytes), Traffic(count, nbytes)
         self._racing.clear()
-        self._arriving.clear()
 
     def resize(self, size: int) -> None:
         """Have `size` elements in one chunk; what is new has no value."""

@@ -58,7 +58,8 @@ class Patch:
 def sources_of(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> dict[int, MemorySpace]:
     """Return for each chunk that `stencil` touches where its elements are copied from.
 
-    That is `space` itself where it is valid or where nothing is, else the host, else the truth.
+    That is `space` itself where it is valid, where a transfer under way makes it so, or where
+    nothing is; else the host, else the truth. The access to the source waits for that transfer.
     """
     return {part.chunk: _source(buffer, part.chunk, space) for part in _parts(buffer, stencil)}
 
@@ -112,6 +113,9 @@ def _parts(buffer: Buffer, stencil: Stencil) -> list[_Part]:
 
 def _source(buffer: Buffer, chunk: int, space: MemorySpace) -> MemorySpace:
     region = buffer.chunks.span(chunk)
+    # In this order: a transfer that ends between two of the questions is not overlooked.
+    if buffer.replicas.is_arriving(space, chunk):
+        return space
     if buffer.is_valid(space, region) or not buffer.is_initialised(region):
         return space
     return host_space() if buffer.is_valid(None, region) else buffer.replicas.truth_of(chunk)

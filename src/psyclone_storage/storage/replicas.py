@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,8 +41,13 @@ from psyclone_storage.storage.stats import GLOBAL_STATS, TransferEvent, Transfer
 from psyclone_storage.storage.token import AccessToken
 from psyclone_storage.storage.validity import Validity
 
-_Transfer = tuple[int, Future[None]]
-"""A transfer under way: the bit of the replica that it fills, and its end."""
+
+class _Transfer(NamedTuple):
+    """Be a transfer under way: the bit of its target, one bit for each chunk, and its end."""
+
+    bit: int
+    chunks: int
+    end: Future[None]
 
 
 class Recipe(Protocol):
@@ -131,9 +136,17 @@ class Replicas:
         replica = self.find(space)
         return replica is not None and self.validity.is_valid(replica.bit, chunks)
 
+    def is_arriving(self, space: MemorySpace, chunk: int) -> bool:
+        """Say whether a transfer under way brings `chunk` to the replica that serves `space`."""
+        replica = self.find(space)
+        if replica is None:
+            return False
+        with self.table.lock:
+            return any(t.bit == replica.bit and t.chunks >> chunk & 1 for t in self._pending)
+
     def states(self) -> tuple[IncarnationState, ...]:
         """Return a report on each replica."""
-        pending = {bit for bit, _ in self._pending}
+        pending = {transfer.bit for transfer in self._pending}
         return tuple(
             IncarnationState(
                 replica.space,
@@ -205,7 +218,7 @@ class Replicas:
                     done.append(chunk)
             finally:
                 self._leave(entry, done)
-                entry[1].set_result(None)
+                entry.end.set_result(None)
         if token.mode.writes:
             self._mark_written(token)
 
@@ -248,7 +261,7 @@ class Replicas:
 
     def settled(self) -> Future[None]:
         """Return a future that resolves when all the transfers under way have ended."""
-        return all_of([future for _, future in tuple(self._pending)])
+        return all_of([transfer.end for transfer in tuple(self._pending)])
 
     # -- ending an access ------------------------------------------------------------------------
 
@@ -464,19 +477,18 @@ class Replicas:
         concerned = -1 if token.mode.writes else bit
         while True:
             with self.table.lock:
-                others = [future for at, future in self._pending if at & concerned]
+                others = [t.end for t in self._pending if t.bit & concerned]
                 if not others:
                     self.allocate(token.replica)
                     needed = self._needed(token)
                     if not (self._fillable(needed) or self.validity.stale(bit, needed)):
                         return None
-                    return self._announce(bit)
+                    return self._announce(bit, needed)
             for future in others:
                 future.exception()
 
-    def _announce(self, bit: int) -> _Transfer:
-        future: Future[None] = Future()
-        entry = (bit, future)
+    def _announce(self, bit: int, chunks: Iterable[int]) -> _Transfer:
+        entry = _Transfer(bit, sum(1 << chunk for chunk in chunks), Future())
         self._pending.append(entry)
         self.attention = True
         return entry
@@ -485,7 +497,7 @@ class Replicas:
         """Take back what was announced; the chunks in `done` are valid from now on."""
         with self.table.lock:
             if done:
-                self.validity.add(entry[0], done)
+                self.validity.add(entry.bit, done)
             self._pending.remove(entry)
             self._note_attention()
 
@@ -497,12 +509,12 @@ class Replicas:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
         with self.table.lock:
             self.allocate(token.replica)
-            before = all_of([future for bit, future in self._pending if bit & after])
-            entry = self._announce(token.replica.bit)
+            before = all_of([t.end for t in self._pending if t.bit & after])
+            entry = self._announce(token.replica.bit, self._needed(token))
 
         def end(moved: Future[None]) -> None:
             self._leave(entry)
-            forward(moved, entry[1])
+            forward(moved, entry.end)
 
         def begin(_: Future[None]) -> None:
             try:
@@ -513,7 +525,7 @@ class Replicas:
             all_of(moves).then(end)
 
         before.then(begin)
-        return entry[1]
+        return entry.end
 
     def _submit(self, token: AccessToken) -> list[Future[None]]:
         """Put the work for one access into the streams; return the futures of its parts."""

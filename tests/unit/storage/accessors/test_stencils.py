@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from psyclone_storage.storage.accessors import Box, Buffer, GpuTask, IndexMap, read_stencil
+from psyclone_storage.storage.accessors import (
+    Box,
+    Buffer,
+    GpuTask,
+    IndexMap,
+    memory_space,
+    read_stencil,
+)
+from psyclone_storage.storage.device import Emulation, use_device
+from psyclone_storage.storage.memory.registry import memory_of
 
 RELAXED = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -135,3 +145,26 @@ def test_a_patch_has_the_values_of_its_global_indices(
     ]
     assert task.mapping(buffer) == stencil
     assert buffer.stats.nbytes <= stencil.size * 8
+
+
+@pytest.mark.spec("ACC-30", "HM-76")
+def test_a_patch_waits_for_a_chunk_on_its_way_and_copies_its_part_of_others() -> None:
+    use_device("emulated", Emulation(latency=0.01))
+    buffer = Buffer(np.arange(8.0), chunks=2)
+    stream = memory_of(memory_space("gpu")).stream
+    assert stream is not None
+    bus_is_free = threading.Event()
+    stream.submit(bus_is_free.wait, 10)
+    arriving = buffer.prefetch("gpu", (0, 4))
+    task = GpuTask("look").register(buffer, slice(2, 6)).setup("gpu")
+    ready = task.prepare()
+    assert not arriving.done()
+    assert not ready.done()
+    bus_is_free.set()
+    ready.result(10)
+    assert arriving.done()
+    seen: list[Any] = []
+    task.execute(lambda patch: seen.extend(np.array(patch.array).tolist()))
+    task.finalize().result(10)
+    assert seen == [2.0, 3.0, 4.0, 5.0]
+    assert (buffer.stats.count, buffer.stats.nbytes) == (2, 4 * 8 + 2 * 8)
