@@ -20,7 +20,8 @@ from psyclone_storage.storage.chunks import ChunkLayout, row_blocks
 from psyclone_storage.storage.faces import buffer_behind
 from psyclone_storage.storage.hints import Hints
 from psyclone_storage.storage.locks import AccessMode, Policy
-from psyclone_storage.storage.spaces import SpaceLike, memory_space
+from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, memory_space
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -106,13 +107,16 @@ class Buffer(CoreBuffer):
         """Say where the point of truth must be, chunks shared out over several (ACC-6).
 
         It moves there at once, or as soon as the accesses under way let it. No space at all takes
-        the wish back.
+        the wish back. Raises `DeviceUnavailableError` for a device that is not there.
         """
-        self.set_hints(replace(self.hints, preferred=tuple(memory_space(s) for s in spaces)))
+        self.set_hints(replace(self.hints, preferred=tuple(_existing(s) for s in spaces)))
 
     def set_access_via(self, space: SpaceLike) -> None:
-        """Say which space will read the data: it gets a copy after each write (ACC-7)."""
-        self.set_hints(replace(self.hints, access_via=memory_space(space)))
+        """Say which space will read the data: it gets a copy after each write (ACC-7).
+
+        Raises `DeviceUnavailableError` for a device that is not there.
+        """
+        self.set_hints(replace(self.hints, access_via=_existing(space)))
 
     def memory_chunks(self) -> tuple[MemoryChunk, ...]:
         """Return a description of each chunk, with the tag of the space of its truth (ACC-8)."""
@@ -148,6 +152,13 @@ def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
 def shape_of(buffer: CoreBuffer) -> Shape:
     """Return the shape to see `buffer` in, as it is now: another face may have resized it."""
     return buffer.shape if isinstance(buffer, Buffer) else (buffer.size,)
+
+
+def _existing(name: SpaceLike) -> MemorySpace:
+    """Return the space; raise where there is no such memory, before the wish is forgotten."""
+    space = memory_space(name)
+    memory_of(space)
+    return space
 
 
 def _is_shape(given: Any) -> bool:

@@ -20,6 +20,7 @@ from psyclone_storage.storage.indexing import on_gpu
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.layout import byte_extent
 from psyclone_storage.storage.memory.base import foreign_pages
+from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.parameters import Managed, Parameters
 from psyclone_storage.storage.plan import Plan, plan_memory
 from psyclone_storage.storage.spaces import MemorySpace, device_space, host_space, managed_space
@@ -239,9 +240,14 @@ def new_buffer(
 
 
 def backed_by(buffer: Buffer, kind: type[Storage], origin: int, parameters: Parameters) -> Backing:
-    """Return the backing of storages of a kind on `buffer`, whose byte 0 they call `origin`."""
+    """Return the backing of storages of a kind on `buffer`, whose byte 0 they call `origin`.
+
+    Raises `DeviceUnavailableError` for a kind with a device on a machine without any.
+    """
     backing = Backing(parameters.strict_exports, parameters.labels.label)
     backing.host, backing.device = kind.sides()
+    if backing.device is not None:
+        memory_of(backing.device)
     backing.attach(buffer, origin)
     return backing
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+from psyclone_storage import storage as gt
+from psyclone_storage.storage import accessors
 from psyclone_storage.storage.buffer import Buffer
 from psyclone_storage.storage.device import DeviceKind, Emulation, selected_device, use_device
 from psyclone_storage.storage.errors import DeviceUnavailableError
@@ -86,3 +90,23 @@ def test_import_is_light() -> None:
     answers = [run(IMPORT).split(" ", 1) for _ in range(3)]
     assert {loaded for _, loaded in answers} == {"[]"}
     assert min(float(took) for took, _ in answers) < 0.060
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: gt.as_storage(np.ones(3), device="gpu"),
+        lambda: gt.as_storage(accessors.Buffer(3), device="gpu"),
+        lambda: gt.empty(3, device="gpu", delayed=True),
+        lambda: gt.stacked({"a": (3,)}, device="gpu"),
+        lambda: accessors.Buffer(3).set_preferred("gpu"),
+        lambda: accessors.Buffer(3).set_access_via("gpu"),
+    ],
+)
+def test_without_a_device_whoever_asks_for_it_learns_at_once(
+    ask: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuda, "is_available", lambda: False)
+    use_device("auto")
+    with pytest.raises(DeviceUnavailableError, match="PSYCLONE_STORAGE_DEVICE=emulated"):
+        ask()
