@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,7 +155,7 @@ def run_command(command: list[str], expected: str, directory: Path) -> Run:
     done = subprocess.run(
         command,
         cwd=directory,
-        env=os.environ | environment(directory),
+        env=without_make(os.environ) | environment(directory),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -163,6 +163,12 @@ def run_command(command: list[str], expected: str, directory: Path) -> Run:
         check=False,
     )
     return Run(command[-1], expected, done.stdout, done.returncode)
+
+
+def without_make(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return `variables` as a shell has them that was not started by Make."""
+    own = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
+    return {name: value for name, value in variables.items() if name not in own}
 
 
 def environment(directory: Path) -> dict[str, str]:

@@ -146,7 +146,8 @@ class Depth:
             return Fresh.YES
         if all(any(mine.covers(theirs) for mine in self.terms) for theirs in other.terms):
             return Fresh.YES
-        mine = self.terms or (_NO_LEVELS,)
+        # A sum below 0 is no level, so that only what is more than that exceeds it.
+        mine = (*self.terms, _NO_LEVELS)
         exceeded = any(all(theirs.surpasses(term) for term in mine) for theirs in other.terms)
         return Fresh.NO if exceeded else Fresh.MAYBE
 

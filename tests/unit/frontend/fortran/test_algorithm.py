@@ -407,7 +407,7 @@ def test_names_of_invokes_must_differ(first: str, second: str, code: str) -> Non
         (" \n\t\n", "P002"),
         ("x = 1\n", "P003"),
         ("just some prose, nothing else\n", "P003"),
-        ("\x7fELF\0\0", "P003"),
+        ("\x7fELF\0\0", "P001"),
         ("module m\nend module\ncall invoke(k(a))\n", "P003"),
         ("C     A comment line\n      PROGRAM A\n      CALL INVOKE(K(A),\n     &  K(B))\n", "P004"),
         ("      program a\n      call invoke(k(a),\n     1  k(b))\n      end\n", "P004"),
