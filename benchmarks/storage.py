@@ -81,7 +81,7 @@ def measure_elements() -> None:
     both[...] = 0.0
     sliced = best(lambda: array[1:-1, 1:-1, :])
     line("slice", best(lambda: host[1:-1, 1:-1, :]), ("ndarray", sliced), 1 / 3)
-    line("slice, with a device", best(lambda: both[1:-1, 1:-1, :]), ("ndarray", sliced))
+    line("slice, with a device", best(lambda: both[1:-1, 1:-1, :]), ("ndarray", sliced), 1 / 3)
     if xarray is not None:
         wrapped = xarray.DataArray(array, dims=("I", "J", "K"))
         theirs: float | None = best(lambda: wrapped[1:-1, 1:-1, :])
@@ -132,7 +132,7 @@ def measure_binding() -> None:
                     pass
 
             call()
-            goal = 5.0 if count == 5 and place == "host" else None
+            goal = 5.0 if count == 5 else None
             line(
                 f"bind {count} arguments, {place}", best(call), ("gt4py stencil call", theirs), goal
             )
@@ -249,19 +249,42 @@ def measure_ping_pong() -> None:
 
 
 def measure_overlap() -> None:
-    """Show which part of a slow transfer hides behind other work."""
+    """Show which part of a transfer hides behind a computation on the host.
+
+    The transfer is a copy by the emulated bus and the time that the bus is set to need besides;
+    the computation is NumPy's. Each is timed alone, then both together.
+    """
     gt.use_device("emulated", gt.Emulation(latency=0.05))
-    buffer = Buffer(1000)
-    buffer.touch()
-    start = time.perf_counter()
-    future = buffer.prefetch("gpu")
-    time.sleep(0.05)
-    future.result()
-    hidden = 1.0 - (time.perf_counter() - start - 0.05) / 0.05
+    buffer = Buffer(1 << 20)
+    values = np.linspace(0.0, 1.0, 1 << 20)
+
+    def compute() -> None:
+        for _ in range(6):
+            np.sin(values)
+
+    def transfer(work: Callable[[], None]) -> None:
+        buffer.touch()
+        future = buffer.prefetch("gpu")
+        work()
+        future.result()
+
+    alone = once(compute), once(lambda: transfer(lambda: None))
+    together = once(lambda: transfer(compute))
+    hidden = (sum(alone) - together) / min(alone)
     gt.use_device("emulated", UNGUARDED)
     print(
         f"{'prefetch overlap':<44}{hidden:10.1%}   goal 90%: {'met' if hidden >= 0.9 else 'MISSED'}"
     )
+
+
+def once(call: Callable[[], None]) -> float:
+    """Return the least wall seconds of five calls."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def measure_import() -> None:
