@@ -121,10 +121,13 @@ class OneBuffer(UseOneBuffer):
         self.model.need(place, chunks(region))
         self.model.write(place, region, values[region])
 
-    @rule(place=devices, ends=ends)
-    def read_a_stencil(self, place: str, ends: tuple[int, int]) -> None:
-        """Give a kernel a part: no more than that is moved, and it is valid nowhere else."""
+    @rule(place=devices, ends=ends, arriving=st.booleans())
+    def read_a_stencil(self, place: str, ends: tuple[int, int], arriving: bool) -> None:
+        """Give a kernel a part: only that is moved, or nothing if all of it is `arriving`."""
         region, error = self.region(ends), self.refusal_of_read()
+        if arriving and error is None:
+            self.buffer.prefetch(place)
+            self.model.need(place, background=True)
         task = GpuTask("reads").register(self.buffer, (region,)).setup(place)
         found = self.attempt(error, False, task.run, lambda patch: np.array(patch.array))
         if error is None:
