@@ -11,6 +11,7 @@ some machines only. It is refused where it is applied.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -99,8 +100,9 @@ class Transformation:
             raise TransformationError(Diagnostic("T015", message))
         return tuple(nodes), {**self.options, **chosen}
 
+    @abstractmethod
     def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
-        raise NotImplementedError
+        """Return the step of ours that this transformation stands for."""
 
     def _is_idle(self, reasons: Reasons) -> bool:
         """Return whether `reasons` only say that there is nothing to do."""

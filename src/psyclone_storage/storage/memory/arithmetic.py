@@ -8,6 +8,7 @@ host other than a scalar is refused, as it is there.
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -17,17 +18,17 @@ class DeviceArithmetic:
 
     __slots__ = ()
 
+    @abstractmethod
     def _compute(self, work: Callable[..., Any], *operands: Any) -> Any:
         """Return a new array with the result of `work` on the pages of the operands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _update(self, work: Callable[..., Any], operand: Any) -> Self:
         """Run `work`, an operation in place, on the own pages and those of the operand."""
-        raise NotImplementedError
 
+    @abstractmethod
     def item(self, *index: int) -> Any:
         """Copy one element to the host."""
-        raise NotImplementedError
 
     def sum(self) -> Any:
         """Return the sum of all elements, as an array of dimension 0."""
