@@ -78,18 +78,14 @@ def test_unknown_names_and_misplaced_properties_are_refused() -> None:
 
 
 IMPORT = """
-import time, numpy, sys
-begin = time.perf_counter()
+import numpy, sys
 import psyclone_storage.storage.buffer, psyclone_storage.storage.context
-took = time.perf_counter() - begin
-print(took, [name for name in ("cupy", "xarray", "mpi4py") if name in sys.modules])
+print([name for name in ("cupy", "xarray", "mpi4py") if name in sys.modules])
 """
 
 
 def test_import_is_light() -> None:
-    answers = [run(IMPORT).split(" ", 1) for _ in range(3)]
-    assert {loaded for _, loaded in answers} == {"[]"}
-    assert min(float(took) for took, _ in answers) < 0.060
+    assert run(IMPORT).strip() == "[]"
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,6 @@ def test_an_asynchronous_copy_takes_the_time_of_the_bus_elsewhere() -> None:
     there, here = memory.allocate(400), host_memory().allocate(400)
     begin = time.perf_counter()
     copied = memory.memcpy_from_async(there, here, (0, 400))
-    assert time.perf_counter() - begin < 0.05
     assert not copied.done()
     copied.result(5)
     assert time.perf_counter() - begin >= 0.1

@@ -169,18 +169,12 @@ def test_device_data_must_be_on_a_device() -> None:
         gt.as_storage(None, np.ones(2))
 
 
-def test_importing_takes_little_time_and_no_third_party() -> None:
+def test_importing_takes_no_third_party() -> None:
     program = (
-        "import numpy, time, sys; start = time.perf_counter(); import psyclone_storage.storage; "
-        "print(time.perf_counter() - start, [n for n in ('cupy', 'xarray', 'mpi4py', 'fparser') "
-        "if n in sys.modules], sep='|')"
+        "import numpy, sys; import psyclone_storage.storage; "
+        "print([n for n in ('cupy', 'xarray', 'mpi4py', 'fparser') if n in sys.modules])"
     )
-    best = 1.0
-    for _ in range(5):
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        )
-        seconds, modules = done.stdout.strip().split("|")
-        assert modules == "[]"
-        best = min(best, float(seconds))
-    assert best < 0.25
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
