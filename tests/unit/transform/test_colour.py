@@ -6,6 +6,7 @@ import pytest
 
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
+from psyclone_storage.ir.walk import outer_loops
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.openmp import ParallelDo
 from unit.analysis.small import cells, dofs, operator
@@ -35,7 +36,9 @@ def test_exchanges_stay_as_they_were() -> None:
 
 @pytest.mark.parametrize("access", ["inc", "readinc", "write"])
 def test_any_change_of_shared_dofs_can_be_coloured(access: str) -> None:
-    bench(cells(f"u {access} w0")).apply(ColourLoop("loop1"))
+    work = bench(cells(f"u {access} w0"))
+    work.apply(ColourLoop("loop1"))
+    assert [loop.over for loop in outer_loops(work.schedule)] == [Over.COLOURS]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import Construct, HaloExchange, KernelCall, Over
+from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.ir.walk import outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
@@ -71,7 +72,9 @@ def test_directives_do_not_nest() -> None:
 
 @pytest.mark.parametrize("sharing", ["dynamic", "static,4", "guided,1", "auto", "runtime"])
 def test_the_schedules_of_openmp(sharing: str) -> None:
-    bench(dofs("u write w3")).apply(ParallelDo("loop1", sharing))
+    work = bench(dofs("u write w3"))
+    work.apply(ParallelDo("loop1", sharing))
+    assert f"schedule({sharing})" in schedule_text(work.schedule)
 
 
 @pytest.mark.parametrize("sharing", ["fast", "static,0", "auto,4", "static, 4", ""])

@@ -157,7 +157,9 @@ def test_waiting_ends_with_the_release(
 @pytest.mark.spec("ACC-14")
 def test_readers_do_not_wait_for_readers(buffer: Buffer) -> None:
     with held_elsewhere(buffer, GPU, READ, WAIT):
-        buffer.acquire(HOST, READ, WAIT).release()
+        token = buffer.acquire(HOST, READ, WAIT)
+        assert token.active
+        token.release()
 
 
 def test_a_reader_does_not_overtake_a_writer_that_waits(buffer: Buffer) -> None:
