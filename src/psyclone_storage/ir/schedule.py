@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, ReductionOp
@@ -121,7 +122,8 @@ class KernelCall:
 
     `args` match `kernel.args`; `dummies` is the order of the subroutine's arguments.
     `quadratures` match `kernel.quadratures`. `halo_depth` is what the algorithm asks for
-    when the kernel iterates over the halo.
+    when the kernel iterates over the halo. `code` is the subroutine's own text, which is read only
+    when a step asks for it.
     """
 
     uid: str
@@ -130,6 +132,7 @@ class KernelCall:
     dummies: tuple[Dummy, ...] = ()
     quadratures: tuple[Actual, ...] = ()
     halo_depth: Expr | None = None
+    code: KernelCode | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

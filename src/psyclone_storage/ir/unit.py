@@ -61,12 +61,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """A counted loop in steps of one; `start` and `stop` are both included."""
+    """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one."""
 
     variable: str
     start: Expr
     stop: Expr
     body: tuple[Line, ...]
+    step: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,31 @@ class Deallocate:
     arrays: tuple[Expr, ...]
 
 
-Line = Comment | Blank | Directive | Assign | PointerAssign | Call | Do | If | Allocate | Deallocate
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Statements of an author that are carried along as written, without being understood.
+
+    `text` has no indentation of its own on its first line. `names` are all the names in it, in
+    lower case: what it may read, write or call.
+    """
+
+    text: str
+    names: frozenset[str]
+
+
+Line = (
+    Comment
+    | Blank
+    | Directive
+    | Assign
+    | PointerAssign
+    | Call
+    | Do
+    | If
+    | Allocate
+    | Deallocate
+    | Opaque
+)
 
 # ---------------------------------------------------------------------------- scopes
 
@@ -114,11 +139,15 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The names taken from one module; `intrinsic` says that the language itself provides it."""
+    """The names taken from one module; `intrinsic` says that the language itself provides it.
+
+    With `whole` the module is taken as a whole, and `names` are those that get a local name.
+    """
 
     module: str
     names: tuple[Imported, ...]
     intrinsic: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +156,8 @@ class Declare:
 
     `shape` has one expression per dimension, `Range()` where the extent is deferred or assumed.
     `attributes` are in the order in which they are written, an intent included. `polymorphic`
-    says that a derived type stands for its extensions too.
+    says that a derived type stands for its extensions too. `value` is the value of a constant, or
+    the initial one of a variable.
     """
 
     name: str
@@ -135,6 +165,7 @@ class Declare:
     attributes: tuple[str, ...] = ()
     shape: tuple[Expr, ...] = ()
     polymorphic: bool = False
+    value: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

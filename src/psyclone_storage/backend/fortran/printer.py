@@ -26,6 +26,7 @@ from psyclone_storage.ir.unit import (
     Do,
     If,
     Line,
+    Opaque,
     PointerAssign,
     Routine,
     Unit,
@@ -57,6 +58,8 @@ def _use(use: Use) -> str:
         for name in use.names
     )
     nature = ", intrinsic ::" if use.intrinsic else ""
+    if use.whole:
+        return f"use{nature} {use.module}" + (f", {names}" if names else "")
     return f"use{nature} {use.module}, only: {names}"
 
 
@@ -96,7 +99,8 @@ def _declaration(declare: Declare, entities: str) -> str:
 
 
 def _entity(declare: Declare) -> str:
-    return f"{declare.name}({_listed(declare.shape)})" if declare.shape else declare.name
+    name = f"{declare.name}({_listed(declare.shape)})" if declare.shape else declare.name
+    return name if declare.value is None else f"{name} = {spell(declare.value)}"
 
 
 def _type(data_type: DataType, polymorphic: bool) -> str:
@@ -132,14 +136,24 @@ def _line(line: Line, indent: int) -> Iterator[str]:
             yield from wrapped(f"allocate({_listed(arrays)})", indent)
         case Deallocate(arrays):
             yield from wrapped(f"deallocate({_listed(arrays)})", indent)
-        case Do(variable, start, stop, body):
-            yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}", indent)
+        case Opaque(text):
+            yield from _verbatim(text, indent)
+        case Do(variable, start, stop, body, step):
+            by = f", {spell(step)}" if step is not None else ""
+            yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}{by}", indent)
             yield from _lines(body, indent + _STEP)
             yield " " * indent + "end do"
         case If(branches, otherwise):
             yield from _choice(branches, otherwise, indent)
         case _:
             raise InternalError(f"Statement of class {type(line).__name__} has no spelling.")
+
+
+def _verbatim(text: str, indent: int) -> Iterator[str]:
+    """Yield the lines of an author's statements, the first where it belongs, the rest as written."""
+    first, *further = text.split("\n")
+    yield " " * indent + first
+    yield from further
 
 
 def _choice(
