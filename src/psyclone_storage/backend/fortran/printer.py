@@ -150,7 +150,7 @@ def _line(line: Line, indent: int) -> Iterator[str]:
 
 
 def _verbatim(text: str, indent: int) -> Iterator[str]:
-    """Yield the lines of an author's statements, the first where it belongs, the rest as written."""
+    """Yield an author's statements: the first line where it belongs, the rest as written."""
     first, *further = text.split("\n")
     yield " " * indent + first
     yield from further

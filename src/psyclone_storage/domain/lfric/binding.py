@@ -89,7 +89,8 @@ def _assembled(
         actuals[Slot(Wish.QUADRATURE, number)] for number in range(len(kernel.quadratures))
     )
     depth = value(Wish.HALO_DEPTH)
-    return KernelCall(uid, kernel, args, build_dummies(kernel), quadratures, depth, call.span)
+    dummies = build_dummies(kernel)
+    return KernelCall(uid, kernel, args, dummies, quadratures, depth, span=call.span)
 
 
 # ------------------------------------------------------------------ what an argument becomes
