@@ -15,7 +15,8 @@ from types import ModuleType
 
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.scripting import views
-from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransformationError
+from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
+from psyclone_storage.scripting.transformation import TransformationError
 
 _WILDCARDS = range(1, 11)
 DISCONTINUOUS_SPACES = ("w3", "wtheta", "w2v", "w2vtrace", "w2broken")

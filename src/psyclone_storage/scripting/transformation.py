@@ -1,0 +1,134 @@
+"""What all transformations under PSyclone's names have in common.
+
+A transformation is an object with `apply` and `validate`, which take nodes and options: in a
+dictionary `options`, as keywords, or both. `apply` returns the schedule and a memento, as 1.8 did;
+the schedule is the one that the script has already, and the memento is what was applied. A
+refusal is a `TransformationError`, which a script may catch.
+
+What PSyclone has and we have not can be imported and made, for many scripts do so and use it for
+some machines only. It is refused where it is applied.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.scripting.views import Node, Schedule
+from psyclone_storage.transform.step import Reasons, Step
+
+Nodes = Node | Sequence[Node]
+Options = Mapping[str, object]
+
+
+class TransformationError(CompileError):
+    """A transformation was refused; `value` is the reason, or several."""
+
+    @property
+    def value(self) -> str:
+        """All reasons in one text."""
+        return " ".join(problem.message for problem in self.problems)
+
+
+class Transformation:
+    """What all transformations have in common."""
+
+    options: Mapping[str, object] = {}
+    """The options that it takes, with their defaults."""
+
+    @property
+    def name(self) -> str:
+        """The name of the transformation."""
+        return type(self).__name__
+
+    def apply(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> tuple[Schedule, Step | None]:
+        """Apply the transformation; return the schedule, and the step unless nothing was to do.
+
+        Raises:
+            TransformationError: all reasons against it.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        session = nodes[0].session
+        step = self._step(nodes, chosen)
+        reasons = session.bench.check(step)
+        if reasons and not self._is_idle(reasons):
+            raise TransformationError(*reasons)
+        if reasons:
+            return nodes[0].root, None
+        session.bench.apply(step)
+        return nodes[0].root, step
+
+    def validate(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> None:
+        """Raise what `apply` would raise.
+
+        Raises:
+            TransformationError: all reasons against the transformation.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        reasons = nodes[0].session.bench.check(self._step(nodes, chosen))
+        if reasons and not self._is_idle(reasons):
+            raise TransformationError(*reasons)
+
+    def _read(
+        self, node: Nodes, more: Sequence[object], given: Options
+    ) -> tuple[tuple[Node, ...], dict[str, object]]:
+        """Return the nodes and the options; those of 1.8 may come last without a keyword."""
+        nodes = list(node) if isinstance(node, Sequence) else [node]
+        chosen = dict(given)
+        for item in more:
+            if isinstance(item, Node):
+                nodes.append(item)
+            elif isinstance(item, Mapping):
+                chosen |= item
+        if not nodes or not all(isinstance(item, Node) for item in nodes):
+            raise TransformationError(
+                Diagnostic("T015", f"'{self.name}' is applied to something that is no node.")
+            )
+        if unknown := set(chosen) - set(self.options):
+            message = f"'{self.name}' has no option '{min(unknown)}' here."
+            raise TransformationError(Diagnostic("T015", message))
+        return tuple(nodes), {**self.options, **chosen}
+
+    @abstractmethod
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        """Return the step of ours that this transformation stands for."""
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        """Return whether `reasons` only say that there is nothing to do."""
+        return False
+
+
+class Unsupported(Transformation):
+    """A transformation of PSyclone that is refused wherever it is applied."""
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        self._made_with = (args, keywords)
+
+    def _read(
+        self, node: Nodes, more: Sequence[object], given: Options
+    ) -> tuple[tuple[Node, ...], dict[str, object]]:
+        raise self._refusal()
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        raise self._refusal()
+
+    def _refusal(self) -> TransformationError:
+        message = f"PSyclone's '{self.name}' is not supported."
+        return TransformationError(Diagnostic("T015", message))
+
+
+def two_nodes(transformation: Transformation, nodes: tuple[Node, ...]) -> tuple[Node, Node]:
+    """Return the two nodes that `transformation` works on.
+
+    Raises:
+        TransformationError: `T015`, there are more or less.
+    """
+    if len(nodes) != 2:
+        message = f"'{transformation.name}' takes two nodes, not {len(nodes)}."
+        raise TransformationError(Diagnostic("T015", message))
+    return nodes[0], nodes[1]
