@@ -16,7 +16,8 @@ def our_answer(algorithm: Path, kernels: Path, mode: Mode, scratch: Path) -> Ans
     words = [
         *(str(algorithm), "-api", "lfric", "-d", str(kernels), "-oalg", "alg.f90"),
         *("-opsy", "psy.f90", "-dm" if mode.distributed else "-nodm"),
-        *("--config-opts", f"COMPUTE_ANNEXED_DOFS={str(mode.annexed).lower()}"),
+        "--config-opts",
+        f"COMPUTE_ANNEXED_DOFS={str(mode.annexed).lower()} FUSE_BUILT_INS=false",
     ]
     outcome = run_command(words, scratch)
     if outcome.status != 0:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.analysis.access import parts_of
 from psyclone_storage.analysis.dependence import Dependence, dependences
+from psyclone_storage.analysis.spaces import groups_by_space
 from psyclone_storage.analysis.touch import data_by_name
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.expr import spell
@@ -77,8 +78,28 @@ def may_fuse(
         return (Diagnostic("S006", f"'{first}' and '{second}' are not both loops."),)
     if places[second] - places[first] != 1:
         return (Diagnostic("S005", f"'{second}' does not follow '{first}' directly."),)
+    known = same_space or share_space(groups_by_space(schedule), one, two)
+    return may_join(schedule, rules, one, two, same_space=known)
+
+
+def may_join(
+    schedule: Schedule, rules: Rules, one: Loop, two: Loop, *, same_space: bool
+) -> Reasons:
+    """Return why the loop `two` must not become part of `one`, were they neighbours.
+
+    `same_space` tells that the bounds of loops over dofs are known to agree.
+    """
     unlike = tuple(_unlike(one, two, same_space=same_space))
     return unlike or tuple(_interfering(schedule, rules, one, two))
+
+
+def share_space(groups: tuple[frozenset[str], ...], one: Loop, two: Loop) -> bool:
+    """Return whether both loops take their bounds from data of one of `groups`.
+
+    They are those of `analysis.spaces.groups_by_space`.
+    """
+    (_, mine), (_, theirs) = _bounds(one), _bounds(two)
+    return any(mine.datum in group and theirs.datum in group for group in groups)
 
 
 def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:

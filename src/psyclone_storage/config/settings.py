@@ -96,6 +96,7 @@ class LfricSettings:
     """
 
     compute_annexed_dofs: bool
+    fuse_built_ins: bool
     run_time_checks: RunTimeChecks
     supported_fortran_datatypes: tuple[str, ...]
     default_kind: Mapping[str, str]

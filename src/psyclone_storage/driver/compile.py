@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 from psyclone_storage.backend.fortran.algorithm import emit_algorithm
@@ -22,7 +23,7 @@ from psyclone_storage.config.settings import API_NAMES, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, ApiParts
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
-from psyclone_storage.driver.steps import Refused, apply_steps, unfinished
+from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.frontend.search import index_directories
@@ -32,7 +33,9 @@ from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
 from psyclone_storage.transform.catalogue import Wish, read_steps
+from psyclone_storage.transform.finish import with_shared_loops
 from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.profile import Grain
 
 
 class LineLimit(Enum):
@@ -51,7 +54,8 @@ class Request:
     """What a user asks for beyond the settings.
 
     `api` and `distributed` are None where the settings decide. `steps` are transformations as text,
-    applied after those of the script.
+    applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
+    `kernels` or both, when all that is done.
     """
 
     api: str | None = None
@@ -60,6 +64,7 @@ class Request:
     script: Path | None = None
     steps: str = ""
     line_limit: LineLimit = LineLimit.OFF
+    profile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class Compiler:
     kernels: Kernels
     recipe: Recipe | None = None
     steps: tuple[Wish, ...] = ()
+    profile: frozenset[Grain] = frozenset()
     breaks_lines: bool = False
 
     def compile_algorithm(self, path: Path) -> Build:
@@ -108,7 +114,10 @@ class Compiler:
         if self.recipe is not None:
             program = self.recipe.run(program, domain.rules)
         program, refused = apply_steps(program, self.steps, domain.rules)
+        program = with_profiles(program, self.profile, domain.rules)
         raise_if_any(unfinished(program))
+        if self.settings.lfric.fuse_built_ins:
+            program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
         unit = self.api.lower(program, self.settings)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
@@ -138,6 +147,7 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
         ),
         read_recipe(request.script) if request.script else None,
         read_steps(request.steps),
+        frozenset(map(Grain, request.profile)),
         request.line_limit is LineLimit.OUTPUT,
     )
 

@@ -23,7 +23,7 @@ contains
     type(field_proxy_type) :: x_proxy, lap_proxy, y_proxy
     real(kind=r_def), pointer, contiguous :: lap_data(:), x_data(:), y_data(:)
     integer(kind=i_def) :: nlayers_lap, nlayers_x, ndf_w3, undf_w3, loop1_start, loop1_stop, &
-        loop2_start, loop2_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, cell, df
+        loop2_start, loop2_stop, loop4_start, loop4_stop, cell, df
     type(mesh_type), pointer :: mesh
     type(stencil_dofmap_type), pointer :: x_stencil_map, lap_stencil_map
     integer(kind=i_def), pointer, contiguous :: x_stencil_sizes(:), x_stencil_dofmap(:, :, :), &
@@ -65,8 +65,6 @@ contains
     loop1_stop = mesh%get_last_edge_cell()
     loop2_start = 1
     loop2_stop = lap_proxy%vspace%get_last_dof_owned()
-    loop3_start = 1
-    loop3_stop = y_proxy%vspace%get_last_dof_owned()
     loop4_start = 1
     loop4_stop = mesh%get_last_edge_cell()
 
@@ -85,15 +83,12 @@ contains
     do df = loop2_start, loop2_stop
       ! Built-in: sum_X
       total = total + lap_data(df)
-    end do
-    total_on_ranks%value = total
-    total = total_on_ranks%get_sum()
-
-    do df = loop3_start, loop3_stop
       ! Built-in: inc_X_plus_Y
       y_data(df) = y_data(df) + lap_data(df)
     end do
     call y_proxy%set_dirty()
+    total_on_ranks%value = total
+    total = total_on_ranks%get_sum()
 
     ! lap is read by laplacian_kernel_type with a stencil that reaches halo level 1
     ! and laplacian_kernel_type left its halo stale: only owned cells are computed

@@ -1,0 +1,37 @@
+"""Which data are provably on one function space, whatever that space is.
+
+The metadata of a kernel say it: arguments with the same space name, on the same mesh, are on the
+same space, wildcards included. A built-in's fields are all on one (spec 3.1). What holds for the
+data of one call holds in the whole invoke, so that knowledge adds up: of `x` and `y` in one call
+and `y` and `z` in another, all three are on one space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.walk import kernel_calls
+
+
+def groups_by_space(schedule: Schedule) -> tuple[frozenset[str], ...]:
+    """Return the names of the fields of `schedule`, those that share a space together."""
+    groups: list[set[str]] = []
+    for together in _said(schedule):
+        joined = set(together)
+        for group in [group for group in groups if group & joined]:
+            groups.remove(group)
+            joined |= group
+        groups.append(joined)
+    return tuple(map(frozenset, groups))
+
+
+def _said(schedule: Schedule) -> Iterator[set[str]]:
+    """Yield the fields that one call has on one space, for each call and space."""
+    for call in kernel_calls(schedule):
+        by_space: dict[object, set[str]] = {}
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if described.kind is ArgKind.FIELD and actual.datum is not None:
+                by_space.setdefault((described.space, described.mesh), set()).add(actual.datum)
+        yield from by_space.values()

@@ -1,0 +1,71 @@
+"""What is done to every schedule after its recipe: neighbouring loops of built-ins become one.
+
+A loop of a built-in does next to nothing with each value that it fetches, so that it takes as long
+as memory does. Built-ins that use the same fields share what is fetched if they share a loop. This
+is always safe, as `analysis.order` decides, and does not change a result by a bit: each dof sees
+the same operations in the same order. It is no step of a recipe, whose author sees one loop for
+each built-in, as the algorithm has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from psyclone_storage.analysis.order import may_join, share_space
+from psyclone_storage.analysis.spaces import groups_by_space
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Loop, Schedule, Statement
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.transform.halos import with_halos, without_halos
+
+MOST_FIELDS = 8
+"""How many fields a loop may use: a processor follows about so many streams of data at once."""
+
+
+def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
+    """Return `schedule` with neighbouring loops of built-ins fused where they share a field.
+
+    Loops under a directive stay as they are: their recipe has decided about them.
+    """
+    bare = without_halos(schedule)
+    groups = groups_by_space(bare)
+    body: list[Statement] = []
+    for item in bare.body:
+        before = body[-1] if body else None
+        if (
+            isinstance(before, Loop)
+            and isinstance(item, Loop)
+            and _gains(before, item)
+            and not may_join(
+                bare, rules, before, item, same_space=share_space(groups, before, item)
+            )
+        ):
+            body[-1] = replace(before, body=before.body + item.body)
+        else:
+            body.append(item)
+    if len(body) == len(bare.body):
+        return schedule
+    return with_halos(replace(bare, body=tuple(body)), rules)
+
+
+def _gains(before: Loop, after: Loop) -> bool:
+    """Return whether both are loops of built-ins that share a field, and few fields altogether."""
+    if not (_built_ins_only(before) and _built_ins_only(after)):
+        return False
+    first, second = _fields(before), _fields(after)
+    return bool(first & second) and len(first | second) <= MOST_FIELDS
+
+
+def _built_ins_only(loop: Loop) -> bool:
+    return all(call.kernel.is_builtin for call in kernel_calls(loop))
+
+
+def _fields(loop: Loop) -> set[tuple[str, int | None]]:
+    """Return the fields that `loop` uses, each component of a field vector for itself."""
+    return {
+        (actual.datum, actual.component)
+        for call in kernel_calls(loop)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if described.kind is ArgKind.FIELD and actual.datum is not None
+    }

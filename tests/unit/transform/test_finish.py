@@ -1,0 +1,107 @@
+"""Loops of built-ins that share fields become one loop; all others stay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from psyclone_storage.analysis.spaces import groups_by_space
+from psyclone_storage.ir.expr import Name
+from psyclone_storage.ir.kernel import Formula
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.walk import outer_loops
+from psyclone_storage.transform.finish import MOST_FIELDS, with_shared_loops
+from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.openmp import ParallelDo
+from unit.analysis.small import RULES, Passed, cells, dofs, scalar, schedule
+from unit.transform.benches import bench
+
+
+def built_in(*passed: Passed | str, owned: bool = False) -> KernelCall:
+    """Return a call for each dof that is a formula, not a subroutine."""
+    made = dofs(*passed, owned=owned)
+    formula = made.kernel.formula or Formula((), Name("X"))
+    return replace(made, kernel=replace(made.kernel, formula=formula))
+
+
+def finished(*calls: KernelCall, **options: object) -> Schedule:
+    planned = with_halos(schedule(*calls, **options), RULES)  # type: ignore[arg-type]
+    return with_shared_loops(planned, RULES)
+
+
+def loops(done: Schedule) -> list[list[str]]:
+    return [[item.uid for item in loop.body] for loop in outer_loops(done)]
+
+
+def test_data_of_one_space_are_found_through_others() -> None:
+    made = schedule(
+        built_in("x write any_space_1", "y read any_space_1"),
+        built_in("z write any_space_1", "y read any_space_1"),
+        built_in("a write any_space_1", "b read any_space_1"),
+    )
+    assert set(groups_by_space(made)) == {frozenset("xyz"), frozenset("ab")}
+
+
+def test_the_two_spaces_of_one_kernel_stay_apart() -> None:
+    made = schedule(cells("x write any_space_1", "y read any_space_2"))
+    assert set(groups_by_space(made)) == {frozenset("x"), frozenset("y")}
+
+
+def test_built_ins_on_one_space_share_a_loop_sums_too() -> None:
+    done = finished(
+        built_in("x write any_space_1", "y read any_space_1"),
+        built_in("z write any_space_1", "x read any_space_1"),
+        built_in(scalar("s"), "z read any_space_1"),
+    )
+    assert loops(done) == [["call1", "call2", "call3"]]
+    assert [item.uid for item in done.body] == ["loop1", "mark(x)@loop1", "mark(z)@loop1",
+                                                "reduce(s)@loop1"]  # fmt: skip
+
+
+def test_a_sum_that_is_used_ends_the_loop() -> None:
+    done = finished(
+        built_in(scalar("s"), "x read any_space_1"),
+        built_in("x write any_space_1", scalar("s", "read")),
+    )
+    assert loops(done) == [["call1"], ["call2"]]
+
+
+def test_built_ins_without_a_common_field_stay_apart() -> None:
+    done = finished(built_in("x write w3"), built_in("y write w3"))
+    assert loops(done) == [["call1"], ["call2"]]
+
+
+def test_loops_that_do_not_go_equally_far_stay_apart() -> None:
+    done = finished(
+        built_in("x write w0"), built_in("x readwrite w0", owned=True), annexed=True
+    )  # fmt: skip
+    assert loops(done) == [["call1"], ["call2"]]
+
+
+def test_kernels_stay_in_loops_of_their_own() -> None:
+    done = finished(built_in("x write w3"), dofs("x readwrite w3"), built_in("x readwrite w3"))
+    assert loops(done) == [["call1"], ["call2"], ["call3"]]
+
+
+def test_a_kernel_between_built_ins_keeps_them_apart() -> None:
+    done = finished(built_in("x write w3"), cells("y write w3", "x read w3"), built_in("x inc w3"))
+    assert loops(done) == [["call1"], ["call2"], ["call3"]]
+
+
+def test_a_loop_takes_no_more_fields_than_a_processor_can_follow() -> None:
+    chain = [
+        built_in(f"f{number + 1} write w3", f"f{number} read w3") for number in range(MOST_FIELDS)
+    ]
+    assert [len(calls) for calls in loops(finished(*chain))] == [MOST_FIELDS - 1, 1]
+
+
+def test_loops_under_a_directive_stay_as_the_recipe_has_them() -> None:
+    work = bench(built_in("x write w3"), built_in("x readwrite w3"))
+    work.apply(ParallelDo("loop1"))
+    done = with_shared_loops(work.schedule, RULES)
+    assert [len(loop.body) for loop in outer_loops(done)] == [1, 1]
+
+
+def test_a_schedule_with_nothing_to_share_is_the_very_same() -> None:
+    planned = with_halos(schedule(cells("u write w3"), cells("v write w3", "u read w3")), RULES)
+    assert with_shared_loops(planned, RULES) is planned
+    assert all(isinstance(loop, Loop) for loop in outer_loops(planned))
