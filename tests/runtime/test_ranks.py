@@ -106,6 +106,17 @@ def test_transformed_layers_give_the_same_answers(answers: Reader, recipe: str, 
     assert differing(answers(SERIAL, 1), answers(RECIPES[recipe], ranks)) == []
 
 
+@pytest.mark.parametrize(("mode", "ranks"), [(SERIAL, 1), (OWNED, 4)])
+def test_columnwise_operators_do_what_operators_do(
+    answers: Reader, mode: Mode, ranks: int
+) -> None:
+    """Assembled, applied and multiplied, they are the operators that they were assembled from."""
+    columns = part_of(answers(mode, ranks), "columns")
+    errors = [value for (name, _), value in columns.items() if "/error_" in name]
+    assert len(errors) == 2 * 4 * 5
+    assert {float(error) for error in errors} == {0.0}
+
+
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_every_rank_counts_the_same_exchanges(run: Runner, mode: Mode) -> None:
     exchanges = {one.exchanges for ranks in RANKS for one in run(mode, ranks).statistics}

@@ -1,6 +1,7 @@
 !> Owns the list of the algorithms of this folder.
 module suite_mod
 
+  use columns_alg_mod, only: run_columns
   use continuous_alg_mod, only: run_continuous
   use dofs_alg_mod, only: run_dofs
   use iterations_alg_mod, only: run_iterations
@@ -14,9 +15,9 @@ module suite_mod
 
   public :: run_algorithm
 
-  character(10), parameter, public :: algorithms(7) = [ &
-    'continuous', 'dofs      ', 'iterations', 'meshes    ', 'operators ', 'precisions', &
-    'stencils  ']
+  character(10), parameter, public :: algorithms(8) = [ &
+    'columns   ', 'continuous', 'dofs      ', 'iterations', 'meshes    ', 'operators ', &
+    'precisions', 'stencils  ']
 
 contains
 
@@ -25,6 +26,8 @@ contains
     character(*), intent(in) :: name
 
     select case (name)
+    case ('columns')
+      call run_columns()
     case ('continuous')
       call run_continuous()
     case ('dofs')
