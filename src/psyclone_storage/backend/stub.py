@@ -9,23 +9,21 @@ from collections.abc import Iterable
 
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.kernel import GridStencil, Kernel
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Comment, Declare, Imported, Routine, Unit, Use
 
-_KINDS_MODULE = "constants_mod"
 
-
-def lower_stub(kernel: Kernel, dummies: Iterable[Dummy]) -> Unit:
+def lower_stub(kernel: Kernel, dummies: Iterable[Dummy], kinds_module: str) -> Unit:
     """Return the module of `kernel` with an empty subroutine that has `dummies`.
 
-    The module and the subroutine have the names that the metadata gives. Scalars are
-    declared before the arrays whose extents they are.
+    The module and the subroutine have the names that the metadata gives; kinds come from
+    `kinds_module`. Scalars are declared before the arrays whose extents they are.
     """
     given = tuple(dummies)
     declared = tuple(map(_declare, given))
     kinds = sorted({dummy.type.kind for dummy in given if dummy.type.kind})
-    uses = (Use(_KINDS_MODULE, tuple(Imported(kind, kind) for kind in kinds)),) if kinds else ()
+    uses = (Use(kinds_module, tuple(Imported(kind, kind) for kind in kinds)),) if kinds else ()
     todo = Comment("TODO: compute what the metadata says is written.")
     routine = Routine(kernel.procedure, declared, (), (todo,), _describe(kernel))
     return Unit(kernel.module, uses, (routine,))
@@ -57,9 +55,19 @@ def _describe(kernel: Kernel) -> str:
             parts.append(f"vector of {arg.vector}")
         if arg.spaces:
             parts.append(f"on {' from '.join(arg.spaces)}")
-        if arg.stencil is not None:
+        if arg.grid_property:
+            parts.append(arg.grid_property)
+        if isinstance(arg.stencil, GridStencil):
+            parts.append(f"at {' '.join(map(_point, arg.stencil.offsets))}")
+        elif arg.stencil is not None:
             parts.append(f"stencil {arg.stencil.value}")
         if arg.mesh is not None:
             parts.append(f"{arg.mesh.value} mesh")
         lines.append(f"  {', '.join(parts)}: {arg.access.value}")
     return "\n".join(lines)
+
+
+def _point(offset: tuple[int, int]) -> str:
+    """Return the indices of a point of a grid: `(i-1,j)`."""
+    i, j = (f"{name}{step:+d}" if step else name for name, step in zip("ij", offset, strict=True))
+    return f"({i},{j})"

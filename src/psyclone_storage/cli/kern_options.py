@@ -12,21 +12,27 @@ from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style
 
 _DESCRIPTION = """\
-Work on LFRic kernels from their metadata alone: write the subroutine's declaration, or check that
+Work on kernels from their metadata alone: write the subroutine's declaration, or check that
 a subroutine that is written takes what the metadata says it is passed."""
 
 _EXAMPLES = """\
 examples:
   psyclone-storage-kern -gen stub kernel_mod.f90 -o stub.f90
   psyclone-storage-kern -check kernels/*_mod.f90
+  psyclone-storage-kern -api gocean -check kernels/*_mod.f90
 """
+_APIS = ("lfric", "dynamo0.3", "gocean", "gocean1.0")
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """What one call of the command asks for: to check all `files`, or a stub of the only one."""
+    """What one call of the command asks for: to check all `files`, or a stub of the only one.
+
+    `api` is None where the settings decide.
+    """
 
     files: tuple[Path, ...]
+    api: str | None
     check: bool
     type_name: str | None
     output: Path | None
@@ -47,6 +53,7 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
         parser.error("a stub is generated for one file at a time")
     return KernelOptions(
         tuple(given.files),
+        given.api,
         given.check,
         given.type,
         given.output,
@@ -76,8 +83,9 @@ def _build_parser() -> Parser:
     )
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
     parser.add_argument(
-        "-api", choices=("lfric", "dynamo0.3"), default="lfric", help="the domain: lfric"
-    )
+        "-api", choices=_APIS, metavar="API",
+        help="the domain: lfric or gocean; default: DEFAULTSTUBAPI of the settings",
+    )  # fmt: skip
     parser.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",
         help="accepted for PSyclone's sake: lines are always kept within 132 columns",

@@ -10,6 +10,7 @@ from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import write_text
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
+from psyclone_storage.config.settings import API_NAMES
 from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_stub
 
 
@@ -20,8 +21,9 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
         CompileError: the settings are wrong, or the one kernel to write a stub for is.
     """
     settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
+    api = API_NAMES[options.api] if options.api else settings.stub_api
     if not options.check:
-        text = generate_stub(options.files[0], options.type_name, settings)
+        text = generate_stub(options.files[0], options.type_name, api, settings)
         if options.output is None:
             print(text, end="")
         else:
@@ -30,7 +32,7 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
     problems = list(settings.warnings)
     for file in options.files:
         try:
-            problems += check_kernel_file(file, options.type_name, settings)
+            problems += check_kernel_file(file, options.type_name, api, settings)
         except CompileError as error:
             problems += error.problems
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught

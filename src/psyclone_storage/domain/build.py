@@ -54,6 +54,9 @@ class Domain(Protocol):
     def bounds_from(self, kernel: Kernel) -> int:
         """Return the position of the argument that gives the bounds of a loop over `kernel`."""
 
+    def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
+        """Return what cannot be done with data that are spread as `schedule` has them."""
+
 
 @dataclass(frozen=True, slots=True)
 class BoundInvoke:
@@ -82,6 +85,7 @@ def build_program(
         problems += bound.problems
         if not bound.problems:
             schedule = _build_schedule(name, bound, domain, options)
+            problems += domain.check_schedule(schedule)
             invokes.append(Invoke(schedule, parsed))
     raise_if_any(problems)
     return Program(f"{algorithm.unit.name.lower()}_psy", algorithm, tuple(invokes))

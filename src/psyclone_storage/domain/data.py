@@ -102,8 +102,8 @@ def _plain_name(actual: Expr) -> str:
 
 
 def _may_alias(first: Datum, second: Datum) -> bool:
-    """Return whether two data that hold fields may be elements of one array at one index."""
-    if first.kind is not ArgKind.FIELD or second.kind is not ArgKind.FIELD:
+    """Return whether two fields, or written scalars, may be elements of one array at one index."""
+    if first.kind is not second.kind or not _can_change(first, second):
         return False
     bases = [_array_of(datum.actual) for datum in (first, second)]
     if bases[0] != bases[1]:
@@ -116,6 +116,11 @@ def _may_alias(first: Datum, second: Datum) -> bool:
         and numbers[0] != numbers[1]
         for one, other in zip(*indices, strict=False)
     )
+
+
+def _can_change(first: Datum, second: Datum) -> bool:
+    written = first.access.writes or second.access.writes
+    return first.kind is ArgKind.FIELD or (first.kind is ArgKind.SCALAR and written)
 
 
 def _array_of(actual: Expr) -> str:

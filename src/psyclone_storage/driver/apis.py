@@ -10,20 +10,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from psyclone_storage import __version__
+from psyclone_storage.backend import abi_gocean, abi_lfric
 from psyclone_storage.backend import lower as lfric_lowering
 from psyclone_storage.backend.gocean import lower as gocean_lowering
 from psyclone_storage.backend.lfric.checks import CheckLevel
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.config.settings import Api, Rank, Settings
 from psyclone_storage.domain.build import Domain
+from psyclone_storage.domain.gocean import arguments as gocean_arguments
+from psyclone_storage.domain.gocean import kernel_check as gocean_check
 from psyclone_storage.domain.gocean import metadata as gocean_metadata
 from psyclone_storage.domain.gocean.domain import GoceanDomain
 from psyclone_storage.domain.gocean.words import GridProperty, Tables, today
+from psyclone_storage.domain.lfric import arguments as lfric_arguments
+from psyclone_storage.domain.lfric import kernel_check as lfric_check
 from psyclone_storage.domain.lfric import metadata as lfric_metadata
 from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, GridBounds, Kernel
-from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.ir.parsed import ParsedKernel, ParsedRoutine
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Unit
@@ -40,6 +47,8 @@ class ApiParts:
 
     `builtins` are the names of the built-ins, `builtin` gives the kernel behind one.
     `infrastructure` is the folder, below `external`, of the interfaces to compile against.
+    `dummies` are those of a kernel's subroutine, whose kinds are in `kinds_module`; `check_kernel`
+    compares a written subroutine with them.
     """
 
     domain: Domain
@@ -48,6 +57,9 @@ class ApiParts:
     builtins: tuple[str, ...]
     builtin: Callable[[str], Kernel | None]
     infrastructure: str
+    dummies: Callable[[Kernel], tuple[Dummy, ...]]
+    check_kernel: Callable[[Kernel, ParsedRoutine], tuple[Diagnostic, ...]]
+    kinds_module: str
 
 
 def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
@@ -104,6 +116,9 @@ APIS: Mapping[Api, ApiParts] = {
         builtin_names(),
         builtin,
         "lfric_infrastructure",
+        lfric_arguments.build_dummies,
+        lfric_check.check_kernel,
+        abi_lfric.Module.CONSTANTS,
     ),
     Api.GOCEAN: ApiParts(
         GoceanDomain(),
@@ -112,5 +127,8 @@ APIS: Mapping[Api, ApiParts] = {
         (),
         _no_builtin,
         "gocean_infrastructure",
+        gocean_arguments.build_dummies,
+        gocean_check.check_kernel,
+        abi_gocean.Module.KINDS,
     ),
 }

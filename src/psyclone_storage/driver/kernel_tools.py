@@ -8,42 +8,41 @@ from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
-from psyclone_storage.config.settings import Settings
-from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.domain.lfric.kernel_check import check_kernel
-from psyclone_storage.driver.apis import interpret_lfric
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.driver.apis import APIS
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine
 from psyclone_storage.ir.parsed import ParsedKernel
 
 
-def generate_stub(path: Path, type_name: str | None, settings: Settings) -> str:
-    """Return a module with an empty subroutine for the kernel in `path`.
+def generate_stub(path: Path, type_name: str | None, api: Api, settings: Settings) -> str:
+    """Return a module with an empty subroutine for the kernel in `path`, which is one of `api`.
 
     Raises:
         CompileError: the file or its metadata is wrong, or it holds several kernels and
             `type_name` names none of them.
     """
-    kernel = interpret_lfric(_kernel_in(path, type_name), settings)
-    return emit_unit(lower_stub(kernel, build_dummies(kernel)))
+    parts = APIS[api]
+    kernel = parts.interpret(_kernel_in(path, type_name), settings)
+    return emit_unit(lower_stub(kernel, parts.dummies(kernel), parts.kinds_module))
 
 
 def check_kernel_file(
-    path: Path, type_name: str | None, settings: Settings
+    path: Path, type_name: str | None, api: Api, settings: Settings
 ) -> tuple[Diagnostic, ...]:
     """Return where the subroutines of the kernels in `path` differ from their metadata.
 
     With `type_name` only that kernel is looked at. A file without kernels is all right.
     """
-    source = read_source(path)
+    parts, source = APIS[api], read_source(path)
     problems: list[Diagnostic] = []
     for name in kernel_types(source) if type_name is None else (type_name,):
         try:
             parsed = read_kernel(source, name)
-            kernel = interpret_lfric(parsed, settings)
+            kernel = parts.interpret(parsed, settings)
             for implementation in parsed.implementations:
-                problems += check_kernel(kernel, read_routine(source, implementation))
+                problems += parts.check_kernel(kernel, read_routine(source, implementation))
         except CompileError as error:
             problems += error.problems
     return tuple(problems)

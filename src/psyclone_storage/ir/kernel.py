@@ -92,6 +92,19 @@ class GridStencil:
         return max(count for place, count in enumerate(counts) if place != _CENTRE)
 
     @property
+    def offsets(self) -> tuple[tuple[int, int], ...]:
+        """The points that are looked at, as distances `(i, j)` from the point itself.
+
+        `i` grows to the east and `j` to the north. The point itself is listed if it is looked at.
+        """
+        return tuple(
+            (east * step, north * step)
+            for north, row in zip((1, 0, -1), self.rows, strict=True)
+            for east, count in zip((-1, 0, 1), row, strict=True)
+            for step in range(1, count + 1)
+        )
+
+    @property
     def value(self) -> str:
         """The stencil as metadata spell it: `000,110,000`."""
         return ",".join("".join(map(str, row)) for row in self.rows)

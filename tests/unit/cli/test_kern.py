@@ -10,6 +10,7 @@ import pytest
 from command import Outcome, run_command
 
 KERNELS = Path(__file__).parents[2] / "corpus" / "lfric" / "kernels"
+GOCEAN = Path(__file__).parents[2] / "corpus" / "gocean" / "kernels"
 
 
 def run(words: str, folder: Path) -> Outcome:
@@ -76,3 +77,15 @@ def test_stubs_of_all_kinds_of_kernels_compile(tmp_path: Path, f90: tuple[str, .
         [*f90, *flags, *sources], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert built.returncode == 0, built.stderr
+
+
+def test_every_kernel_for_gocean_fits_its_metadata(tmp_path: Path) -> None:
+    files = " ".join(str(path) for path in sorted(GOCEAN.glob("*.f90")))
+    done = run(f"-api gocean -check {files}", tmp_path)
+    assert (done.status, done.err) == (0, "")
+
+
+def test_a_stub_of_a_kernel_for_gocean_counts_points(tmp_path: Path) -> None:
+    done = run(f"-api gocean1.0 {GOCEAN / 'smooth_mod.f90'}", tmp_path)
+    assert done.status == 0
+    assert "  subroutine smooth_code(i, j, field_1, field_2" in done.out

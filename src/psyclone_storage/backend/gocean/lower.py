@@ -78,10 +78,9 @@ class _Lowering:
 
 
 def _declare(datum: Datum, exchanged: bool) -> Declare:
-    if datum.kind is not ArgKind.FIELD:
-        return Declare(datum.name, datum.type, ("intent(in)",))
     changes = exchanged or datum.access.writes
-    return Declare(datum.name, abi.FIELD, ("intent(inout)" if changes else "intent(in)",))
+    data_type = abi.FIELD if datum.kind is ArgKind.FIELD else datum.type
+    return Declare(datum.name, data_type, ("intent(inout)" if changes else "intent(in)",))
 
 
 # ---------------------------------------------------------------------------- statements

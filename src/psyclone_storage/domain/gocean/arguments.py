@@ -38,7 +38,9 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
             name = f"field_{number}"
             return Dummy(Role.FIELD, name, data, intent, (":", ":"), position, access=arg.access)
         case ArgKind.SCALAR:
-            return Dummy(Role.SCALAR, f"scalar_{number}", data, "in", (), position)
+            intent = "inout" if arg.access.writes else "in"
+            name = f"scalar_{number}"
+            return Dummy(Role.SCALAR, name, data, intent, (), position, access=arg.access)
         case ArgKind.GRID_PROPERTY:
             shape, name = (":",) * arg.rank, arg.grid_property.removeprefix("go_")
             return Dummy(

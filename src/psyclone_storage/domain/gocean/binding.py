@@ -129,11 +129,9 @@ def _describe(arg: KernelArg) -> str:
 
 
 def _repeated(kernel: Kernel, givens: list[_Given]) -> Iterator[Diagnostic]:
-    """Yield each field that is passed again, if the kernel writes to it under one of its names."""
+    """Yield each object that is passed again, if the kernel writes to it under one of its names."""
     first: dict[str, _Given] = {}
     for given in givens:
-        if given.arg.kind is not ArgKind.FIELD:
-            continue
         before = first.setdefault(canonical(given.passed.expr), given)
         if before is given or not (before.arg.access.writes or given.arg.access.writes):
             continue
@@ -157,6 +155,9 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
         hint = f"Pass a variable of type '{FIELD_TYPE}'."
         yield Diagnostic("S104", f"{start} is not a variable.", place, hint=hint)
         return
+    if given.arg.access.writes and not is_variable(given.passed.expr):
+        message = f"'{kernel.name}' writes to this argument, but '{given.text}' is not a variable."
+        yield Diagnostic("S103", message, place)
     literal = _literal(given.passed.expr)
     if literal is not None and literal.intrinsic is not given.arg.intrinsic:
         message = f"{start} is a constant of type {literal.intrinsic.value}."

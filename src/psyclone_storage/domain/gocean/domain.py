@@ -13,10 +13,12 @@ from psyclone_storage.domain.gocean.binding import bind_call
 from psyclone_storage.domain.gocean.metadata import first_written
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.domain.gocean.words import ANY_OFFSET
-from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.walk import kernel_calls
 
 _INDICES = ("i", "j")
 """The variables of the loops, which no datum is called after."""
@@ -48,6 +50,28 @@ class GoceanDomain:
     def bounds_from(self, kernel: Kernel) -> int:
         """Return the position of the first field that `kernel` writes."""
         return first_written(kernel.args)
+
+    def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
+        """Return the scalars that are written while points are spread over ranks (S114)."""
+        return tuple(_written_scalars(schedule)) if schedule.distributed else ()
+
+
+def _written_scalars(schedule: Schedule) -> Iterator[Diagnostic]:
+    for call in kernel_calls(schedule):
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if described.kind is ArgKind.SCALAR and described.access.writes:
+                yield Diagnostic(
+                    "S114",
+                    f"'{call.kernel.name}' writes the scalar '{spell(actual.value)}', which would"
+                    " have a value of its own on each rank.",
+                    actual.span or call.span,
+                    hint="Compile without distributed memory ('-nodm'), or write a field.",
+                    related=_metadata_of(described),
+                )
+
+
+def _metadata_of(described: KernelArg) -> tuple[Related, ...]:
+    return (Related(described.span, "the metadata"),) if described.span else ()
 
 
 def _mixed_offsets(pairs: list[tuple[ParsedCall, Kernel]]) -> Iterator[Diagnostic]:

@@ -114,11 +114,7 @@ def _read_scalar(
     stencil: GridStencil | None,
     problems: list[Diagnostic],
 ) -> KernelArg | None:
-    access_item, type_item, stencil_item = item.items
-    if access is not None and access.writes:
-        message = "A kernel is called for every point and cannot write a scalar."
-        problems.append(Diagnostic("M018", message, access_item.span, hint="Write 'go_read'."))
-        return None
+    _, type_item, stencil_item = item.items
     if stencil is not None:
         message = "A scalar has no neighbours to look at."
         hint = "Write 'go_pointwise'."

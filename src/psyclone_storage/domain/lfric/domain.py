@@ -15,7 +15,7 @@ from psyclone_storage.domain.lfric.spaces import is_continuous, is_wildcard
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, MeshRole
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.schedule import KernelCall, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,10 @@ class LfricDomain:
             if (rank := _rank_as_bound(arg)) is not None
         ]
         return min(candidates)[1]
+
+    def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
+        """Return nothing: a scalar is only written by a reduction, which all ranks share."""
+        return ()
 
 
 def _rank_as_bound(arg: KernelArg) -> int | None:

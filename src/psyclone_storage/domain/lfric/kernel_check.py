@@ -1,26 +1,19 @@
-"""Does a kernel's subroutine take what its metadata says it is passed?
+"""Does the subroutine of an LFRic kernel take what its metadata says it is passed?
 
-Compares the dummy arguments of a written subroutine with those that the metadata asks for: their
-number, and of each its type, kind, rank, intent and declared extents. Names are the author's
-own and do not count.
+Owns what an author may write otherwise: fields, operators and scalars have a precision of their
+own, whatever the metadata says, and all operators on a mesh have as many cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
-from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
-from psyclone_storage.base.source import Span
-from psyclone_storage.base.text import counted
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.domain.kernel_check import Leeway, compare_interface
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range, Verbatim, spell
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
-from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
-from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.parsed import ParsedRoutine
+from psyclone_storage.ir.types import Intrinsic
 
-# The precision of these is the field's or scalar's own, so that any real kind will do.
 _ANY_PRECISION = {
     Role.FIELD,
     Role.DOF_VALUE,
@@ -29,190 +22,26 @@ _ANY_PRECISION = {
     Role.SCALAR_ARRAY,
     Role.CMA_MATRIX,
 }
-
 _NCELL_3D = "_ncell_3d"
-
-
-class _Pair(NamedTuple):
-    """A dummy that the metadata asks for, and what the subroutine declares in its place."""
-
-    number: int
-    wanted: Dummy
-    found: Declaration
 
 
 def check_kernel(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ...]:
     """Return every way in which `routine` differs from what `kernel`'s metadata asks for."""
-    wanted = build_dummies(kernel)
-    if len(wanted) != len(routine.dummies):
-        return (_wrong_count(kernel, routine, wanted),)
-    declared = {declaration.name.lower(): declaration for declaration in routine.declarations}
-    problems: list[Diagnostic] = []
-    pairs: list[_Pair] = []
-    for number, (dummy, name) in enumerate(zip(wanted, routine.dummies, strict=True), start=1):
-        found = declared.get(name.lower())
-        if found is None:
-            problems.append(_undeclared(name, number, dummy, routine))
-        else:
-            pairs.append(_Pair(number, dummy, found))
-    meaning = {pair.found.name.lower(): pair.wanted.name for pair in pairs}
-    for pair in pairs:
-        problems += _differences(pair, kernel, meaning)
-    return tuple(problems)
+    return compare_interface(kernel, routine, build_dummies(kernel), _LEEWAY)
 
 
-def _wrong_count(kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...]) -> Diagnostic:
-    return Diagnostic(
-        "M201",
-        f"'{routine.name}' has {counted(len(routine.dummies), 'argument')}, but the metadata of "
-        f"'{kernel.name}' asks for {len(wanted)}.",
-        routine.span,
-        hint="It asks for: " + ", ".join(dummy.name for dummy in wanted) + ".",
-        related=_metadata(kernel.span),
-    )
+def _any_kind(wanted: Dummy, kind: str) -> bool:  # noqa: ARG001 - a Leeway's
+    """Return whether any kind will do, the default one included."""
+    return wanted.role in _ANY_PRECISION and wanted.type.intrinsic is Intrinsic.REAL
 
 
-def _undeclared(name: str, number: int, wanted: Dummy, routine: ParsedRoutine) -> Diagnostic:
-    return Diagnostic(
-        "M202",
-        f"Argument {number} of '{routine.name}', '{name}', is not declared.",
-        routine.span,
-        hint=f"Declare it as: {describe_dummy(wanted)}.",
-    )
+def _never(wanted: Dummy) -> bool:  # noqa: ARG001 - a Leeway's
+    """Return False: no cell writes all of the array that it is passed."""
+    return False
 
 
-def _metadata(span: Span | None) -> tuple[Related, ...]:
-    return (Related(span, "the metadata"),) if span else ()
-
-
-def describe_dummy(dummy: Dummy) -> str:
-    """Return the declaration that `dummy` stands for, as an author would write it."""
-    shape = f"({', '.join(dummy.shape)})" if dummy.shape else ""
-    kind = f"({dummy.type.kind})" if dummy.type.kind else ""
-    return f"{dummy.type.intrinsic.value}{kind}, intent({dummy.intent}) :: {dummy.name}{shape}"
-
-
-# ------------------------------------------------------------------ one argument
-
-
-def _differences(pair: _Pair, kernel: Kernel, meaning: dict[str, str]) -> Iterator[Diagnostic]:
-    checks = (_type_problem, _kind_problem, _rank_problem, _intent_problem)
-    texts = [text for check in checks if (text := check(pair))]
-    if not texts and (text := _shape_problem(pair, meaning)):
-        texts = [text]
-    for text in texts:
-        yield _difference(pair, kernel, text)
-    if _has_default_integer_kind(pair):
-        text = f"has the default kind, not '{pair.wanted.type.kind}'"
-        yield _difference(pair, kernel, text, Severity.WARNING)
-
-
-def _difference(
-    pair: _Pair, kernel: Kernel, text: str, severity: Severity = Severity.ERROR
-) -> Diagnostic:
-    arg = pair.wanted.arg
-    entry = kernel.args[arg].span if arg is not None else kernel.span
-    return Diagnostic(
-        "M203",
-        f"Argument {pair.number}, '{pair.found.name}', {text}.",
-        pair.found.span,
-        hint=f"The metadata asks for: {describe_dummy(pair.wanted)}.",
-        related=_metadata(entry),
-        severity=severity,
-    )
-
-
-def _type_problem(pair: _Pair) -> str:
-    wanted, found = pair.wanted.type, pair.found.type
-    if isinstance(found, DerivedType):
-        return f"is of type '{found.name}', not {wanted.intrinsic.value}"
-    if found.intrinsic is not wanted.intrinsic:
-        return f"is {found.intrinsic.value}, not {wanted.intrinsic.value}"
-    return ""
-
-
-def _kind_problem(pair: _Pair) -> str:
-    wanted, found = pair.wanted.type, pair.found.type
-    if isinstance(found, DerivedType) or found.intrinsic is not wanted.intrinsic:
-        return ""
-    free = pair.wanted.role in _ANY_PRECISION and wanted.intrinsic is Intrinsic.REAL
-    if free or _kind(found) == _kind(wanted) or _has_default_integer_kind(pair):
-        return ""
-    has = f"the kind '{found.kind}'" if found.kind else "the default kind"
-    return f"has {has}, not '{wanted.kind}'"
-
-
-def _has_default_integer_kind(pair: _Pair) -> bool:
-    """Return whether an integer is declared without a kind.
-
-    Real kernels often do so, and it works as long as the model's kind is the compiler's default.
-    """
-    wanted, found = pair.wanted.type, pair.found.type
-    both = isinstance(found, ScalarType) and found.intrinsic is wanted.intrinsic
-    return both and wanted.intrinsic is Intrinsic.INTEGER and not _kind(found)
-
-
-def _kind(data_type: DataType) -> str:
-    return (data_type.kind or "").lower() if isinstance(data_type, ScalarType) else ""
-
-
-def _rank_problem(pair: _Pair) -> str:
-    wanted, found = pair.wanted.rank, pair.found.rank
-    if found == wanted:
-        return ""
-    if wanted == 0:
-        return "is an array, not a scalar"
-    return f"has {counted(found, 'dimension')}, not {wanted}" if found else "is not an array"
-
-
-def _intent_problem(pair: _Pair) -> str:
-    """Return what is wrong with the intent.
-
-    An author may promise less than the metadata allows, but may not write what is read, nor
-    say `out` of what is only partly written.
-    """
-    wanted, found = pair.wanted.intent, pair.found.intent
-    if not found:
-        return "has no intent"
-    if wanted == "in" and found != "in":
-        return f"has the intent '{found}', but the metadata says that it is read"
-    if wanted != "in" and found == "in":
-        return "has the intent 'in', but the metadata says that it is written"
-    if found == "out" and pair.wanted.rank > 0:
-        return "has the intent 'out', which leaves what the kernel does not write undefined"
-    return ""
-
-
-def _shape_problem(pair: _Pair, meaning: dict[str, str]) -> str:
-    """Return what is wrong with an extent that is another dummy argument, or a number for one.
-
-    A number where the metadata names an extent is the author's knowledge, as are an assumed
-    shape and an expression.
-    """
-    for dimension, (text, extent) in enumerate(
-        zip(pair.wanted.shape, pair.found.shape, strict=True), start=1
-    ):
-        said = _extent(extent, text, meaning)
-        if text != ":" and said is not None and _value(said) != _value(text):
-            return f"has extent '{spell(extent)}' in dimension {dimension}, which is not '{text}'"
-    return ""
-
-
-def _value(extent: str) -> str:
-    """Return a name for the value of an extent: all operators on a mesh have as many cells."""
+def _same_extent(extent: str) -> str:
     return _NCELL_3D if extent.endswith(_NCELL_3D) else extent
 
 
-def _extent(extent: Expr, wanted: str, meaning: dict[str, str]) -> str | None:
-    """Return what `extent` says in the metadata's names, None if that cannot be told."""
-    match extent:
-        case Literal(text) if wanted.isdigit():
-            return text
-        case Name(name):
-            return meaning.get(name.lower())
-        case Index(Name(name), (Literal(number),)):
-            known = meaning.get(name.lower())
-            return f"{known}({number})" if known else None
-        case Range() | Verbatim():
-            return None
-    return None
+_LEEWAY = Leeway(_any_kind, _never, _same_extent)
