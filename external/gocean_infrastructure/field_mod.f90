@@ -1,15 +1,22 @@
 !> Fields on a grid: one real number at each point of one type.
+!>
+!> A field knows to which depth its halo is clean if the program calls `set_dirty` after writing it.
+!> Exchanges note what they have cleaned and ask nothing; generated code has no use for it.
 module field_mod
 
   use gocean_mod, only: gocean_stop
   use grid_mod, only: go_bc_periodic, go_offset_sw, grid_type
+  use halo_exchange_mod, only: array_type, finish_exchange, halo_messages_type, start_exchange
   use kind_params_mod, only: go_wp
+  use parallel_mod, only: get_num_ranks, on_master
+  use parallel_utils_mod, only: gather, global_sum
   use region_mod, only: region_type
 
   implicit none
   private
 
   public :: copy_field, set_field, field_checksum, free_field
+  public :: exchange_several
 
   !> The types of grid point that a field can be on.
   integer, public, parameter :: go_u_points = 0, go_v_points = 1, go_t_points = 2
@@ -32,23 +39,37 @@ module field_mod
   type, public, extends(field_type) :: r2d_field
     integer :: ntiles = 0
     real(go_wp), allocatable :: data(:, :)
+    type(halo_messages_type), private :: messages
+    integer, private :: depth_started = 0
+    integer, private :: clean_depth = 0
   contains
     procedure :: get_data
     procedure :: set_data
     procedure :: halo_exchange
+    procedure :: halo_exchange_start
+    procedure :: halo_exchange_finish
+    procedure :: is_dirty
+    procedure :: set_dirty
+    procedure :: set_clean
     procedure :: gather_inner_data
   end type r2d_field
+
+  !> A field of several that are exchanged together.
+  type, public :: field_reference_type
+    type(r2d_field), pointer :: field => null()
+  end type field_reference_type
 
   interface r2d_field
     module procedure r2d_field_constructor
   end interface r2d_field
 
-  !> Copy one field to another, or one region of a field to another region.
+  !> Copy one field or array to another, or one region of it to another region.
   interface copy_field
-    module procedure copy_whole, copy_patch
+    module procedure copy_whole, copy_patch, copy_array, copy_array_patch
   end interface copy_field
 
-  !> Return the sum of absolute values, of a field's internal region or of part of an array.
+  !> Return the sum over all ranks of absolute values, in a field's internal region or in part of
+  !> an array. One partial sum of each rank is added, so last digits depend on the number of ranks.
   interface field_checksum
     module procedure checksum_of_field, checksum_of_array
   end interface field_checksum
@@ -65,25 +86,23 @@ contains
     logical, optional, intent(in) :: do_tile
     real(go_wp), optional, intent(in) :: init_global_data(:, :)
     type(r2d_field), target :: self
-    integer :: nx, ny
 
     self%grid => grid
     self%defined_on = grid_points
     call set_regions(self, grid_points)
     allocate (self%data(grid%nx, grid%ny), source=0.0_go_wp)
     if (present(init_global_data)) then
-      associate (own => grid%subdomain%internal)
-        nx = own%nx
-        ny = own%ny
-        self%data(own%xstart:own%xstop, own%ystart:own%ystop) = init_global_data(1:nx, 1:ny)
+      associate (own => grid%subdomain%internal, domain => grid%subdomain%global)
+        self%data(own%xstart:own%xstop, own%ystart:own%ystop) = &
+            init_global_data(domain%xstart:domain%xstop, domain%ystart:domain%ystop)
       end associate
     end if
   end function r2d_field_constructor
 
   !> Set the regions of a field.
   !>
-  !> With the offset to the south-west, the first U point in x and the first V point in y lie on
-  !> the boundary of a domain that is not periodic, and F points on both.
+  !> With the offset to the south-west, the first U points of the domain in x and its first V points
+  !> in y lie on the boundary if it is not periodic, and so do F points in both.
   subroutine set_regions(self, grid_points)
     type(r2d_field), intent(inout) :: self
     integer, intent(in) :: grid_points
@@ -108,13 +127,15 @@ contains
     if (grid_points == go_all_points) self%whole = region(1, self%grid%nx, 1, self%grid%ny)
   end subroutine set_regions
 
-  !> Return 1 if the domain has a boundary in a dimension, 0 if it is periodic.
+  !> Return 1 if this rank is where the domain begins in a dimension and has a boundary, else 0.
   function on_boundary(grid, dimension_number) result(points)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: dimension_number
-    integer :: points
+    integer :: points, first(2)
 
-    points = merge(0, 1, grid%boundary_conditions(dimension_number) == go_bc_periodic)
+    first = [grid%subdomain%global%xstart, grid%subdomain%global%ystart]
+    points = merge(1, 0, first(dimension_number) == 1 .and. &
+        grid%boundary_conditions(dimension_number) /= go_bc_periodic)
   end function on_boundary
 
   !> Return the region between four indices, its extents included.
@@ -143,23 +164,132 @@ contains
     flag = 0
   end function set_data
 
-  !> Make `depth` points of the halo equal to what their owners hold. One rank has no such points.
+  !> Make the halo equal to what its owners hold, up to `depth` points away, corners included.
   subroutine halo_exchange(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
 
-    if (depth < 1 .or. depth > self%internal%xstart - 1) then
-      call gocean_stop('A halo of this depth does not exist.')
-    end if
+    call self%halo_exchange_start(depth)
+    call self%halo_exchange_finish(depth)
   end subroutine halo_exchange
 
-  !> Return the values of the internal region of the whole domain.
+  !> Start a halo exchange. Until it is finished the halo may not be used, and no point of the field
+  !> may be changed.
+  subroutine halo_exchange_start(self, depth)
+    class(r2d_field), target, intent(inout) :: self
+    integer, intent(in) :: depth
+    type(array_type) :: arrays(1)
+
+    if (self%depth_started /= 0) then
+      call gocean_stop('An exchange of the field has not been finished.')
+    end if
+    call check_depth(self, depth)
+    arrays(1)%data => self%data
+    call start_exchange(self%grid%halo_plans(depth), arrays, self%messages)
+    self%depth_started = depth
+  end subroutine halo_exchange_start
+
+  !> Finish the halo exchange of this depth.
+  subroutine halo_exchange_finish(self, depth)
+    class(r2d_field), target, intent(inout) :: self
+    integer, intent(in) :: depth
+    type(array_type) :: arrays(1)
+
+    if (self%depth_started /= depth .or. depth < 1) then
+      call gocean_stop('No exchange of this depth has been started.')
+    end if
+    arrays(1)%data => self%data
+    call finish_exchange(self%grid%halo_plans(depth), arrays, self%messages)
+    self%depth_started = 0
+    call self%set_clean(depth)
+  end subroutine halo_exchange_finish
+
+  !> Exchange the halos of several fields on one grid, with one message for each neighbour.
+  subroutine exchange_several(fields, depth)
+    type(field_reference_type), intent(in) :: fields(:)
+    integer, intent(in) :: depth
+    type(array_type) :: arrays(size(fields))
+    integer :: n
+
+    if (size(fields) == 0) return
+    associate (grid => fields(1)%field%grid)
+      do n = 1, size(fields)
+        if (.not. associated(fields(n)%field%grid, grid)) then
+          call gocean_stop('Fields that are exchanged together are on one grid.')
+        end if
+        if (fields(n)%field%depth_started /= 0) then
+          call gocean_stop('An exchange of a field has not been finished.')
+        end if
+        call check_depth(fields(n)%field, depth)
+        arrays(n)%data => fields(n)%field%data
+      end do
+      associate (messages => fields(1)%field%messages)
+        call start_exchange(grid%halo_plans(depth), arrays, messages)
+        call finish_exchange(grid%halo_plans(depth), arrays, messages)
+      end associate
+    end associate
+    do n = 1, size(fields)
+      call fields(n)%field%set_clean(depth)
+    end do
+  end subroutine exchange_several
+
+  !> Stop unless a field has a halo of this depth.
+  subroutine check_depth(self, depth)
+    class(r2d_field), intent(in) :: self
+    integer, intent(in) :: depth
+
+    if (depth < 1 .or. depth > size(self%grid%halo_plans)) then
+      call gocean_stop('A halo of this depth does not exist.')
+    end if
+  end subroutine check_depth
+
+  !> Return whether the halo, `depth` points away, may differ from what its owners hold.
+  pure function is_dirty(self, depth)
+    class(r2d_field), intent(in) :: self
+    integer, intent(in) :: depth
+    logical :: is_dirty
+
+    is_dirty = depth > self%clean_depth
+  end function is_dirty
+
+  !> Say that the field has been written: its halo is out of date.
+  subroutine set_dirty(self)
+    class(r2d_field), intent(inout) :: self
+
+    self%clean_depth = 0
+  end subroutine set_dirty
+
+  !> Say that the halo is up to date, up to `depth` points away.
+  subroutine set_clean(self, depth)
+    class(r2d_field), intent(inout) :: self
+    integer, intent(in) :: depth
+
+    self%clean_depth = max(self%clean_depth, depth)
+  end subroutine set_clean
+
+  !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this
+  !> together; on the others `global_data` has its extents and no values.
   subroutine gather_inner_data(self, global_data)
     class(r2d_field), intent(in) :: self
     real(go_wp), allocatable, intent(out) :: global_data(:, :)
+    real(go_wp), allocatable :: sent(:), received(:)
+    integer :: n, rank
 
-    associate (own => self%grid%subdomain%internal)
-      global_data = self%data(own%xstart:own%xstop, own%ystart:own%ystop)
+    associate (decomp => self%grid%decomp, own => self%grid%subdomain%internal)
+      allocate (global_data(decomp%global_nx, decomp%global_ny))
+      n = maxval(decomp%subdomains%internal%nx) * maxval(decomp%subdomains%internal%ny)
+      allocate (sent(n), source=0.0_go_wp)
+      allocate (received(merge(n * get_num_ranks(), 0, on_master())))
+      sent(:own%nx * own%ny) = &
+          reshape(self%data(own%xstart:own%xstop, own%ystart:own%ystop), [own%nx * own%ny])
+      call gather(sent, received)
+      if (.not. on_master()) return
+      do rank = 1, decomp%ndomains
+        associate (to => decomp%subdomains(rank)%global, of => decomp%subdomains(rank)%internal)
+          global_data(to%xstart:to%xstop, to%ystart:to%ystop) = &
+              reshape(received((rank - 1) * n + 1:), [of%nx, of%ny])
+        end associate
+      end do
     end associate
   end subroutine gather_inner_data
 
@@ -196,7 +326,24 @@ contains
         field%data(src%xstart:src%xstop, src%ystart:src%ystop)
   end subroutine copy_patch
 
-  !> Return the sum of absolute values over the internal region.
+  !> Copy all values of an array.
+  subroutine copy_array(field_in, field_out)
+    real(go_wp), intent(in) :: field_in(:, :)
+    real(go_wp), intent(out) :: field_out(:, :)
+
+    field_out = field_in
+  end subroutine copy_array
+
+  !> Copy the values of the region `src` of an array to the region `dest` of the same size.
+  subroutine copy_array_patch(field, src, dest)
+    real(go_wp), intent(inout) :: field(:, :)
+    type(region_type), intent(in) :: src, dest
+
+    field(dest%xstart:dest%xstop, dest%ystart:dest%ystop) = &
+        field(src%xstart:src%xstop, src%ystart:src%ystop)
+  end subroutine copy_array_patch
+
+  !> Return the sum over all ranks of absolute values in the internal region.
   function checksum_of_field(field) result(val)
     type(r2d_field), intent(in) :: field
     real(go_wp) :: val
@@ -204,9 +351,11 @@ contains
     associate (own => field%internal)
       val = sum(abs(field%data(own%xstart:own%xstop, own%ystart:own%ystop)))
     end associate
+    call global_sum(val)
   end function checksum_of_field
 
-  !> Return the sum of absolute values over part of an array; an absent limit is the array's own.
+  !> Return the sum over all ranks of absolute values in part of an array; an absent limit is the
+  !> array's own.
   function checksum_of_array(field, xstart, xstop, ystart, ystop) result(val)
     real(go_wp), intent(in) :: field(:, :)
     integer, optional, intent(in) :: xstart, xstop, ystart, ystop
@@ -219,6 +368,7 @@ contains
     if (present(ystart)) limits(3) = ystart
     if (present(ystop)) limits(4) = ystop
     val = sum(abs(field(limits(1):limits(2), limits(3):limits(4))))
+    call global_sum(val)
   end function checksum_of_array
 
 end module field_mod

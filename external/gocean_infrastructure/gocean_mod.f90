@@ -11,9 +11,9 @@ module gocean_mod
   public :: gocean_initialise, gocean_finalise, gocean_stop
   public :: model_write_log
 
-  !> Write a formatted line with one real number, one integer or one text.
+  !> Write a formatted line with one real number, one integer, both, or one text.
   interface model_write_log
-    module procedure write_log_real, write_log_integer, write_log_text
+    module procedure write_log_real, write_log_integer, write_log_both, write_log_text
   end interface model_write_log
 
 contains
@@ -52,6 +52,16 @@ contains
 
     if (speaks(all_ranks)) write (output_unit, fmtstr) ivar
   end subroutine write_log_integer
+
+  !> Write `istep` and `fvar` with the format `fmtstr`, from one rank unless `all_ranks`.
+  subroutine write_log_both(fmtstr, istep, fvar, all_ranks)
+    character(len=*), intent(in) :: fmtstr
+    integer, intent(in) :: istep
+    real(go_wp), intent(in) :: fvar
+    logical, optional, intent(in) :: all_ranks
+
+    if (speaks(all_ranks)) write (output_unit, fmtstr) istep, fvar
+  end subroutine write_log_both
 
   !> Write `msg` with the format `fmtstr`, from one rank unless `all_ranks`.
   subroutine write_log_text(fmtstr, msg, all_ranks)

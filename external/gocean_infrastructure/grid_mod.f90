@@ -3,6 +3,7 @@ module grid_mod
 
   use decomposition_mod, only: decomposition_type, subdomain_type
   use gocean_mod, only: gocean_stop
+  use halo_plan_mod, only: halo_plan_type
   use kind_params_mod, only: go_wp
   use parallel_mod, only: get_rank, go_decompose
 
@@ -43,6 +44,8 @@ module grid_mod
     real(go_wp), allocatable :: gphiu(:, :), gphiv(:, :), gphif(:, :)
     !> Positions of T points.
     real(go_wp), allocatable :: xt(:, :), yt(:, :)
+    !> What a halo exchange moves, for each depth of halo that there is.
+    type(halo_plan_type), allocatable :: halo_plans(:)
   contains
     procedure :: decompose
     procedure :: get_tmask
@@ -90,14 +93,17 @@ contains
 
   !> Give a divided grid its extents, equal distances between points and a mask.
   !>
-  !> Without `tmask` all points are sea. With it, points that it does not cover are as their nearest
-  !> neighbour.
+  !> Without `tmask` all points are sea. With it, which is the mask of this rank's points and those
+  !> around them, points that it does not cover are as their nearest neighbour.
   subroutine grid_init(grid, dxarg, dyarg, tmask)
     type(grid_type), intent(inout) :: grid
     real(go_wp), intent(in) :: dxarg, dyarg
     integer, allocatable, optional, intent(in) :: tmask(:, :)
     integer :: i, j
 
+    if (.not. allocated(grid%decomp%subdomains)) then
+      call gocean_stop('A grid is decomposed before it is initialised.')
+    end if
     grid%nx = grid%subdomain%global%nx + 1
     grid%ny = grid%subdomain%global%ny + 1
     grid%dx = dxarg
@@ -106,13 +112,32 @@ contains
     if (present(tmask)) then
       do j = 1, grid%ny
         do i = 1, grid%nx
-          grid%tmask(i, j) = tmask(min(i, size(tmask, 1)), min(j, size(tmask, 2)))
+          grid%tmask(i, j) = tmask(max(min(i, ubound(tmask, 1)), lbound(tmask, 1)), &
+              max(min(j, ubound(tmask, 2)), lbound(tmask, 2)))
         end do
       end do
     end if
     call set_distances(grid)
     call set_positions(grid)
+    call set_halo_plans(grid)
   end subroutine grid_init
+
+  !> Find what is exchanged to each depth of the halo.
+  subroutine set_halo_plans(grid)
+    type(grid_type), intent(inout) :: grid
+    logical :: periodic(2)
+    integer :: depth, width
+
+    width = grid%subdomain%internal%xstart - 1
+    periodic = grid%boundary_conditions(:2) == go_bc_periodic
+    if (any(periodic .and. [grid%global_nx, grid%global_ny] < width)) then
+      call gocean_stop('The halo is wider than the periodic domain.')
+    end if
+    allocate (grid%halo_plans(width))
+    do depth = 1, width
+      grid%halo_plans(depth) = halo_plan_type(grid%decomp, periodic, get_rank(), depth)
+    end do
+  end subroutine set_halo_plans
 
   !> Set the distances between points and the areas of cells.
   subroutine set_distances(grid)
@@ -127,7 +152,7 @@ contains
     allocate (grid%area_t, grid%area_u, grid%area_v, source=distance)
   end subroutine set_distances
 
-  !> Set the positions of T points, the first internal one at (dx/2, dy/2), and latitudes of 50
+  !> Set the positions of T points, the first of the domain at (dx, dy), and latitudes of 50
   !> degrees.
   subroutine set_positions(grid)
     type(grid_type), intent(inout) :: grid
@@ -136,12 +161,14 @@ contains
     allocate (grid%gphiu(grid%nx, grid%ny), source=50.0_go_wp)
     allocate (grid%gphiv, grid%gphif, source=grid%gphiu)
     allocate (grid%xt(grid%nx, grid%ny), grid%yt(grid%nx, grid%ny))
-    do j = 1, grid%ny
-      do i = 1, grid%nx
-        grid%xt(i, j) = (real(i - grid%subdomain%internal%xstart, go_wp) + 0.5_go_wp) * grid%dx
-        grid%yt(i, j) = (real(j - grid%subdomain%internal%ystart, go_wp) + 0.5_go_wp) * grid%dy
+    associate (domain => grid%subdomain%global, own => grid%subdomain%internal)
+      do j = 1, grid%ny
+        do i = 1, grid%nx
+          grid%xt(i, j) = real(domain%xstart + i - own%xstart, go_wp) * grid%dx
+          grid%yt(i, j) = real(domain%ystart + j - own%ystart, go_wp) * grid%dy
+        end do
       end do
-    end do
+    end associate
   end subroutine set_positions
 
 end module grid_mod

@@ -1,0 +1,198 @@
+!> Owns which points a halo exchange moves: from which rank, to which rank.
+!>
+!> Every point of the domain has one owner, the rank in whose internal region it lies. Points
+!> outside of the domain, beyond a boundary that is not periodic, belong to the rank whose internal
+!> region they are next to: kernels for boundaries write them. A halo of depth d is what lies
+!> within d points of a rank's own; corners come from the ranks that own them. Everything follows
+!> from the decomposition, so that ranks agree without asking each other.
+module halo_plan_mod
+
+  use decomposition_mod, only: decomposition_type
+  use region_mod, only: region_type
+
+  implicit none
+  private
+
+  !> What one message holds: `points` values of each field, region after region. Regions are in the
+  !> indices of this rank's arrays.
+  type, public :: message_type
+    integer :: rank = 0
+    integer :: points = 0
+    type(region_type), allocatable :: regions(:)
+  end type message_type
+
+  !> The messages of an exchange, and what a rank copies from its own points to its own halo
+  !> because the domain is periodic.
+  type, public :: halo_plan_type
+    type(message_type), allocatable :: sent(:)
+    type(message_type), allocatable :: received(:)
+    type(message_type) :: copied_from
+    type(message_type) :: copied_to
+  contains
+    procedure :: count_sent
+    procedure :: count_received
+  end type halo_plan_type
+
+  interface halo_plan_type
+    module procedure new_halo_plan
+  end interface halo_plan_type
+
+  !> How a domain is divided and closed, for one depth of halo.
+  type :: layout_type
+    type(decomposition_type) :: decomp
+    logical :: periodic(2) = .false.
+    integer :: width = 0
+    integer :: depth = 0
+  contains
+    procedure :: owned
+    procedure :: needed
+  end type layout_type
+
+contains
+
+  !> Return what a rank exchanges to a depth, in a domain that is periodic in x, in y, or not.
+  function new_halo_plan(decomp, periodic, rank, depth) result(self)
+    type(decomposition_type), intent(in) :: decomp
+    logical, intent(in) :: periodic(2)
+    integer, intent(in) :: rank, depth
+    type(halo_plan_type) :: self
+    type(layout_type) :: layout
+    type(message_type) :: from, to
+    integer :: other
+
+    layout = layout_type(decomp, periodic, decomp%subdomains(rank)%internal%xstart - 1, depth)
+    allocate (self%sent(0), self%received(0))
+    do other = 1, decomp%ndomains
+      call match(layout, sender=rank, receiver=other, from=from, to=to)
+      if (other == rank) then
+        self%copied_from = from
+        self%copied_to = to
+        cycle
+      end if
+      if (from%points > 0) self%sent = [self%sent, from]
+      call match(layout, sender=other, receiver=rank, from=from, to=to)
+      if (to%points > 0) self%received = [self%received, to]
+    end do
+  end function new_halo_plan
+
+  !> Find what a receiver needs of a sender's points, in the indices of both. A periodic domain is
+  !> looked at with its images on all sides; the order of regions is the same on both ranks.
+  subroutine match(layout, sender, receiver, from, to)
+    type(layout_type), intent(in) :: layout
+    integer, intent(in) :: sender, receiver
+    type(message_type), intent(out) :: from, to
+    type(region_type) :: needed, shared
+    integer :: last(2), shift_x, shift_y, x, y
+
+    from%rank = receiver
+    to%rank = sender
+    allocate (from%regions(0), to%regions(0))
+    needed = layout%needed(receiver)
+    last = merge(1, 0, layout%periodic)
+    do y = -last(2), last(2)
+      do x = -last(1), last(1)
+        if (sender == receiver .and. x == 0 .and. y == 0) cycle
+        shift_x = x * layout%decomp%global_nx
+        shift_y = y * layout%decomp%global_ny
+        shared = intersection(needed, moved(layout%owned(sender), shift_x, shift_y))
+        if (shared%nx < 1 .or. shared%ny < 1) cycle
+        to%regions = [to%regions, local(layout%decomp, receiver, shared)]
+        from%regions = &
+            [from%regions, local(layout%decomp, sender, moved(shared, -shift_x, -shift_y))]
+        to%points = to%points + shared%nx * shared%ny
+      end do
+    end do
+    from%points = to%points
+  end subroutine match
+
+  !> Return the points that belong to a rank, in the indices of the domain.
+  pure function owned(self, rank)
+    class(layout_type), intent(in) :: self
+    integer, intent(in) :: rank
+    type(region_type) :: owned
+
+    owned = widened(self, rank, merge(0, self%width, self%periodic), [0, 0])
+  end function owned
+
+  !> Return the points that belong to a rank or to its halo, in the indices of the domain.
+  pure function needed(self, rank)
+    class(layout_type), intent(in) :: self
+    integer, intent(in) :: rank
+    type(region_type) :: needed
+
+    needed = widened(self, rank, merge(self%depth, self%width, self%periodic), &
+        [self%depth, self%depth])
+  end function needed
+
+  !> Return the internal region of a rank with some points more, in x and in y: so many where it
+  !> ends at an end of the domain, and so many where it ends within.
+  pure function widened(self, rank, at_end, within) result(region)
+    class(layout_type), intent(in) :: self
+    integer, intent(in) :: rank, at_end(2), within(2)
+    type(region_type) :: region
+
+    associate (domain => self%decomp, own => self%decomp%subdomains(rank)%global)
+      region = between( &
+          own%xstart - merge(at_end(1), within(1), own%xstart == 1), &
+          own%xstop + merge(at_end(1), within(1), own%xstop == domain%global_nx), &
+          own%ystart - merge(at_end(2), within(2), own%ystart == 1), &
+          own%ystop + merge(at_end(2), within(2), own%ystop == domain%global_ny))
+    end associate
+  end function widened
+
+  !> Return a region of the domain in the indices of a rank's arrays.
+  pure function local(decomp, rank, region)
+    type(decomposition_type), intent(in) :: decomp
+    integer, intent(in) :: rank
+    type(region_type), intent(in) :: region
+    type(region_type) :: local
+
+    associate (part => decomp%subdomains(rank))
+      local = moved(region, part%internal%xstart - part%global%xstart, &
+          part%internal%ystart - part%global%ystart)
+    end associate
+  end function local
+
+  !> Return a region that is so far away.
+  pure function moved(region, x, y)
+    type(region_type), intent(in) :: region
+    integer, intent(in) :: x, y
+    type(region_type) :: moved
+
+    moved = between(region%xstart + x, region%xstop + x, region%ystart + y, region%ystop + y)
+  end function moved
+
+  !> Return what two regions have in common; its extents are not positive if that is nothing.
+  pure function intersection(one, other)
+    type(region_type), intent(in) :: one, other
+    type(region_type) :: intersection
+
+    intersection = between(max(one%xstart, other%xstart), min(one%xstop, other%xstop), &
+        max(one%ystart, other%ystart), min(one%ystop, other%ystop))
+  end function intersection
+
+  !> Return the region between four indices.
+  pure function between(xstart, xstop, ystart, ystop)
+    integer, intent(in) :: xstart, xstop, ystart, ystop
+    type(region_type) :: between
+
+    between = region_type(xstop - xstart + 1, ystop - ystart + 1, xstart, xstop, ystart, ystop)
+  end function between
+
+  !> Return the number of points that this rank sends.
+  pure function count_sent(self)
+    class(halo_plan_type), intent(in) :: self
+    integer :: count_sent
+
+    count_sent = sum(self%sent%points)
+  end function count_sent
+
+  !> Return the number of points that this rank receives.
+  pure function count_received(self)
+    class(halo_plan_type), intent(in) :: self
+    integer :: count_received
+
+    count_received = sum(self%received%points)
+  end function count_received
+
+end module halo_plan_mod

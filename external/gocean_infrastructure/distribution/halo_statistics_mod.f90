@@ -1,0 +1,46 @@
+!> Owns the count of what halo exchanges have cost this rank.
+module halo_statistics_mod
+
+  use, intrinsic :: iso_fortran_env, only: int64
+
+  implicit none
+  private
+
+  public :: count_exchange, get_halo_statistics, reset_halo_statistics
+
+  !> What was done: exchanges of a field, and the messages and bytes that this rank sent in them.
+  !> Fields that are exchanged together count each, and share their messages.
+  type, public :: halo_statistics_type
+    integer(int64) :: exchanges = 0
+    integer(int64) :: messages = 0
+    integer(int64) :: bytes = 0
+  end type halo_statistics_type
+
+  type(halo_statistics_type), save :: done
+
+contains
+
+  !> Count the exchange of some fields together.
+  subroutine count_exchange(fields, messages, bytes)
+    integer, intent(in) :: fields
+    integer, intent(in) :: messages
+    integer, intent(in) :: bytes
+
+    done%exchanges = done%exchanges + fields
+    done%messages = done%messages + messages
+    done%bytes = done%bytes + bytes
+  end subroutine count_exchange
+
+  !> Return what was done since the program began or the count was reset.
+  function get_halo_statistics() result(statistics)
+    type(halo_statistics_type) :: statistics
+
+    statistics = done
+  end function get_halo_statistics
+
+  !> Start counting from nothing.
+  subroutine reset_halo_statistics()
+    done = halo_statistics_type()
+  end subroutine reset_halo_statistics
+
+end module halo_statistics_mod

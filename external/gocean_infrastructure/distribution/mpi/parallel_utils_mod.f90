@@ -1,0 +1,156 @@
+!> Owns all that this library knows of other ranks: here it reaches them by MPI.
+!>
+!> Until `parallel_init` is called, a rank is alone. The same module in ../serial does without MPI.
+module parallel_utils_mod
+
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use kind_params_mod, only: go_wp
+  use mpi, only: mpi_abort, mpi_allreduce, mpi_comm_dup, mpi_comm_rank, mpi_comm_size, &
+      mpi_comm_world, mpi_double_precision, mpi_finalize, mpi_gather, mpi_in_place, mpi_init, &
+      mpi_initialized, mpi_irecv, mpi_isend, mpi_max, mpi_min, mpi_statuses_ignore, mpi_sum, &
+      mpi_waitall
+
+  implicit none
+  private
+
+  public :: parallel_init, parallel_finalise, parallel_abort
+  public :: get_rank, get_num_ranks
+  public :: global_sum, global_min, global_max, gather
+  public :: start_receiving, start_sending, finish_messages
+
+  !> Whether messages can be sent between ranks.
+  logical, public, parameter :: dist_mem_enabled = .true.
+
+  !> What the messages of halo exchanges are marked with.
+  integer, parameter :: halo_tag = 1
+
+  integer, save :: communicator = mpi_comm_world
+  integer, save :: number_of_ranks = 1
+  integer, save :: this_rank = 1
+
+contains
+
+  !> Start MPI unless the program has, and number the ranks.
+  subroutine parallel_init()
+    logical :: started
+    integer :: error
+
+    call mpi_initialized(started, error)
+    if (.not. started) call mpi_init(error)
+    call mpi_comm_dup(mpi_comm_world, communicator, error)
+    call mpi_comm_size(communicator, number_of_ranks, error)
+    call mpi_comm_rank(communicator, this_rank, error)
+    this_rank = this_rank + 1
+  end subroutine parallel_init
+
+  !> Stop MPI.
+  subroutine parallel_finalise()
+    integer :: error
+
+    call mpi_finalize(error)
+  end subroutine parallel_finalise
+
+  !> Stop the program on all ranks with a message.
+  subroutine parallel_abort(msg)
+    character(len=*), intent(in) :: msg
+    logical :: started
+    integer :: error
+
+    write (error_unit, '(a)') msg
+    call mpi_initialized(started, error)
+    if (started) call mpi_abort(communicator, 1, error)
+    error stop 1
+  end subroutine parallel_abort
+
+  !> Return the number of this rank; the first is 1.
+  function get_rank() result(rank)
+    integer :: rank
+
+    rank = this_rank
+  end function get_rank
+
+  !> Return how many ranks there are.
+  function get_num_ranks() result(num)
+    integer :: num
+
+    num = number_of_ranks
+  end function get_num_ranks
+
+  !> Replace `var` by its sum over all ranks. One partial sum of each rank is added, so the last
+  !> digits depend on the number of ranks.
+  subroutine global_sum(var)
+    real(go_wp), intent(inout) :: var
+
+    call reduce(var, mpi_sum)
+  end subroutine global_sum
+
+  !> Replace `var` by its least value on any rank.
+  subroutine global_min(var)
+    real(go_wp), intent(inout) :: var
+
+    call reduce(var, mpi_min)
+  end subroutine global_min
+
+  !> Replace `var` by its greatest value on any rank.
+  subroutine global_max(var)
+    real(go_wp), intent(inout) :: var
+
+    call reduce(var, mpi_max)
+  end subroutine global_max
+
+  !> Replace `var` by what an operation makes of its values on all ranks.
+  subroutine reduce(var, operation)
+    real(go_wp), intent(inout) :: var
+    integer, intent(in) :: operation
+    integer :: error
+
+    if (number_of_ranks == 1) return
+    call mpi_allreduce(mpi_in_place, var, 1, mpi_double_precision, operation, communicator, error)
+  end subroutine reduce
+
+  !> Set `recv_buffer` on the first rank to the values of all ranks, one after the other; all send
+  !> equally many.
+  subroutine gather(send_buffer, recv_buffer)
+    real(go_wp), contiguous, intent(in) :: send_buffer(:)
+    real(go_wp), contiguous, intent(inout) :: recv_buffer(:)
+    integer :: error
+
+    if (number_of_ranks == 1) then
+      recv_buffer(:size(send_buffer)) = send_buffer
+      return
+    end if
+    call mpi_gather(send_buffer, size(send_buffer), mpi_double_precision, recv_buffer, &
+        size(send_buffer), mpi_double_precision, 0, communicator, error)
+  end subroutine gather
+
+  !> Start to receive values from a rank; they may not be touched before `request` is finished.
+  subroutine start_receiving(values, rank, request)
+    real(go_wp), contiguous, intent(inout) :: values(:)
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
+    integer :: error
+
+    call mpi_irecv(values, size(values), mpi_double_precision, rank - 1, halo_tag, communicator, &
+        request, error)
+  end subroutine start_receiving
+
+  !> Start to send values to a rank; they may not be changed before `request` is finished.
+  subroutine start_sending(values, rank, request)
+    real(go_wp), contiguous, intent(in) :: values(:)
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
+    integer :: error
+
+    call mpi_isend(values, size(values), mpi_double_precision, rank - 1, halo_tag, communicator, &
+        request, error)
+  end subroutine start_sending
+
+  !> Wait for messages; there may be none.
+  subroutine finish_messages(requests)
+    integer, contiguous, intent(inout) :: requests(:)
+    integer :: error
+
+    call mpi_waitall(size(requests), requests, mpi_statuses_ignore, error)
+  end subroutine finish_messages
+
+end module parallel_utils_mod

@@ -1,0 +1,100 @@
+!> Owns all that this library knows of other ranks: here there are none.
+!>
+!> The same module in ../mpi passes messages by MPI.
+module parallel_utils_mod
+
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use kind_params_mod, only: go_wp
+
+  implicit none
+  private
+
+  public :: parallel_init, parallel_finalise, parallel_abort
+  public :: get_rank, get_num_ranks
+  public :: global_sum, global_min, global_max, gather
+  public :: start_receiving, start_sending, finish_messages
+
+  !> Whether messages can be sent between ranks.
+  logical, public, parameter :: dist_mem_enabled = .false.
+
+contains
+
+  !> Start what ranks need before they communicate: nothing.
+  subroutine parallel_init()
+  end subroutine parallel_init
+
+  !> End what `parallel_init` has started: nothing.
+  subroutine parallel_finalise()
+  end subroutine parallel_finalise
+
+  !> Stop the program with a message.
+  subroutine parallel_abort(msg)
+    character(len=*), intent(in) :: msg
+
+    write (error_unit, '(a)') msg
+    error stop 1
+  end subroutine parallel_abort
+
+  !> Return the number of this rank; the first is 1.
+  function get_rank() result(rank)
+    integer :: rank
+
+    rank = 1
+  end function get_rank
+
+  !> Return how many ranks there are.
+  function get_num_ranks() result(num)
+    integer :: num
+
+    num = 1
+  end function get_num_ranks
+
+  !> Replace `var` by its sum over all ranks, which it is already.
+  subroutine global_sum(var)
+    real(go_wp), intent(inout) :: var
+  end subroutine global_sum
+
+  !> Replace `var` by its least value on any rank, which it is already.
+  subroutine global_min(var)
+    real(go_wp), intent(inout) :: var
+  end subroutine global_min
+
+  !> Replace `var` by its greatest value on any rank, which it is already.
+  subroutine global_max(var)
+    real(go_wp), intent(inout) :: var
+  end subroutine global_max
+
+  !> Set `recv_buffer` on the first rank to the values of all ranks, one after the other.
+  subroutine gather(send_buffer, recv_buffer)
+    real(go_wp), contiguous, intent(in) :: send_buffer(:)
+    real(go_wp), contiguous, intent(inout) :: recv_buffer(:)
+
+    recv_buffer(:size(send_buffer)) = send_buffer
+  end subroutine gather
+
+  !> Start to receive values from a rank. A rank that is alone has none to receive from.
+  subroutine start_receiving(values, rank, request)
+    real(go_wp), contiguous, intent(inout) :: values(:)
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
+
+    request = 0
+    call parallel_abort('There is no other rank to receive from.')
+  end subroutine start_receiving
+
+  !> Start to send values to a rank. A rank that is alone has none to send to.
+  subroutine start_sending(values, rank, request)
+    real(go_wp), contiguous, intent(in) :: values(:)
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
+
+    request = 0
+    call parallel_abort('There is no other rank to send to.')
+  end subroutine start_sending
+
+  !> Wait for messages; there are none.
+  subroutine finish_messages(requests)
+    integer, contiguous, intent(inout) :: requests(:)
+  end subroutine finish_messages
+
+end module parallel_utils_mod
