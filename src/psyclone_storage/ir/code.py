@@ -10,7 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.unit import Declare, Directive, Line, Opaque, Use
+from psyclone_storage.ir.unit import Blank, Comment, Declare, Directive, Line, Opaque, Use
+
+Specified = Declare | Comment | Blank | Opaque
+"""What stands in a specification part, besides imports and directives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure of a module: its name in lower case and its place, opening to end."""
+
+    name: str
+    place: Span = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +29,18 @@ class KernelModule:
     """The module around a kernel's subroutine, as its author wrote it.
 
     `routine` is the place of the subroutine, from its opening statement to its end. `uses` are the
-    module's own. `declarations` are its variables and constants, which every procedure in it sees;
-    `procedures` the names of all procedures in it, in lower case.
+    module's own. `declarations` are its specification part in order, the rest of it opaque;
+    `procedures` are all procedures in it, the subroutine among them, and `generics` the names, in
+    lower case, of its interfaces.
     """
 
     name: str
     source: SourceText = field(repr=False)
     routine: Span = field(repr=False)
     uses: tuple[Use, ...] = ()
-    declarations: tuple[Declare, ...] = ()
-    procedures: frozenset[str] = frozenset()
+    declarations: tuple[Specified, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    generics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +48,22 @@ class KernelCode:
     """A kernel's subroutine.
 
     `dummies` are the names of its arguments, in order. `prefix` is what stands before the word
-    `subroutine`, as `pure`. `uses` are its own, not those of the module around it.
-    `declarations` are its specification part in order, `directives` are those at its end, as
-    `acc routine seq`.
+    `subroutine`, as `pure`, `suffix` what stands behind the arguments, as `bind(c)`. `uses` are its
+    own, not those of the module around it. `declarations` are its specification part in order,
+    `directives` are those at its end, as `acc routine seq`. `internal` are its internal
+    procedures, without the word `contains`.
     """
 
     name: str
     dummies: tuple[str, ...]
-    declarations: tuple[Declare | Opaque, ...]
+    declarations: tuple[Specified, ...]
     body: tuple[Line, ...]
     module: KernelModule
     uses: tuple[Use, ...] = ()
     prefix: str = ""
     directives: tuple[Directive, ...] = ()
+    suffix: str = ""
+    internal: Opaque | None = None
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""

@@ -105,6 +105,11 @@ _SIGN = _RANK["+"]
 _TIGHT = 10
 
 
+def is_spelt(op: str) -> bool:
+    """Return whether `op` is an operator of the language, whose precedence is known."""
+    return op in _RANK
+
+
 def spell(expr: Expr) -> str:
     """Return the canonical spelling of `expr`."""
     return _spell(expr, 0)
@@ -138,7 +143,7 @@ def _listed(items: tuple[Expr, ...]) -> str:
 
 def _spell_unary(op: str, operand: Expr, outer: int) -> str:
     if op == ".not.":
-        return _bracketed(f"{op} {_spell(operand, _RANK[op])}", _RANK[op], outer)
+        return _bracketed(f"{op} {_spell(operand, _RANK[op] + 1)}", _RANK[op], outer)
     # A sign binds like an addition, and no two operators may stand side by side.
     return _bracketed(f"{op}{_spell(operand, _SIGN + 1)}", _SIGN, outer)
 

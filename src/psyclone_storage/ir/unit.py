@@ -18,9 +18,13 @@ from psyclone_storage.ir.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A line, or several, for the person who reads the generated code."""
+    """A line, or several, for the person who reads the generated code.
+
+    An author's own is `as_written`: one line, all that stands behind its `!`.
+    """
 
     text: str
+    as_written: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ alone: no date, no path, so that equal programs give equal files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
@@ -41,7 +42,7 @@ def emit_unit(unit: Unit) -> str:
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")
     for use in unit.uses:
-        lines += wrapped(_use(use), _STEP)
+        lines += wrapped(emit_use(use), _STEP)
     lines += ["", "  implicit none", "", "  private"]
     for routine in unit.routines:
         lines += wrapped(f"public :: {routine.name}", _STEP)
@@ -52,7 +53,8 @@ def emit_unit(unit: Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _use(use: Use) -> str:
+def emit_use(use: Use) -> str:
+    """Return a `use` statement."""
     names = ", ".join(
         name.local if name.local == name.original else f"{name.local} => {name.original}"
         for name in use.names
@@ -76,8 +78,14 @@ def _routine(routine: Routine) -> Iterator[str]:
         entities = ", ".join(map(_entity, alike))
         yield from wrapped(_declaration(alike[0], entities), 2 * _STEP)
     yield ""
-    yield from _lines(routine.body, 2 * _STEP)
+    yield from emit_lines(routine.body, 2 * _STEP)
     yield f"  end subroutine {routine.name}"
+
+
+def emit_declarations(declares: Iterable[Declare], indent: int) -> Iterator[str]:
+    """Yield declarations in their order; neighbours that differ in the entity alone are one."""
+    for head, alike in groupby(declares, key=lambda item: _declaration(item, "")):
+        yield from wrapped(head + ", ".join(map(_entity, alike)), indent)
 
 
 def _needs_others(declare: Declare) -> bool:
@@ -113,7 +121,8 @@ def _type(data_type: DataType, polymorphic: bool) -> str:
             return f"{intrinsic.value}(kind={kind})"
 
 
-def _lines(lines: Iterable[Line], indent: int) -> Iterator[str]:
+def emit_lines(lines: Iterable[Line], indent: int) -> Iterator[str]:
+    """Yield statements, the outermost behind `indent` blanks."""
     for line in lines:
         yield from _line(line, indent)
 
@@ -122,8 +131,8 @@ def _line(line: Line, indent: int) -> Iterator[str]:
     match line:
         case Blank():
             yield ""
-        case Comment(text):
-            yield from commented(text, indent)
+        case Comment(text, as_written):
+            yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
         case Directive(text):
             yield from _directive(text, indent)
         case Assign(target, value):
@@ -141,7 +150,7 @@ def _line(line: Line, indent: int) -> Iterator[str]:
         case Do(variable, start, stop, body, step):
             by = f", {spell(step)}" if step is not None else ""
             yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}{by}", indent)
-            yield from _lines(body, indent + _STEP)
+            yield from emit_lines(body, indent + _STEP)
             yield " " * indent + "end do"
         case If(branches, otherwise):
             yield from _choice(branches, otherwise, indent)
@@ -150,9 +159,12 @@ def _line(line: Line, indent: int) -> Iterator[str]:
 
 
 def _verbatim(text: str, indent: int) -> Iterator[str]:
-    """Yield an author's statements: the first line where it belongs, the rest as written."""
+    """Yield an author's statements: the first line where it belongs, the rest as written.
+
+    A line of the preprocessor's starts in the first column.
+    """
     first, *further = text.split("\n")
-    yield " " * indent + first
+    yield first if first.startswith("#") else " " * indent + first
     yield from further
 
 
@@ -162,10 +174,10 @@ def _choice(
     for number, branch in enumerate(branches):
         word = "else if" if number else "if"
         yield from wrapped(f"{word} ({spell(branch.condition)}) then", indent)
-        yield from _lines(branch.body, indent + _STEP)
+        yield from emit_lines(branch.body, indent + _STEP)
     if otherwise:
         yield " " * indent + "else"
-        yield from _lines(otherwise, indent + _STEP)
+        yield from emit_lines(otherwise, indent + _STEP)
     yield " " * indent + "end if"
 
 

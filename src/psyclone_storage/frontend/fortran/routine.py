@@ -18,7 +18,7 @@ from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine, ScopeKind
 
-_SPECIFIES = re.compile(
+SPECIFIES = re.compile(
     r"(?:implicit|import|parameter|save|external|intrinsic|dimension|pointer|target|allocatable"
     r"|contiguous|optional|intent|value|volatile|asynchronous|data|common|equivalence|namelist"
     r"|procedure|private|public|protected|bind|enum|enumerator)\b(?!\s*=)"
@@ -67,7 +67,7 @@ def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
 def _read_up_to_body(reader: UnitReader, wanted: str) -> OpenScope | None:
     """Return the subroutine `wanted` once all that it declares has been read."""
     for statement, scope in reader.others():
-        if scope is None or _SPECIFIES.match(statement.text):
+        if scope is None or SPECIFIES.match(statement.text):
             continue
         if _is_wanted(scope, wanted):
             return scope

@@ -1,0 +1,133 @@
+"""The code of a kernel's subroutine, and what the module around it offers.
+
+Statements are told apart in `specified` and `constructs`; fparser reads the expressions, types and
+entities in them (`reader`). What is not understood is kept as it is written (`ir.unit.Opaque`).
+Nothing is read unless somebody asks.
+"""
+
+from __future__ import annotations
+
+import re
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.frontend.fortran.brackets import closing
+from psyclone_storage.frontend.fortran.constructs import read_lines
+from psyclone_storage.frontend.fortran.elements import Element, Remark, elements, opaque
+from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.specification import END_TYPE, TYPE_DEFINITION
+from psyclone_storage.frontend.fortran.specified import (
+    INTERFACE,
+    end_of_specification,
+    read_specification,
+)
+from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.unit import Opaque
+
+_HEAD = re.compile(r"(?P<prefix>.*?)\bsubroutine\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE)
+_PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
+_NOT_NESTED = ("P005", "P006")
+
+
+def read_code(source: SourceText, name: str) -> KernelCode:
+    """Return the subroutine `name` of a module.
+
+    Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
+    the file cannot be told apart (P005, P006).
+    """
+    reader = UnitReader(source)
+    for _ in reader.others():
+        """Scopes are complete once all statements have been read."""
+    raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
+    for scope in reader.opened:
+        around = scope.parent
+        if around is not None and _is_wanted(scope, around, name.lower()):
+            statements = list(scan(source))
+            return _code(scope, _module(reader, around, scope, statements), statements)
+    hint = did_you_mean(name, sorted(subroutine_names(source)))
+    message = f"The subroutine '{name}' is in no module of '{source.name}'."
+    raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
+
+
+def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:
+    is_of_module = scope.kind is ScopeKind.SUBROUTINE and around.kind is ScopeKind.MODULE
+    return is_of_module and scope.name.lower() == name
+
+
+def _module(
+    reader: UnitReader, around: OpenScope, scope: OpenScope, statements: list[Statement]
+) -> KernelModule:
+    run = _elements(around, statements)
+    specification = read_specification(run[: _contains(run)])
+    own = [item for item in reader.opened if item.parent is around and item.kind in _PROCEDURES]
+    heads = (INTERFACE.match(item.text) for item in run if isinstance(item, Statement))
+    return KernelModule(
+        around.name,
+        around.opening.source,
+        _place(scope),
+        specification.uses,
+        specification.declarations,
+        tuple(Procedure(item.name.lower(), _place(item)) for item in own),
+        frozenset(head["name"].lower() for head in heads if head and head["name"]),
+    )
+
+
+def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -> KernelCode:
+    text = scope.opening.text
+    head = _HEAD.match(text)
+    prefix = head["prefix"].strip() if head else ""
+    close = closing(text, head.start("dummies")) if head and head["dummies"] else -1
+    run = _elements(scope, statements)
+    contains = _contains(run)
+    body = end_of_specification(run[:contains])
+    specification = read_specification(run[:body])
+    return KernelCode(
+        scope.name,
+        scope.dummies,
+        specification.declarations,
+        read_lines(run[body:contains]),
+        module,
+        specification.uses,
+        prefix,
+        specification.directives,
+        text[close + 1 :].strip() if close >= 0 else "",
+        _internal(run[contains + 1 :]),
+    )
+
+
+def _place(scope: OpenScope) -> Span:
+    return Span(scope.opening.source, scope.opening.offset(0), scope.stop)
+
+
+def _elements(scope: OpenScope, statements: list[Statement]) -> list[Element]:
+    """Return all that stands between the opening and the end statement of `scope`."""
+    first = scope.opening.whole().stop
+    inside = [item for item in statements if first <= item.offset(0) < scope.stop]
+    place = Span(scope.opening.source, first, inside[-1].offset(0))
+    return list(elements(inside[:-1], place))
+
+
+def _contains(run: list[Element]) -> int:
+    """Return the position of the `contains` of the scope itself, behind the end if none.
+
+    That of a type comes before `end type`.
+    """
+    in_type = False
+    for place, item in enumerate(run):
+        if isinstance(item, Statement):
+            in_type = (
+                in_type or TYPE_DEFINITION.match(item.text) is not None
+            ) and not END_TYPE.match(item.text)
+            if item.text.lower() == "contains" and not in_type:
+                return place
+    return len(run)
+
+
+def _internal(run: list[Element]) -> Opaque | None:
+    """Return the internal procedures in `run` without the lines around them."""
+    inner = [place for place, item in enumerate(run) if not isinstance(item, Remark)]
+    return opaque(run[inner[0] : inner[-1] + 1]) if inner else None
