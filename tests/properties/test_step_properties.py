@@ -95,7 +95,7 @@ def has_levels_of_pinned(schedule: Schedule, world: World) -> bool:
     return all(
         term.whole
         or sum(world.extents[name] for name in term.names) + term.constant <= world.levels
-        for item in schedule.body
+        for item in statements(schedule)
         if isinstance(item, HaloExchange) and item.pinned
         for term in item.depth.terms
     )

@@ -18,6 +18,7 @@ from psyclone_storage.analysis.access import DataAccess, DataUse, parts_of
 from psyclone_storage.analysis.touch import data_by_name
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
+    Compound,
     Construct,
     Datum,
     GlobalReduction,
@@ -26,6 +27,7 @@ from psyclone_storage.ir.schedule import (
     Loop,
     MarkHalo,
     Phase,
+    Region,
     Schedule,
     Statement,
 )
@@ -150,9 +152,9 @@ def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
             yield DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)
         case KernelCall():
             yield from _call_uses(item.uid, item, data)
-        case Loop() | Construct():
+        case Loop() | Construct() | Region():
             for inner in statements(item):
-                if not isinstance(inner, Loop | Construct):
+                if not isinstance(inner, Compound):
                     for use in _certain_uses(inner, data):
                         yield replace(use, statement=item.uid)
 
@@ -174,6 +176,7 @@ _STYLES = {
 _SHAPES: dict[type[Statement], str] = {
     Loop: "box",
     Construct: "box",
+    Region: "box",
     KernelCall: "box",
     HaloExchange: "ellipse",
     MarkHalo: "note",
@@ -210,6 +213,6 @@ _LEGEND = {Kind.FLOW: "solid green", Kind.ANTI: "dashed red", Kind.OUTPUT: "dott
 
 def _node(item: Statement) -> str:
     label = item.uid
-    if isinstance(item, Loop | Construct):
+    if isinstance(item, Compound):
         label += "".join(f"\\n{call.kernel.name}" for call in kernel_calls(item))
     return f'"{item.uid}" [shape={_SHAPES[type(item)]}, label="{label}"];'

@@ -18,7 +18,7 @@ from psyclone_storage.base.text import counted
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Reason, Schedule
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import in_sequence, kernel_calls
 
 
 def explain_halos(schedule: Schedule, rules: Rules) -> str:
@@ -29,7 +29,7 @@ def explain_halos(schedule: Schedule, rules: Rules) -> str:
     if not schedule.distributed:
         return f"{schedule.name}: one process has every value, so nothing is exchanged.\n"
     plan = plan_halos(schedule, rules)
-    pinned = sum(isinstance(item, HaloExchange) and item.pinned for item in schedule.body)
+    pinned = sum(isinstance(item, HaloExchange) and item.pinned for item in in_sequence(schedule))
     planned, spared = len(plan.exchanges), len(plan.spared)
     title = f"{schedule.name}: {counted(planned, 'halo exchange')}, {spared} proved unnecessary"
     title += f", {pinned} placed by a script" if pinned else ""

@@ -253,7 +253,7 @@ class _Walk:
         self._in_flight: set[Key] = set()
         self._waiting: set[Key] = set()
         self._vain_until: dict[Key, int] = {}
-        self._uids = {item.uid for item in schedule.body}
+        self._uids = {item.uid for item in in_sequence(schedule)}
         self._aliases = aliases_of(data_by_name(schedule))
 
     def run(self) -> None:

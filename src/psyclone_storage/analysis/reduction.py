@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.kernel import Access, ReductionOp
-from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Statement
+from psyclone_storage.ir.schedule import Compound, KernelCall, Statement
 from psyclone_storage.ir.walk import kernel_calls
 
 Reasons = tuple[Diagnostic, ...]
@@ -24,7 +24,7 @@ class Reduction(NamedTuple):
     op: ReductionOp
 
 
-def reductions_in(block: Loop | Construct) -> tuple[Reduction, ...]:
+def reductions_in(block: Compound) -> tuple[Reduction, ...]:
     """Return the reductions of the calls inside `block`, in order."""
     return tuple(
         Reduction(actual.datum, call.kernel.formula.reduction)
@@ -40,7 +40,7 @@ def reductions_in(block: Loop | Construct) -> tuple[Reduction, ...]:
 def may_share_region(blocks: Sequence[Statement]) -> Reasons:
     """Return why `blocks` must not run under one team of threads, for the sake of a reduction."""
     calls = [
-        call for block in blocks if isinstance(block, Loop | Construct)
+        call for block in blocks if isinstance(block, Compound)
         for call in kernel_calls(block)
     ]  # fmt: skip
     problems: dict[str, Diagnostic] = {}

@@ -12,18 +12,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from psyclone_storage.backend import abi_profile
+from psyclone_storage.backend.profile import profiled
 from psyclone_storage.backend.workspace import Imports, Workspace
 from psyclone_storage.ir.schedule import (
-    Construct,
+    Compound,
     HaloExchange,
     Invoke,
-    Loop,
     Program,
+    Region,
     Schedule,
     Statement,
 )
 from psyclone_storage.ir.unit import Blank, Comment, Declare, Line, Routine, Unit
 from psyclone_storage.ir.walk import kernel_calls
+
+Timed = Callable[[Region, tuple[Line, ...]], tuple[Line, ...]]
 
 
 class RoutineLowering(Protocol):
@@ -33,7 +37,7 @@ class RoutineLowering(Protocol):
         """Return the declarations of the routine's dummy arguments, in order."""
 
     def lower(self, statement: Statement) -> tuple[Line, ...]:
-        """Return the lines of a statement that stands directly in the schedule."""
+        """Return the lines of a statement that stands directly in the schedule or a region."""
 
     def finish(self) -> None:
         """Add to the set-up what can only be known when all statements are lowered."""
@@ -69,11 +73,11 @@ def _lower_invoke(
 ) -> Routine:
     schedule = invoke.schedule
     home_of_kind = partial(_home_of_kind, invoke, infrastructure)
-    taken = infrastructure.reserved | _taken(program, schedule)
+    taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
     work = Workspace(imports, taken, home_of_kind)
     lowering = infrastructure.begin(schedule, work)
     dummies = lowering.dummies()
-    body = tuple(_lower_body(lowering, schedule))
+    body = tuple(_lower_body(lowering, schedule.body, partial(profiled, work, program.name)))
     lowering.finish()
     heading = Comment(_heading(schedule))
     lines = (*work.set_up(), heading, *body, *work.tear_down())
@@ -106,12 +110,20 @@ def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> 
     return infrastructure.home_of_kind(kind.lower())
 
 
-def _lower_body(lowering: RoutineLowering, schedule: Schedule) -> Iterator[Line]:
-    """Yield the statements, an empty line before each loop and before the exchanges for it."""
+def _lower_body(
+    lowering: RoutineLowering, body: tuple[Statement, ...], timed: Timed
+) -> Iterator[Line]:
+    """Yield the statements, an empty line before each loop and before the exchanges for it.
+
+    `timed` puts the lines of a region between the calls of a profiler.
+    """
     before: Statement | None = None
-    for statement in schedule.body:
-        lines = lowering.lower(statement)
-        starts = isinstance(statement, Loop | HaloExchange | Construct)
+    for statement in body:
+        if isinstance(statement, Region):
+            lines = timed(statement, tuple(_lower_body(lowering, statement.body, timed)))
+        else:
+            lines = lowering.lower(statement)
+        starts = isinstance(statement, HaloExchange | Compound)
         if before is not None and starts and not isinstance(before, HaloExchange):
             yield Blank()
         yield from lines

@@ -38,6 +38,7 @@ from psyclone_storage.ir.schedule import (
     MarkHalo,
     Over,
     Program,
+    Region,
     Schedule,
     Statement,
 )
@@ -111,8 +112,8 @@ def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
             return mark_lines(context, statement)
         case GlobalReduction():
             return reduction_lines(context, statement)
-        case KernelCall(uid):
-            raise InternalError(f"Call '{uid}' stands outside of any loop.")
+        case KernelCall() | Region():
+            raise InternalError(f"'{statement.uid}' stands outside of any loop.")
 
 
 def _reduction_starts(context: Context, block: Loop | Construct) -> Iterator[Assign]:

@@ -78,7 +78,13 @@ def _make_compiler(options: Options, settings: Settings) -> Compiler:
     )
     limit = LineLimit(options.line_length)
     request = Request(
-        options.api, options.distributed, folders, options.script, options.steps, limit
+        options.api,
+        options.distributed,
+        folders,
+        options.script,
+        options.steps,
+        limit,
+        options.profile,
     )
     return make_compiler(settings, request)
 

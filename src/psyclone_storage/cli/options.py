@@ -29,6 +29,7 @@ examples:
   psyclone-storage alg.x90 -d kernels -oalg alg.f90 -opsy psy.f90 --compile
 """
 
+_GRAINS = {"invokes": "invokes", "routines": "invokes", "kernels": "kernels"}
 _SOURCES = (".f90", ".f03", ".f08", ".x90")
 
 
@@ -37,7 +38,7 @@ class Options:
     """What one call of the command asks for.
 
     `api` and `distributed` are None where the settings decide. `schedule_json` and `dag` are None
-    if not asked for, and `-` for standard output.
+    if not asked for, and `-` for standard output. `profile` holds `invokes`, `kernels` or both.
     """
 
     files: tuple[Path, ...]
@@ -50,6 +51,7 @@ class Options:
     includes: tuple[Path, ...]
     script: Path | None
     steps: str
+    profile: tuple[str, ...]
     line_length: str
     distributed: bool | None
     config: str
@@ -96,6 +98,7 @@ def read_options(words: Sequence[str]) -> Options:
         includes=tuple(given.include or ()),
         script=given.script,
         steps="; ".join(given.steps or ()),
+        profile=tuple(_GRAINS[word] for word in given.profile or ()),
         line_length=given.limit,
         distributed=given.distributed,
         config=given.config,
@@ -291,6 +294,11 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
         "--apply", dest="steps", action="append", metavar="'STEP; ...'",
         help="transformations by name, with options as in 'colour; openmp-parallel-do"
         "{schedule=dynamic}', applied wherever they may be; may be repeated",
+    )  # fmt: skip
+    group.add_argument(
+        "-p", "--profile", action="append", choices=tuple(_GRAINS),
+        help="let a profiler time each invoke (routines is another word for it) or the loops of "
+        "each kernel; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Program
+from psyclone_storage.ir.schedule import Invoke, Program
 from psyclone_storage.transform.catalogue import Refusal, Wish, grant, lacking
 from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.profile import Grain, regions_for
 from psyclone_storage.transform.workbench import Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
@@ -41,6 +42,25 @@ def apply_steps(
     return replace(program, invokes=invokes), tuple(
         (name, tuple(items)) for name, items in refused.items() if items
     )
+
+
+def with_profiles(program: Program, grains: frozenset[Grain], rules: Rules) -> Program:
+    """Return `program` with the regions of a profiler that `grains` ask for.
+
+    Those of kernels lie in those of invokes.
+    """
+    for grain in (Grain.KERNELS, Grain.INVOKES):
+        if grain in grains:
+            invokes = tuple(_profiled(invoke, grain, rules) for invoke in program.invokes)
+            program = replace(program, invokes=invokes)
+    return program
+
+
+def _profiled(invoke: Invoke, grain: Grain, rules: Rules) -> Invoke:
+    bench = Workbench(invoke.schedule, rules)
+    for step in regions_for(invoke.schedule, grain):
+        bench.apply(step)
+    return replace(invoke, schedule=bench.schedule)
 
 
 def unfinished(program: Program) -> tuple[Diagnostic, ...]:

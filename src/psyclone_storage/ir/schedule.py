@@ -13,7 +13,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.kernel import Access, ArgKind, Kernel, ReductionOp
+from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.types import DataType
@@ -77,7 +77,8 @@ class Over(Enum):
     """What a loop counts.
 
     The points of a structured grid are counted by two loops, one over the rows (j) and one over
-    the columns (i) of the grid, whichever is inside the other.
+    the columns (i) of the grid, whichever is inside the other. A loop over tiles of rows counts
+    their first rows; inside it stands the loop over the rows of a tile.
     """
 
     CELLS = "cells"
@@ -87,6 +88,18 @@ class Over(Enum):
     CELLS_OF_COLOUR = "cells of a colour"
     ROWS = "rows"
     COLUMNS = "columns"
+    TILE_COLOURS = "colours of tiles"
+    TILES_OF_COLOUR = "tiles of a colour"
+    CELLS_OF_TILE = "cells of a tile"
+    ROW_TILES = "tiles of rows"
+    ROWS_OF_TILE = "rows of a tile"
+    COLUMN_TILES = "tiles of columns"
+    COLUMNS_OF_TILE = "columns of a tile"
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether what is counted has to be done one after the other, as colours."""
+        return self in (Over.COLOURS, Over.TILE_COLOURS)
 
 
 class Reach(Enum):
@@ -141,7 +154,8 @@ class Loop:
     """A loop; one over `Over.DOMAIN` calls its body once.
 
     `bounds_from` is the position of the argument of its first call whose function space and mesh
-    give the bounds.
+    give the bounds. On a grid a step may have given it `bounds` in terms of the ends of the grid's
+    internal region. `tile` is the number of rows or columns in a tile, for loops over those.
     """
 
     uid: str
@@ -149,6 +163,8 @@ class Loop:
     extent: Extent
     bounds_from: int
     body: tuple[Statement, ...]
+    bounds: GridBounds | None = None
+    tile: int = 0
 
 
 class Directive(Enum):
@@ -250,7 +266,25 @@ class GlobalReduction:
     op: ReductionOp
 
 
-Statement = KernelCall | Loop | Construct | HaloExchange | MarkHalo | GlobalReduction
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Statements that a profiler counts and times as one, under the name `name`.
+
+    `module` is the name that the region's module goes by, empty for the one that is generated.
+    Regions hold whole loops and constructs, and other regions; no loop or construct holds one.
+    `with_exchanges` tells whether the exchanges for its first loop happen inside of it.
+    """
+
+    uid: str
+    module: str
+    name: str
+    body: tuple[Statement, ...]
+    with_exchanges: bool = True
+
+
+Statement = KernelCall | Loop | Construct | Region | HaloExchange | MarkHalo | GlobalReduction
+Compound = Loop | Construct | Region
+"""The statements that have others inside."""
 
 
 # ---------------------------------------------------------------------------- trees

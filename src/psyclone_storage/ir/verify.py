@@ -22,6 +22,7 @@ from psyclone_storage.ir.schedule import (
     Over,
     Phase,
     Reach,
+    Region,
     Schedule,
     Statement,
 )
@@ -63,6 +64,9 @@ def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
             yield from _check_loop(item)
         case Construct():
             yield from _check_construct(item)
+        case Region():
+            if not item.body:
+                yield Diagnostic("V017", f"There is nothing in the region '{item.uid}'.")
         case HaloExchange(uid=uid, datum=datum, component=component, depth=depth):
             yield from _check_component(uid, datum, component, data)
             if not depth.terms:
@@ -108,6 +112,9 @@ def _check_call(call: KernelCall, data: Data) -> Iterator[Diagnostic]:
 def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
     if not loop.body:
         yield Diagnostic("V008", f"'{loop.uid}' has no body.")
+    for item in loop.body:
+        if isinstance(item, Region):
+            yield Diagnostic("V017", f"The region '{item.uid}' is inside of '{loop.uid}'.")
     if loop.extent.in_halo != bool(loop.extent.depth.terms):
         reach = loop.extent.reach.value
         yield Diagnostic("V009", f"'{loop.uid}' reaches '{reach}', which its depth contradicts.")

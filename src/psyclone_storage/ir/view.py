@@ -14,6 +14,7 @@ from psyclone_storage.ir.kernel import KernelArg
 from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
+    Compound,
     Construct,
     Datum,
     DatumRole,
@@ -26,6 +27,7 @@ from psyclone_storage.ir.schedule import (
     Over,
     Phase,
     Reach,
+    Region,
     Schedule,
     Statement,
 )
@@ -93,7 +95,7 @@ def _datum_text(datum: Datum) -> str:
 def _rows(body: tuple[Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:
     for item in body:
         yield indent, item.uid, statement_text(item)
-        if isinstance(item, Loop | Construct):
+        if isinstance(item, Compound):
             yield from _rows(item.body, indent + 1)
 
 
@@ -104,6 +106,8 @@ def statement_text(item: Statement) -> str:
             return "call once" if over is Over.DOMAIN else f"{over.value}, {extent_text(extent)}"
         case Construct():
             return _construct_text(item)
+        case Region(module=module, name=name):
+            return f"profile {module}:{name}" if module else f"profile {name}"
         case KernelCall():
             args = "; ".join(map(_arg_text, item.kernel.args, item.args))
             return f"{item.kernel.name}({args})"
@@ -213,6 +217,15 @@ def _statement_json(item: Statement) -> Json:
                 "directive": item.directive.value,
                 "clauses": list(item.clauses),
                 "reproducible": item.reproducible,
+                "body": [_statement_json(inner) for inner in item.body],
+            }
+        case Region():
+            return {
+                "statement": "region",
+                "uid": item.uid,
+                "module": item.module or None,
+                "name": item.name,
+                "with_exchanges": item.with_exchanges,
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case KernelCall():

@@ -6,19 +6,27 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import (
+    Compound,
+    Construct,
+    KernelCall,
+    Loop,
+    Region,
+    Schedule,
+    Statement,
+)
 
-Block = Schedule | Loop | Construct
+Block = Schedule | Compound
 """Whatever has statements inside."""
 
-Tree = TypeVar("Tree", Schedule, Loop, Construct)
+Tree = TypeVar("Tree", Schedule, Loop, Construct, Region)
 
 
 def statements(tree: Block) -> Iterator[Statement]:
     """Yield every statement below `tree`, parents before their children, in order."""
     for statement in tree.body:
         yield statement
-        if isinstance(statement, Loop | Construct):
+        if isinstance(statement, Compound):
             yield from statements(statement)
 
 
@@ -28,15 +36,15 @@ def kernel_calls(tree: Block) -> tuple[KernelCall, ...]:
 
 
 def in_sequence(tree: Block) -> Iterator[Statement]:
-    """Yield what is done one after the other: inner constructs are opened, loops are not."""
+    """Yield what is done one after the other: constructs and regions are opened, loops not."""
     for statement in tree.body:
-        if isinstance(statement, Construct):
+        if isinstance(statement, Construct | Region):
             yield from in_sequence(statement)
         else:
             yield statement
 
 
-def outer_loops(tree: Schedule | Construct) -> tuple[Loop, ...]:
+def outer_loops(tree: Schedule | Construct | Region) -> tuple[Loop, ...]:
     """Return the loops that no other loop is around, in order."""
     return tuple(item for item in in_sequence(tree) if isinstance(item, Loop))
 
@@ -51,7 +59,7 @@ def path_to(tree: Block, uid: str) -> tuple[Statement, ...]:
     for statement in tree.body:
         if statement.uid == uid:
             return (statement,)
-        if isinstance(statement, Loop | Construct) and (inner := path_to(statement, uid)):
+        if isinstance(statement, Compound) and (inner := path_to(statement, uid)):
             return (statement, *inner)
     return ()
 
@@ -69,7 +77,7 @@ def _replaced(
     for place, statement in enumerate(body):
         if statement.uid == uid:
             return (*body[:place], *new, *body[place + 1 :])
-        if isinstance(statement, Loop | Construct):
+        if isinstance(statement, Compound):
             inner = _replaced(statement.body, uid, new)
             if inner is not statement.body:
                 changed = replace(statement, body=inner)

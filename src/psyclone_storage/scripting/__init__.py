@@ -31,6 +31,7 @@ from psyclone_storage.scripting.views import (
     MarkHalo,
     Node,
     Psy,
+    Region,
     Schedule,
 )
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
@@ -38,6 +39,7 @@ from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
+from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 
 __all__ = [
@@ -57,7 +59,9 @@ __all__ = [
     "OpenParallelRegion",
     "OverlapExchange",
     "ParallelDo",
+    "ProfileRegion",
     "Psy",
+    "Region",
     "Schedule",
     "ShareLoop",
     "SplitExchange",

@@ -70,7 +70,7 @@ class Node:
     def children(self) -> tuple[Node, ...]:
         """What is directly inside, in order."""
         inside = self._path[-1] if self._uid else self._tree
-        if not isinstance(inside, tree.Loop | tree.Construct | tree.Schedule):
+        if not isinstance(inside, tree.Compound | tree.Schedule):
             return ()
         return tuple(
             _view(self._session, item)
@@ -249,6 +249,19 @@ class Construct(Node):
         construct = self._path[-1]
         assert isinstance(construct, tree.Construct)
         return construct.directive.value
+
+
+class Region(Node):
+    """Statements that a profiler times as one."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The name under which a profiler reports it."""
+        region = self._path[-1]
+        assert isinstance(region, tree.Region)
+        return region.name
 
 
 class KernelCall(Node):
@@ -462,6 +475,7 @@ def _view(session: Session, statement: tree.Statement) -> Node:
 _VIEWS: dict[type, type[Node]] = {
     tree.Loop: Loop,
     tree.Construct: Construct,
+    tree.Region: Region,
     tree.KernelCall: KernelCall,
     tree.HaloExchange: HaloExchange,
     tree.MarkHalo: MarkHalo,

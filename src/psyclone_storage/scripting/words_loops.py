@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformation import (
@@ -12,11 +12,12 @@ from psyclone_storage.scripting.transformation import (
     Unsupported,
     two_nodes,
 )
-from psyclone_storage.scripting.views import Node
+from psyclone_storage.scripting.views import Node, Schedule
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step
 
@@ -77,12 +78,35 @@ class AsyncHaloExchange(Transformation):
         return SplitExchange(nodes[0].uid)
 
 
+class Profile(Transformation):
+    """Let a profiler time one or several neighbouring nodes; `region_name` is two names.
+
+    They are a module and a region, as PSyclone's option of that name.
+    """
+
+    options: Mapping[str, object] = {"region_name": None}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        first, last = nodes[0], nodes[-1]
+        if isinstance(first, Schedule):
+            first, last = first.children[0], first.children[-1]
+        names = options["region_name"]
+        if names is None:
+            return ProfileRegion(first.uid, last.uid)
+        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != 2:
+            message = f"A region is named by its module and itself, not by '{names}'."
+            raise TransformationError(Diagnostic("T015", message))
+        module, region = map(str, names)
+        return ProfileRegion(first.uid, last.uid, region, module)
+
+
 NAMES: Mapping[type[Transformation], str] = {
     Colour: "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans",
     RedundantComputation: "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
     LoopFuse: "LoopFuseTrans DynamoLoopFuseTrans LFRicLoopFuseTrans",
     Move: "MoveTrans",
     AsyncHaloExchange: "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans",
-    Unsupported: "ExtractTrans LFRicExtractTrans ProfileTrans",
+    Profile: "ProfileTrans ProfileRegionTrans",
+    Unsupported: "ExtractTrans LFRicExtractTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""

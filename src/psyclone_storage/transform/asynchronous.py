@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Phase, Schedule
+from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import find, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import check_flights
@@ -105,11 +105,16 @@ class OverlapExchange:
         return self._started_early(schedule, rules) or schedule
 
     def _started_early(self, schedule: Schedule, rules: Rules) -> Schedule | None:
-        """Return the schedule with the earliest start, None if it gains nothing."""
+        """Return the schedule with the earliest start, None if it gains nothing.
+
+        What is in a region of a profiler stays there, and so does the start of an exchange.
+        """
         before = {item.uid for item in statements(schedule)}
         split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
         uids = [item.uid for item in split.body]
-        start = next(uid for uid in uids if uid not in before)
+        start = next((uid for uid in uids if uid not in before), None)
+        if start is None:
+            return None
         best: Schedule | None = None
         for passed in reversed(split.body[: uids.index(start)]):
             step = MoveStatement(start, passed.uid)
@@ -118,7 +123,7 @@ class OverlapExchange:
             moved = step.apply(split, rules)
             if check_flights(moved, rules):
                 break
-            if isinstance(passed, Loop | Construct):
+            if isinstance(passed, Compound):
                 best = moved
         return best
 

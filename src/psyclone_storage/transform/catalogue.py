@@ -21,6 +21,7 @@ from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
+from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step, missing
 from psyclone_storage.transform.workbench import Workbench
@@ -37,6 +38,7 @@ STEPS: Mapping[str, type[Step]] = {
         ParallelDo,
         ShareLoop,
         OpenParallelRegion,
+        ProfileRegion,
     )
 }
 

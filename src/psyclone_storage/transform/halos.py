@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.analysis.halo import END, HaloPlan, plan_halos
@@ -23,6 +24,7 @@ from psyclone_storage.ir.schedule import (
     KernelCall,
     Loop,
     MarkHalo,
+    Region,
     Schedule,
     Statement,
 )
@@ -40,7 +42,7 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     kept: list[Statement] = []
     for item in body:
         inner = item
-        if isinstance(item, Construct):
+        if isinstance(item, Construct | Region):
             within = _bare(item.body)
             inner = item if within is item.body else replace(item, body=within)
         if not _is_derived(item):
@@ -64,16 +66,35 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
         return bare
     plan = plan_halos(bare, rules)
     before, after = _by_place(plan)
-    body: list[Statement] = []
-    for item in bare.body:
+    body = _arranged(bare.body, before, after)
+    return replace(bare, body=(*body, *before[END]))
+
+
+def _arranged(
+    body: tuple[Statement, ...],
+    before: Mapping[str, list[HaloExchange]],
+    after: Mapping[str, list[MarkHalo]],
+) -> Iterator[Statement]:
+    """Yield `body` with what goes before and after each of its statements."""
+    for item in body:
+        if isinstance(item, Region):
+            inside = tuple(_arranged(item.body, before, after))
+            lead = 0 if item.with_exchanges else _leading(inside)
+            yield from inside[:lead]
+            yield replace(item, body=inside[lead:])
+            continue
         hoisted, placed = _with_exchanges(item, before)
-        body += (*hoisted, placed)
+        yield from (*hoisted, placed)
         for inner in _opened(item):
-            body += after[inner.uid]
+            yield from after.get(inner.uid, ())
             if isinstance(inner, Loop):
-                body += _reductions(inner)
-    body += before[END]
-    return replace(bare, body=tuple(body))
+                yield from _reductions(inner)
+
+
+def _leading(body: tuple[Statement, ...]) -> int:
+    """Return how many derived exchanges `body` begins with."""
+    derived = takewhile(lambda item: isinstance(item, HaloExchange) and not item.pinned, body)
+    return len(tuple(derived))
 
 
 def _opened(item: Statement) -> Iterator[Statement]:

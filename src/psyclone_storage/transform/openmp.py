@@ -15,7 +15,15 @@ from psyclone_storage.analysis.races import may_run_parallel
 from psyclone_storage.analysis.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, Directive, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.schedule import (
+    Compound,
+    Construct,
+    Directive,
+    Loop,
+    Over,
+    Schedule,
+    Statement,
+)
 from psyclone_storage.ir.walk import path_to, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
@@ -177,7 +185,7 @@ class OpenParallelRegion:
         """Return the statements from the first to the last, if they are in one body."""
         path = path_to(bare, self.first)
         around = path[-2] if len(path) > 1 else bare
-        if not path or not isinstance(around, Schedule | Loop | Construct):
+        if not path or not isinstance(around, Schedule | Compound):
             return ()
         places = {item.uid: place for place, item in enumerate(around.body)}
         if self.last not in places:

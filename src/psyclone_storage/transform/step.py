@@ -14,6 +14,7 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
+    Compound,
     Construct,
     Directive,
     KernelCall,
@@ -93,7 +94,7 @@ def under_directive(
     Constructs with the directive `around` may be around it, those with `inside` inside of it.
     """
     path = path_to(schedule, uid)
-    held = statements(path[-1]) if isinstance(path[-1], Loop | Construct) else iter(())
+    held = statements(path[-1]) if isinstance(path[-1], Compound) else iter(())
     outer = [item for item in path[:-1] if not _has(item, around)]
     inner = [item for item in (path[-1], *held) if not _has(item, inside)]
     around_or_inside = [item for item in (*outer, *inner) if isinstance(item, Construct)]
@@ -116,6 +117,6 @@ def place_of(statement: Statement) -> Span | None:
     """Return where the first call inside `statement` stands in the algorithm."""
     if isinstance(statement, KernelCall):
         return statement.span
-    if not isinstance(statement, Loop | Construct):
+    if not isinstance(statement, Compound):
         return None
     return next((call.span for call in kernel_calls(statement)), None)

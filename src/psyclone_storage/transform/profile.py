@@ -1,0 +1,136 @@
+"""Regions that a profiler counts and times as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    Compound,
+    Construct,
+    HaloExchange,
+    Loop,
+    Region,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.walk import find, kernel_calls, path_to, replaced, statements
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import Place, Reasons, missing
+
+
+class Grain(Enum):
+    """What a profiler is to tell apart: whole invokes, or the loops of each kernel."""
+
+    INVOKES = "invokes"
+    KERNELS = "kernels"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRegion:
+    """Let a profiler count and time the statements from `first` to `last`, with both.
+
+    The region goes by the name `region` of the module `module`. Without them these are the module
+    that is generated, and the invoke with the name of the kernel, if the region calls just one, and
+    a number. If `first` is an exchange, the exchanges for the loop after it are timed with it;
+    if it is a loop, they happen before the region.
+
+    Refused if the statements do not stand side by side, and inside of a loop or of a directive:
+    what a profiler does there would be done by every thread, or come between a directive and its
+    loop.
+
+    before: loop1 { k }
+    after:  profile(loop1) { loop1 { k } }
+    """
+
+    name: ClassVar[str] = "profile"
+
+    first: str
+    last: str
+    region: str = ""
+    module: str = ""
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield the whole schedule, unless there is a region in it."""
+        if schedule.body and not any(isinstance(item, Region) for item in schedule.body):
+            yield {"first": schedule.body[0].uid, "last": schedule.body[-1].uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the region."""
+        if problems := missing(schedule, self.first, self.last):
+            return problems
+        around = path_to(schedule, self.first)[:-1]
+        if outer := [item for item in around if isinstance(item, Loop | Construct)]:
+            message = f"'{self.first}' lies inside of '{outer[0].uid}'."
+            hint = f"Profile '{outer[0].uid}' as a whole."
+            return (Diagnostic("T034", message, hint=hint),)
+        if not self._inside(schedule):
+            message = f"'{self.first}' and '{self.last}' do not stand one after the other."
+            return (Diagnostic("T023", message),)
+        if not self._kept(schedule):
+            message = f"'{self.first}' follows from the loop before it and has no place of its own."
+            return (Diagnostic("T013", message, hint="Profile that loop."),)
+        return ()
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements in a region."""
+        raise_if_any(self.check(schedule, rules))
+        leads = isinstance(find(schedule, self.first), HaloExchange)
+        first, *others = self._kept(schedule)
+        body = (_with_pin(first), *map(_with_pin, others))
+        name = self.region or _region_name(schedule, body)
+        region = Region(f"profile({first.uid})", self.module, name, body, leads)
+        for item in others:
+            schedule = replaced(schedule, item.uid)
+        return replaced(schedule, first.uid, region)
+
+    def _inside(self, schedule: Schedule) -> tuple[Statement, ...]:
+        """Return the statements from the first to the last, if they are in one body."""
+        path = path_to(schedule, self.first)
+        around = path[-2] if len(path) > 1 else schedule
+        if not isinstance(around, Schedule | Compound):
+            return ()
+        places = {item.uid: place for place, item in enumerate(around.body)}
+        if self.last not in places:
+            return ()
+        return around.body[places[self.first] : places[self.last] + 1]
+
+    def _kept(self, schedule: Schedule) -> tuple[Statement, ...]:
+        """Return what the region is to hold before halos are planned anew.
+
+        That is what is not derived or, if there is nothing else, the exchanges, which it pins.
+        """
+        inside, bare = self._inside(schedule), without_halos(schedule)
+        kept = tuple(item for item in inside if find(bare, item.uid) is not None)
+        return kept or tuple(item for item in inside if isinstance(item, HaloExchange))
+
+
+def regions_for(schedule: Schedule, grain: Grain) -> tuple[ProfileRegion, ...]:
+    """Return the steps that profile a schedule as a whole, or each of its outermost loops.
+
+    Exchanges belong to an invoke, and to no kernel. What a script has put into a region
+    gets no other for its kernels.
+    """
+    body = schedule.body
+    if grain is Grain.INVOKES:
+        return (ProfileRegion(body[0].uid, body[-1].uid),) if body else ()
+    loops = [item for item in body if isinstance(item, Loop | Construct)]
+    return tuple(ProfileRegion(item.uid, item.uid) for item in loops)
+
+
+def _region_name(schedule: Schedule, body: tuple[Statement, ...]) -> str:
+    """Return the name of the invoke, of the kernel if it is the only one, and a free number."""
+    number = sum(isinstance(item, Region) for item in statements(schedule))
+    calls = [call for item in body if isinstance(item, Compound) for call in kernel_calls(item)]
+    kernels = [call.kernel.procedure or call.kernel.name for call in calls]
+    only = [kernels[0].lower()] if len(kernels) == 1 else []
+    return "-".join([schedule.name, *only, f"r{number}"])
+
+
+def _with_pin(item: Statement) -> Statement:
+    return replace(item, pinned=True) if isinstance(item, HaloExchange) else item
