@@ -1,0 +1,204 @@
+!> Times the invokes of `bench_alg_mod` and prints, for each, the milliseconds of its fastest run
+!> and a number that follows from all it has computed. Usage: bench cells layers runs
+program bench
+
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use bench_alg_mod, only: five_built_ins, matvec, stencils
+  use constants_mod, only: i_def, r_def
+  use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
+  use field_mod, only: field_proxy_type, field_type
+  use fs_continuity_mod, only: W2, W3
+  use function_space_collection_mod, only: function_space_collection, &
+                                           function_space_collection_type
+  use function_space_mod, only: function_space_type
+  use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
+  use local_mesh_mod, only: local_mesh_type
+  use mesh_collection_mod, only: mesh_collection, mesh_collection_type
+  use mesh_mod, only: mesh_type
+  use operator_mod, only: operator_proxy_type, operator_type
+
+  implicit none
+
+  integer(i_def), parameter :: reach = 2
+  type(lfric_comm_type) :: comm
+  type(mesh_type), pointer :: mesh
+  integer(i_def) :: cells, layers
+  integer :: runs
+
+  cells = int(number(1), i_def)
+  layers = int(number(2), i_def)
+  runs = number(3)
+  call create_comm(comm)
+  call global_mpi%initialise(comm)
+  call make_mesh()
+  call time_matvec()
+  call time_stencils()
+  call time_built_ins()
+  call destroy_comm()
+
+contains
+
+  !> Return the whole number that is an argument of the command.
+  integer function number(position)
+    integer, intent(in) :: position
+    character(16) :: text
+
+    call get_command_argument(position, text)
+    read (text, *) number
+  end function number
+
+  !> Make a plane that has no borders.
+  subroutine make_mesh()
+    type(local_mesh_type), pointer :: plane
+
+    allocate (mesh_collection, source=mesh_collection_type())
+    allocate (function_space_collection, source=function_space_collection_type())
+    allocate (plane)
+    plane = local_mesh_type('plane', cells, cells, 1.0_r_def, 1.0_r_def, halo_depth=reach)
+    mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
+      mesh_type(plane, uniform_extrusion_type(0.0_r_def, 1.0_r_def, layers, PRIME_EXTRUSION))))
+  end subroutine make_mesh
+
+  !> Return a space of lowest order.
+  function space_of(fs) result(space)
+    integer(i_def), intent(in) :: fs
+    type(function_space_type), pointer :: space
+
+    space => function_space_collection%get_fs(mesh, 0_i_def, 0_i_def, fs)
+  end function space_of
+
+  !> Make a field whose values lie between 0 and 1 and do not repeat soon.
+  subroutine make(field, fs, seed)
+    type(field_type), intent(inout) :: field
+    integer(i_def), intent(in) :: fs, seed
+    type(field_proxy_type) :: proxy
+    integer(i_def) :: dof
+
+    call field%initialise(space_of(fs), 'field', halo_depth=reach)
+    proxy = field%get_proxy()
+    do dof = 1, int(size(proxy%data), i_def)
+      proxy%data(dof) = real(modulo(31 * dof + 7 * seed, 1009), r_def) / 1009.0_r_def
+    end do
+    call proxy%set_dirty()
+  end subroutine make
+
+  !> Return the sum of what the rank owns.
+  function total_of(field) result(total)
+    type(field_type), intent(in) :: field
+    real(r_def) :: total
+    type(field_proxy_type) :: proxy
+
+    proxy = field%get_proxy()
+    total = sum(proxy%data(:proxy%vspace%get_last_dof_owned()))
+  end function total_of
+
+  !> Time the matrix-vector product.
+  subroutine time_matvec()
+    type(field_type) :: x, y
+    type(operator_type) :: matrix
+    type(operator_proxy_type) :: proxy
+    real(real64) :: start, least
+    integer :: run
+
+    call make(x, W2, 1)
+    call make(y, W2, 2)
+    call matrix%initialise(space_of(W2), space_of(W2))
+    proxy = matrix%get_proxy()
+    proxy%local_stencil = 0.5_r_def
+    least = huge(least)
+    do run = 1, runs
+      start = now()
+      call matvec(y, x, matrix)
+      least = min(least, now() - start)
+    end do
+    call report('matvec', least, total_of(y))
+  end subroutine time_matvec
+
+  !> Time two stencils.
+  subroutine time_stencils()
+    type(field_type) :: x, y
+    real(real64) :: start, least
+    integer :: run
+
+    call make(x, W3, 1)
+    call make(y, W3, 2)
+    least = huge(least)
+    do run = 1, runs
+      start = now()
+      call stencils(x, y)
+      least = min(least, now() - start)
+    end do
+    call report('stencils', least, total_of(x) + total_of(y))
+  end subroutine time_stencils
+
+  !> Time five built-ins.
+  subroutine time_built_ins()
+    type(field_type) :: x, y, z, w
+    real(r_def) :: dot, total
+    real(real64) :: start, least
+    integer :: run
+
+    call make(x, W2, 1)
+    call make(y, W2, 2)
+    call make(z, W2, 3)
+    call make(w, W2, 4)
+    least = huge(least)
+    do run = 1, runs
+      start = now()
+      call five_built_ins(x, y, z, w, 0.01_r_def, dot, total)
+      least = min(least, now() - start)
+    end do
+    call report('five built-ins', least, dot + total)
+    call time_triad(x, y, z)
+  end subroutine time_built_ins
+
+  !> Time `z = x + a y` as fast as the machine can do it: 24 bytes for each dof.
+  subroutine time_triad(x, y, z)
+    type(field_type), intent(in) :: x, y, z
+    type(field_proxy_type) :: x_proxy, y_proxy, z_proxy
+    real(real64) :: start, least
+    integer :: run
+
+    x_proxy = x%get_proxy()
+    y_proxy = y%get_proxy()
+    z_proxy = z%get_proxy()
+    least = huge(least)
+    do run = 1, runs
+      start = now()
+      call add(z_proxy%data, x_proxy%data, y_proxy%data, size(x_proxy%data))
+      least = min(least, now() - start)
+    end do
+    call report('triad', least, total_of(z))
+  end subroutine time_triad
+
+  !> Set z to x + a y.
+  subroutine add(z, x, y, length)
+    integer, intent(in) :: length
+    real(r_def), intent(inout) :: z(length)
+    real(r_def), intent(in) :: x(length), y(length)
+    integer :: at
+
+    !$omp parallel do
+    do at = 1, length
+      z(at) = x(at) + 0.01_r_def * y(at)
+    end do
+  end subroutine add
+
+  !> Return the time in seconds.
+  real(real64) function now()
+    integer(int64) :: count, rate
+
+    call system_clock(count, rate)
+    now = real(count, real64) / real(rate, real64)
+  end function now
+
+  !> Print the milliseconds of a case, and its number.
+  subroutine report(name, seconds, value)
+    character(*), intent(in) :: name
+    real(real64), intent(in) :: seconds
+    real(r_def), intent(in) :: value
+
+    if (global_mpi%get_comm_rank() == 0) print '(a, ":", f12.4, es24.16)', name, 1e3 * seconds, value
+  end subroutine report
+
+end program bench

@@ -1,0 +1,18 @@
+"""PSyclone's way to threads: colour what cells share, then `omp parallel do` on every loop."""
+
+from psyclone.domain.lfric import LFRicConstants
+from psyclone.psyGen import InvokeSchedule
+from psyclone.psyir.nodes import Loop
+from psyclone.transformations import LFRicColourTrans, LFRicOMPParallelLoopTrans
+
+
+def trans(psyir):
+    for schedule in psyir.walk(InvokeSchedule):
+        for loop in schedule.walk(Loop):
+            discontinuous = LFRicConstants().VALID_DISCONTINUOUS_NAMES
+            if loop.iteration_space.endswith("cell_column"):
+                if loop.field_space.orig_name not in discontinuous:
+                    LFRicColourTrans().apply(loop)
+        for loop in schedule.walk(Loop):
+            if loop.loop_type != "colours":
+                LFRicOMPParallelLoopTrans().apply(loop)
