@@ -25,6 +25,9 @@ from psyclone_storage.driver.modules import (
 )
 
 
+_LIBRARIES = {"profile_psy_data_mod": "profile"}
+
+
 def try_to_compile(
     file: Path, build: Build, compiler: Compiler, options: Options
 ) -> tuple[Diagnostic, ...]:
@@ -33,11 +36,12 @@ def try_to_compile(
     A module that is not to be found is reported once, and what needs it is not compiled.
     """
     try:
-        infrastructure = find_infrastructure(compiler.api.infrastructure, options.compiler)
+        names = (compiler.api.infrastructure, *_libraries(build))
+        interfaces = tuple(find_infrastructure(name, options.compiler) for name in names)
     except CompileError as error:
         return error.problems
     with tempfile.TemporaryDirectory() as scratch:
-        trial = _Trial(Path(scratch), infrastructure, options)
+        trial = _Trial(Path(scratch), interfaces, options)
         return tuple(trial.run(file, build, compiler))
 
 
@@ -46,12 +50,13 @@ class _Trial:
     """One compilation in a folder of its own."""
 
     scratch: Path
-    infrastructure: Infrastructure
+    interfaces: tuple[Infrastructure, ...]
     options: Options
 
     def run(self, file: Path, build: Build, compiler: Compiler) -> Iterator[Diagnostic]:
         """Compile the kernels, the PSy layer and the algorithm, as far as they can be."""
-        provided = self.infrastructure.modules | set(compiled_modules(self.options.includes))
+        provided = set(compiled_modules(self.options.includes))
+        provided.update(*(known.modules for known in self.interfaces))
         order = order_of_use(build.kernel_files, compiler.kernels.index, provided)
         if order.missing:
             yield from (_missing(name, user) for name, user in order.missing.items())
@@ -78,7 +83,7 @@ class _Trial:
         return path
 
     def _compile(self, source: Path) -> Diagnostic | None:
-        folders = [self.infrastructure.directory, *self.options.includes]
+        folders = [*(known.directory for known in self.interfaces), *self.options.includes]
         command = [
             self.options.compiler,
             *shlex.split(self.options.compiler_flags),
@@ -105,6 +110,16 @@ class _Trial:
                 severity=Severity.WARNING,
             )
         return None
+
+
+def _libraries(build: Build) -> tuple[str, ...]:
+    """Return the folders below `external` of the libraries that the generated texts use."""
+    used = {
+        module
+        for text in (build.psy_text, build.algorithm_text)
+        for module in missing_modules(text, ())
+    }
+    return tuple(folder for module, folder in _LIBRARIES.items() if module in used)
 
 
 def _missing(name: str, user: Path) -> Diagnostic:

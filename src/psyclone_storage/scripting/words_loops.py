@@ -103,7 +103,7 @@ class Profile(Transformation):
 NAMES: Mapping[type[Transformation], str] = {
     Colour: "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans",
     RedundantComputation: "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
-    LoopFuse: "LoopFuseTrans DynamoLoopFuseTrans LFRicLoopFuseTrans",
+    LoopFuse: "LoopFuseTrans DynamoLoopFuseTrans GOceanLoopFuseTrans LFRicLoopFuseTrans",
     Move: "MoveTrans",
     AsyncHaloExchange: "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans",
     Profile: "ProfileTrans ProfileRegionTrans",

@@ -40,8 +40,13 @@ class ParallelRegion(Transformation):
 
 
 NAMES: Mapping[type[Transformation], str] = {
-    ParallelLoop: "OMPParallelLoopTrans DynamoOMPParallelLoopTrans LFRicOMPParallelLoopTrans",
-    WorkshareLoop: "OMPLoopTrans DynamoOMPLoopTrans Dynamo0p3OMPLoopTrans LFRicOMPLoopTrans",
+    ParallelLoop: """
+        OMPParallelLoopTrans DynamoOMPParallelLoopTrans GOceanOMPParallelLoopTrans
+        LFRicOMPParallelLoopTrans
+    """,
+    WorkshareLoop: """
+        OMPLoopTrans DynamoOMPLoopTrans Dynamo0p3OMPLoopTrans GOceanOMPLoopTrans LFRicOMPLoopTrans
+    """,
     ParallelRegion: "OMPParallelTrans",
     Unsupported: """
         OMPDeclareTargetTrans OMPMasterTrans OMPSingleTrans OMPTargetTrans OMPTaskTrans

@@ -107,3 +107,12 @@ def test_code_that_does_not_fit_its_kernel_is_rejected(command: Command, project
     done = command("--compile", "alg.x90")
     assert done.status == 1
     assert "error[L011]" in done.err
+
+
+def test_a_profiler_is_at_hand_where_it_is_called(command: Command, fake: Path) -> None:
+    words = ("--compile", "--f90", "./f90", "alg.x90")
+    assert command(*words).err == ""
+    assert "-I" in fake.read_text()
+    assert "/profile-" not in fake.read_text()
+    assert command(*words, "--profile", "kernels").err == ""
+    assert "/profile-" in fake.read_text()
