@@ -3,13 +3,13 @@
     python benchmarks/generated.py                 serial, and two threads
     python benchmarks/generated.py --cells 32      a mesh that fits into caches
 
-The algorithms and kernels are the same, so are the infrastructure, the compiler and its options. LFRic:
-a matrix-vector product on W2, two stencils on W3, five built-ins on W2. GOcean: a step of the
-shallow-water example. Each program is run several times, the programs in turn, and the fastest
+The algorithms and kernels are the same, so are the infrastructure, the compiler and its options.
+LFRic: a matrix-vector product on W2, two stencils on W3, five built-ins on W2. GOcean: a step of
+the shallow-water example. Each program is run several times, the programs in turn, and the fastest
 call of each counts. All programs must print the same numbers, to 12 digits.
 
-The triad `z = x + a y` over the dofs of W2 tells what memory alone allows: 24 bytes for each dof, where
-the five built-ins need at least 56 in one loop and 136 in five. PSyclone must be installed
+The triad `z = x + a y` over the dofs of W2 tells what memory alone allows: 24 bytes for each dof,
+where the five built-ins need at least 56 in one loop and 136 in five. PSyclone must be installed
 beside this tool.
 """
 
