@@ -107,9 +107,7 @@ def test_transformed_layers_give_the_same_answers(answers: Reader, recipe: str, 
 
 
 @pytest.mark.parametrize(("mode", "ranks"), [(SERIAL, 1), (OWNED, 4)])
-def test_columnwise_operators_do_what_operators_do(
-    answers: Reader, mode: Mode, ranks: int
-) -> None:
+def test_columnwise_operators_do_what_operators_do(answers: Reader, mode: Mode, ranks: int) -> None:
     """Assembled, applied and multiplied, they are the operators that they were assembled from."""
     columns = part_of(answers(mode, ranks), "columns")
     errors = [value for (name, _), value in columns.items() if "/error_" in name]

@@ -20,12 +20,17 @@ module halo_statistics_mod
 
 contains
 
-  !> Count one exchange.
-  subroutine count_exchange(messages, bytes)
+  !> Count the exchange of one field, or of as many as are given.
+  subroutine count_exchange(messages, bytes, fields)
     integer(i_def), intent(in) :: messages
     integer(i_def), intent(in) :: bytes
+    integer(i_def), optional, intent(in) :: fields
 
-    done%exchanges = done%exchanges + 1
+    integer(i_def) :: exchanges
+
+    exchanges = 1
+    if (present(fields)) exchanges = fields
+    done%exchanges = done%exchanges + exchanges
     done%messages = done%messages + messages
     done%bytes = done%bytes + bytes
   end subroutine count_exchange

@@ -6,6 +6,8 @@ module message_plan_mod
   implicit none
   private
 
+  public :: join_plans, place_of_rank
+
   !> The messages of one rank. Values are sent from one array and received into another, in the
   !> order of the other ranks: the n-th of these has the values `first(n)` to `first(n + 1) - 1`.
   type, public :: message_plan_type
@@ -66,5 +68,50 @@ contains
 
     count_received = self%first_received(size(self%first_received)) - 1
   end function count_received
+
+  !> Return the plan of exchanges that are done together: what they send to one rank is one message.
+  pure function join_plans(plans) result(joint)
+    type(message_plan_type), intent(in) :: plans(:)
+    type(message_plan_type) :: joint
+
+    integer(i_def) :: n
+
+    joint = plans(1)
+    do n = 2, size(plans, kind=i_def)
+      call add_messages(joint%receivers, joint%first_sent, plans(n)%receivers, plans(n)%first_sent)
+      call add_messages(joint%senders, joint%first_received, plans(n)%senders, &
+                        plans(n)%first_received)
+    end do
+  end function join_plans
+
+  !> Add values to messages, and messages to those ranks, which ascend, that had none.
+  pure subroutine add_messages(ranks, first, other_ranks, other_first)
+    integer(i_def), allocatable, intent(inout) :: ranks(:)
+    integer(i_def), allocatable, intent(inout) :: first(:)
+    integer(i_def), intent(in) :: other_ranks(:)
+    integer(i_def), intent(in) :: other_first(:)
+
+    integer(i_def) :: n, place
+
+    do n = 1, size(other_ranks, kind=i_def)
+      place = count(ranks < other_ranks(n), kind=i_def) + 1
+      if (place_of_rank(ranks, other_ranks(n)) == 0) then
+        ranks = [ranks(:place - 1), other_ranks(n), ranks(place:)]
+        first = [first(:place), first(place:)]
+      end if
+      first(place + 1:) = first(place + 1:) + other_first(n + 1) - other_first(n)
+    end do
+  end subroutine add_messages
+
+  !> Return the place of a rank among others; 0 if it is not there.
+  pure function place_of_rank(ranks, rank) result(place)
+    integer(i_def), intent(in) :: ranks(:)
+    integer(i_def), intent(in) :: rank
+    integer(i_def) :: place
+
+    do place = size(ranks, kind=i_def), 1, -1
+      if (ranks(place) == rank) return
+    end do
+  end function place_of_rank
 
 end module message_plan_mod

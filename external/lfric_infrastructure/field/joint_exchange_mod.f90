@@ -1,0 +1,95 @@
+!> Owns the halo exchange of several fields with one message for each neighbour.
+!>
+!> LFRic has nothing like it, so generated code calls it only where it was asked to. The fields of
+!> one call hold values of one kind; proxies of single fields make a list, as in
+!>
+!>     call exchange_fields([u_proxy, rho_proxy], [2, 1])
+module joint_exchange_mod
+
+  use constants_mod, only: i_def
+  use field_real32_mod, only: field_real32_proxy_type
+  use field_real64_mod, only: field_real64_proxy_type
+  use integer_field_mod, only: integer_field_proxy_type
+  use joint_exchange_integer_mod, only: joint_exchange_integer_type
+  use joint_exchange_real32_mod, only: joint_exchange_real32_type
+  use joint_exchange_real64_mod, only: joint_exchange_real64_type
+
+  implicit none
+  private
+
+  public :: exchange_fields
+  public :: joint_exchange_integer_type, joint_exchange_real32_type, joint_exchange_real64_type
+
+  !> Make the halos of several fields valid, all to one depth or each to its own.
+  interface exchange_fields
+    module procedure exchange_integer_to_depth, exchange_integer_to_depths
+    module procedure exchange_real32_to_depth, exchange_real32_to_depths
+    module procedure exchange_real64_to_depth, exchange_real64_to_depths
+  end interface exchange_fields
+
+contains
+
+  !> Make all halos valid to one depth.
+  subroutine exchange_integer_to_depth(proxies, depth)
+    type(integer_field_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depth
+
+    integer(i_def) :: n
+
+    call exchange_integer_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
+  end subroutine exchange_integer_to_depth
+
+  !> Make the halo of each field valid to its depth.
+  subroutine exchange_integer_to_depths(proxies, depths)
+    type(integer_field_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depths(:)
+
+    type(joint_exchange_integer_type) :: exchange
+
+    call exchange%start(proxies, depths)
+    call exchange%finish()
+  end subroutine exchange_integer_to_depths
+
+  !> Make all halos valid to one depth.
+  subroutine exchange_real32_to_depth(proxies, depth)
+    type(field_real32_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depth
+
+    integer(i_def) :: n
+
+    call exchange_real32_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
+  end subroutine exchange_real32_to_depth
+
+  !> Make the halo of each field valid to its depth.
+  subroutine exchange_real32_to_depths(proxies, depths)
+    type(field_real32_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depths(:)
+
+    type(joint_exchange_real32_type) :: exchange
+
+    call exchange%start(proxies, depths)
+    call exchange%finish()
+  end subroutine exchange_real32_to_depths
+
+  !> Make all halos valid to one depth.
+  subroutine exchange_real64_to_depth(proxies, depth)
+    type(field_real64_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depth
+
+    integer(i_def) :: n
+
+    call exchange_real64_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
+  end subroutine exchange_real64_to_depth
+
+  !> Make the halo of each field valid to its depth.
+  subroutine exchange_real64_to_depths(proxies, depths)
+    type(field_real64_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depths(:)
+
+    type(joint_exchange_real64_type) :: exchange
+
+    call exchange%start(proxies, depths)
+    call exchange%finish()
+  end subroutine exchange_real64_to_depths
+
+end module joint_exchange_mod
