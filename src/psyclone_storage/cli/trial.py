@@ -24,7 +24,6 @@ from psyclone_storage.driver.modules import (
     order_of_use,
 )
 
-
 _LIBRARIES = {"profile_psy_data_mod": "profile"}
 
 
