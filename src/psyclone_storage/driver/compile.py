@@ -112,8 +112,8 @@ class Compiler:
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         if self.recipe is not None:
-            program = self.recipe.run(program, domain.rules)
-        program, refused = apply_steps(program, self.steps, domain.rules)
+            program = self.recipe.run(program, domain.rules, self.kernels)
+        program, refused = apply_steps(program, self.steps, domain.rules, self.kernels)
         program = with_profiles(program, self.profile, domain.rules)
         raise_if_any(unfinished(program))
         if self.settings.lfric.fuse_built_ins:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    InternalError,
+    raise_if_any,
+)
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
 from psyclone_storage.driver.apis import ApiParts
 from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 
@@ -29,6 +36,7 @@ class Kernels:
     settings: Settings
     line_limit: bool = False
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
+    _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.
@@ -43,6 +51,19 @@ class Kernels:
             parsed = read_kernel(source, wanted.original, wanted_by=wanted.call.name_span)
             self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
+
+    def code_of(self, kernel: Kernel) -> KernelCode:
+        """Return the subroutine of `kernel`, from the text that its metadata were read from.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+        if kernel.span is None:
+            raise InternalError(f"The kernel '{kernel.name}' was read from no file.")
+        source, name = kernel.span.source, kernel.procedure.lower()
+        if (source, name) not in self._codes:
+            self._codes[source, name] = read_code(source, name)
+        return self._codes[source, name]
 
     def _file_of(self, wanted: Import) -> Path:
         """Return the file of the module that `wanted` comes from.

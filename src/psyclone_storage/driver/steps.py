@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Invoke, Program
 from psyclone_storage.transform.catalogue import Refusal, Wish, grant, lacking
 from psyclone_storage.transform.legality import check_finished
@@ -17,7 +17,7 @@ Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
 
 
 def apply_steps(
-    program: Program, wishes: tuple[Wish, ...], rules: Rules
+    program: Program, wishes: tuple[Wish, ...], rules: Rules, source: KernelSource
 ) -> tuple[Program, Refused]:
     """Return `program` after the steps, and which of them were refused where.
 
@@ -26,7 +26,7 @@ def apply_steps(
     Raises:
         CompileError: a place that is named is in no invoke, or the step is refused there.
     """
-    benches = [Workbench(invoke.schedule, rules) for invoke in program.invokes]
+    benches = [Workbench(invoke.schedule, rules, source) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
     for wish in wishes:
         absent = [lacking(bench, wish) for bench in benches]

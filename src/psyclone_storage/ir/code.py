@@ -18,9 +18,10 @@ Specified = Declare | Comment | Blank | Opaque
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A procedure of a module: its name in lower case and its place, opening to end."""
+    """A procedure of a module: its name, and all names in it, in lower case, and its place."""
 
     name: str
+    names: frozenset[str]
     place: Span = field(repr=False)
 
 
@@ -51,7 +52,8 @@ class KernelCode:
     `subroutine`, as `pure`, `suffix` what stands behind the arguments, as `bind(c)`. `uses` are its
     own, not those of the module around it. `declarations` are its specification part in order,
     `directives` are those at its end, as `acc routine seq`. `internal` are its internal
-    procedures, without the word `contains`.
+    procedures, without the word `contains`. One that is `inlined` needs nothing of the module
+    around it and becomes a procedure of the module that calls it.
     """
 
     name: str
@@ -64,6 +66,7 @@ class KernelCode:
     directives: tuple[Directive, ...] = ()
     suffix: str = ""
     internal: Opaque | None = None
+    inlined: bool = False
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""

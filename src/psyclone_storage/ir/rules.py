@@ -11,7 +11,8 @@ from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.ir.kernel import KernelArg
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.kernel import Kernel, KernelArg
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
@@ -53,6 +54,17 @@ class HaloLeft:
     keeps_beyond: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class KnownBounds:
+    """Bounds of the loops over points of a grid in terms of the ends of its internal region.
+
+    `own` tells that they are those which the field that is looped over has anyway.
+    """
+
+    bounds: GridBounds
+    own: bool
+
+
 class Rules(Protocol):
     """What a domain knows about loops over its mesh."""
 
@@ -82,3 +94,17 @@ class Rules(Protocol):
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""
+
+
+class KernelSource(Protocol):
+    """Where the code of kernels is read, when a step asks for it."""
+
+    def code_of(self, kernel: Kernel) -> KernelCode:
+        """Return the subroutine of `kernel`, which is no built-in and has one implementation.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+
+    def known_bounds(self, loop: Loop) -> KnownBounds | None:
+        """Return bounds of `loop` that are known before the program runs, if there are any."""

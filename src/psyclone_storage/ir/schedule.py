@@ -73,6 +73,13 @@ class Actual:
 # ---------------------------------------------------------------------------- statements
 
 
+class Axis(Enum):
+    """A direction of a structured grid: along its rows (i), or from row to row (j)."""
+
+    EAST = "i"
+    NORTH = "j"
+
+
 class Over(Enum):
     """What a loop counts.
 
@@ -100,6 +107,15 @@ class Over(Enum):
     def in_sequence(self) -> bool:
         """Whether what is counted has to be done one after the other, as colours."""
         return self in (Over.COLOURS, Over.TILE_COLOURS)
+
+    @property
+    def axis(self) -> Axis | None:
+        """The direction of a grid in which the loop counts; None if it counts no grid."""
+        if self in (Over.ROWS, Over.ROW_TILES, Over.ROWS_OF_TILE):
+            return Axis.NORTH
+        if self in (Over.COLUMNS, Over.COLUMN_TILES, Over.COLUMNS_OF_TILE):
+            return Axis.EAST
+        return None
 
 
 class Reach(Enum):
@@ -135,8 +151,8 @@ class KernelCall:
 
     `args` match `kernel.args`; `dummies` is the order of the subroutine's arguments.
     `quadratures` match `kernel.quadratures`. `halo_depth` is what the algorithm asks for
-    when the kernel iterates over the halo. `code` is the subroutine's own text, which is read only
-    when a step asks for it.
+    when the kernel iterates over the halo. `code` is the subroutine that a step has made of the
+    kernel's own, None where that is called.
     """
 
     uid: str
@@ -155,7 +171,8 @@ class Loop:
 
     `bounds_from` is the position of the argument of its first call whose function space and mesh
     give the bounds. On a grid a step may have given it `bounds` in terms of the ends of the grid's
-    internal region. `tile` is the number of rows or columns in a tile, for loops over those.
+    internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
+    inside of them.
     """
 
     uid: str

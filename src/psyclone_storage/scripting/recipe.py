@@ -22,7 +22,7 @@ from typing import Any
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.views import Psy
@@ -35,8 +35,10 @@ class Recipe:
     path: Path
     source: SourceText
 
-    def run(self, program: Program, rules: Rules) -> Program:
+    def run(self, program: Program, rules: Rules, source: KernelSource | None = None) -> Program:
         """Load the script, call its `trans` on views of `program`, and return what it has made.
+
+        `source` gives the code of kernels to the steps that look at it.
 
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
@@ -46,7 +48,7 @@ class Recipe:
         with _isolated(self.path, module), psyclone_alias() as alias:
             self._guarded(lambda: _execute(module))
             function = self._function(module)
-            psy = Psy(program, rules, psyclone=alias.used)
+            psy = Psy(program, rules, source, psyclone=alias.used)
             self._guarded(lambda: function(psy))
         return psy.program
 

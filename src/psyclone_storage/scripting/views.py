@@ -15,7 +15,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.region import describe_depth
-from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.scripting.session import Session
@@ -421,10 +421,18 @@ class Psy:
 
     __slots__ = ("_program", "_sessions")
 
-    def __init__(self, program: tree.Program, rules: Rules, *, psyclone: bool = False) -> None:
+    def __init__(
+        self,
+        program: tree.Program,
+        rules: Rules,
+        source: KernelSource | None = None,
+        *,
+        psyclone: bool = False,
+    ) -> None:
         self._program = program
         self._sessions = tuple(
-            Session(Workbench(invoke.schedule, rules), psyclone) for invoke in program.invokes
+            Session(Workbench(invoke.schedule, rules, source), psyclone)
+            for invoke in program.invokes
         )
 
     @property

@@ -7,7 +7,7 @@ nothing of the halo exchanges that follow from it: `transform.workbench` derives
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
@@ -50,6 +50,14 @@ class Step(Protocol):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield the places, as values of fields, that "everywhere" stands for."""
+
+
+@runtime_checkable
+class NeedsCode(Protocol):
+    """A step that looks at the code of kernels: `check` and `apply` find it at the calls."""
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the uids of the calls whose code the step needs, those that are there."""
 
 
 def missing(schedule: Schedule, *uids: str) -> Reasons:

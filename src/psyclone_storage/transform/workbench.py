@@ -1,21 +1,24 @@
 """The schedule that is being worked on: the one mutable object of the compiler.
 
 Owns what happens around a step: check it, apply it, derive the halo exchanges anew, look whether
-the outcome is legal and in one piece, remember it. Knows no step by name.
+the outcome is legal and in one piece, remember it. A step that looks at the code of kernels finds
+it at their calls; it stays there only where the step has changed it. Knows no step by name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
-from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Schedule, Statement
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.rules import KernelSource, Rules
+from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.ir.walk import find
+from psyclone_storage.ir.walk import find, kernel_calls, replaced
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.legality import check_constructs, check_flights
-from psyclone_storage.transform.step import Reasons, Step, missing
+from psyclone_storage.transform.step import NeedsCode, Reasons, Step, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +30,19 @@ class Applied:
 
 
 class Workbench:
-    """A schedule, whose exchanges are planned, with the steps applied to it so far."""
+    """A schedule, whose exchanges are planned, with the steps applied to it so far.
 
-    __slots__ = ("_history", "_rules", "_schedule")
+    `source` gives the code of kernels; without one no step may ask for it.
+    """
 
-    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+    __slots__ = ("_history", "_rules", "_schedule", "_source")
+
+    def __init__(
+        self, schedule: Schedule, rules: Rules, source: KernelSource | None = None
+    ) -> None:
         self._schedule = schedule
         self._rules = rules
+        self._source = source
         self._history: list[Applied] = []
 
     @property
@@ -99,10 +108,53 @@ class Workbench:
 
     def _tried(self, step: Step) -> tuple[Schedule, Reasons]:
         """Return what `step` makes of the schedule, and the reasons against it."""
-        if reasons := step.check(self._schedule, self._rules):
+        try:
+            codes = self._codes_for(step)
+        except CompileError as error:
+            return self._schedule, error.problems
+        given = _with_codes(self._schedule, codes)
+        if reasons := step.check(given, self._rules):
             return self._schedule, reasons
-        changed = step.apply(self._schedule, self._rules)
+        changed = _without_codes(step.apply(given, self._rules), codes)
         if reasons := check_flights(changed, self._rules):
             return self._schedule, reasons
         planned = with_halos(changed, self._rules)
         return planned, check_constructs(planned)
+
+    def _codes_for(self, step: Step) -> Mapping[str, KernelCode]:
+        """Return the code that `step` looks at, by call, where no step has made another.
+
+        Raises:
+            CompileError: a kernel cannot be read.
+            InternalError: nobody has said where kernels are read.
+        """
+        if not isinstance(step, NeedsCode):
+            return {}
+        codes = {}
+        for uid in step.calls_to_read(self._schedule):
+            call = find(self._schedule, uid)
+            if not isinstance(call, KernelCall) or call.code or not _has_one_code(call):
+                continue
+            if self._source is None:
+                raise InternalError(f"'{step.name}' needs code, but there is no source of it.")
+            codes[uid] = self._source.code_of(call.kernel)
+        return codes
+
+
+def _has_one_code(call: KernelCall) -> bool:
+    return not call.kernel.is_builtin and len(call.kernel.implementations) <= 1
+
+
+def _with_codes(schedule: Schedule, codes: Mapping[str, KernelCode]) -> Schedule:
+    for call in kernel_calls(schedule):
+        if call.uid in codes:
+            schedule = replaced(schedule, call.uid, replace(call, code=codes[call.uid]))
+    return schedule
+
+
+def _without_codes(schedule: Schedule, codes: Mapping[str, KernelCode]) -> Schedule:
+    """Return `schedule` without the code that is as it was read."""
+    for call in kernel_calls(schedule):
+        if call.code is not None and call.code is codes.get(call.uid):
+            schedule = replaced(schedule, call.uid, replace(call, code=None))
+    return schedule

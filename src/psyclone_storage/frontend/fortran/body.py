@@ -14,7 +14,13 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines
-from psyclone_storage.frontend.fortran.elements import Element, Remark, elements, opaque
+from psyclone_storage.frontend.fortran.elements import (
+    Element,
+    Remark,
+    elements,
+    names_in,
+    opaque,
+)
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import END_TYPE, TYPE_DEFINITION
 from psyclone_storage.frontend.fortran.specified import (
@@ -71,9 +77,16 @@ def _module(
         _place(scope),
         specification.uses,
         specification.declarations,
-        tuple(Procedure(item.name.lower(), _place(item)) for item in own),
+        tuple(_procedure(item, statements) for item in own),
         frozenset(head["name"].lower() for head in heads if head and head["name"]),
     )
+
+
+def _procedure(scope: OpenScope, statements: list[Statement]) -> Procedure:
+    place = _place(scope)
+    inside = (item for item in statements if place.start <= item.offset(0) < place.stop)
+    names = frozenset[str]().union(*(names_in(item.text) for item in inside))
+    return Procedure(scope.name.lower(), names, place)
 
 
 def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -> KernelCode:
