@@ -135,7 +135,7 @@ contains
     end if
     allocate (grid%halo_plans(width))
     do depth = 1, width
-      grid%halo_plans(depth) = halo_plan_type(grid%decomp, periodic, get_rank(), depth)
+      grid%halo_plans(depth) = halo_plan_type(grid%decomp, periodic, get_rank(), depth, grid%nx)
     end do
   end subroutine set_halo_plans
 

@@ -1,8 +1,8 @@
 !> Owns the way of halo points between ranks: packing, messages, unpacking.
 !>
-!> There is one message for each neighbour, whatever the number of arrays. Points of a single array
-!> that lie one after the other in memory are sent from there and received there; all others pass
-!> through buffers, which are kept for the next exchange.
+!> There is one message for each neighbour, whatever the number of arrays. One region of one array
+!> is sent from where it is and received where it belongs; all else passes through buffers, which
+!> are kept for the next exchange.
 module halo_exchange_mod
 
   use halo_plan_mod, only: halo_plan_type, message_type
@@ -36,23 +36,34 @@ contains
     type(halo_plan_type), intent(in) :: plan
     type(array_type), intent(in) :: arrays(:)
     type(halo_messages_type), target, intent(inout) :: messages
-    real(go_wp), pointer, contiguous :: values(:)
-    integer :: n, done, senders
+    integer :: n, done, last, senders
 
     senders = size(plan%received)
     call prepare(messages, plan, size(arrays))
     done = 0
     do n = 1, senders
-      values => place_of(plan%received(n), arrays, messages%received(done + 1:))
-      call start_receiving(values, plan%received(n)%rank, messages%requests(n))
-      done = done + size(values)
+      associate (message => plan%received(n), request => messages%requests(n))
+        last = done + message%points * size(arrays)
+        if (is_direct(message, arrays)) then
+          call start_receiving(values_of(message, arrays), message%rank, request, message%layout)
+        else
+          call start_receiving(messages%received(done + 1:last), message%rank, request)
+        end if
+        done = last
+      end associate
     end do
     done = 0
     do n = 1, size(plan%sent)
-      values => place_of(plan%sent(n), arrays, messages%sent(done + 1:))
-      if (.not. is_direct(plan%sent(n), arrays)) call pack_message(plan%sent(n), arrays, values)
-      call start_sending(values, plan%sent(n)%rank, messages%requests(senders + n))
-      done = done + size(values)
+      associate (message => plan%sent(n), request => messages%requests(senders + n))
+        last = done + message%points * size(arrays)
+        if (is_direct(message, arrays)) then
+          call start_sending(values_of(message, arrays), message%rank, request, message%layout)
+        else
+          call pack_message(message, arrays, messages%sent(done + 1:last))
+          call start_sending(messages%sent(done + 1:last), message%rank, request)
+        end if
+        done = last
+      end associate
     end do
     call copy_own(plan, arrays)
     call count_exchange(size(arrays), size(plan%sent), done * storage_size(1.0_go_wp) / 8)
@@ -62,40 +73,36 @@ contains
   subroutine finish_exchange(plan, arrays, messages)
     type(halo_plan_type), intent(in) :: plan
     type(array_type), intent(in) :: arrays(:)
-    type(halo_messages_type), target, intent(inout) :: messages
-    real(go_wp), pointer, contiguous :: values(:)
-    integer :: n, done
+    type(halo_messages_type), intent(inout) :: messages
+    integer :: n, done, last
 
     call finish_messages(messages%requests(:size(plan%received) + size(plan%sent)))
     done = 0
     do n = 1, size(plan%received)
-      values => place_of(plan%received(n), arrays, messages%received(done + 1:))
-      if (.not. is_direct(plan%received(n), arrays)) then
-        call unpack_message(plan%received(n), values, arrays)
-      end if
-      done = done + size(values)
+      associate (message => plan%received(n))
+        last = done + message%points * size(arrays)
+        if (.not. is_direct(message, arrays)) then
+          call unpack_message(message, messages%received(done + 1:last), arrays)
+        end if
+        done = last
+      end associate
     end do
   end subroutine finish_exchange
 
-  !> Return the memory that a message is sent from or received into: that of the array itself if
-  !> it can be, else the beginning of `buffer`.
-  function place_of(message, arrays, buffer) result(values)
+  !> Return the values from the first to the last of a message that goes without a buffer.
+  function values_of(message, arrays) result(values)
     type(message_type), intent(in) :: message
     type(array_type), intent(in) :: arrays(:)
-    real(go_wp), target, contiguous, intent(inout) :: buffer(:)
     real(go_wp), pointer, contiguous :: values(:)
-    integer :: first
+    integer :: row
 
-    if (is_direct(message, arrays)) then
-      associate (region => message%regions(1))
-        first = region%xstart + (region%ystart - 1) * size(arrays(1)%data, 1)
-      end associate
-      values(1:size(arrays(1)%data)) => arrays(1)%data
-      values => values(first:first + message%points - 1)
-    else
-      values => buffer(:message%points * size(arrays))
-    end if
-  end function place_of
+    row = size(arrays(1)%data, 1)
+    values(1:size(arrays(1)%data)) => arrays(1)%data
+    associate (region => message%regions(1))
+      values => values(region%xstart + (region%ystart - 1) * row: &
+          region%xstop + (region%ystop - 1) * row)
+    end associate
+  end function values_of
 
   !> Make room for the messages of so many arrays; room that is there is kept.
   subroutine prepare(messages, plan, arrays)
@@ -125,17 +132,13 @@ contains
     allocate (buffer(values))
   end subroutine make_room
 
-  !> Return whether all points of a message lie one after the other in memory.
+  !> Return whether a message goes without a buffer.
   pure function is_direct(message, arrays)
     type(message_type), intent(in) :: message
     type(array_type), intent(in) :: arrays(:)
     logical :: is_direct
 
     is_direct = size(arrays) == 1 .and. size(message%regions) == 1
-    if (.not. is_direct) return
-    associate (region => message%regions(1))
-      is_direct = region%ny == 1 .or. region%nx == size(arrays(1)%data, 1)
-    end associate
   end function is_direct
 
   !> Copy the points of a message to a buffer: array by array, region by region.
@@ -143,17 +146,13 @@ contains
     type(message_type), intent(in) :: message
     type(array_type), intent(in) :: arrays(:)
     real(go_wp), contiguous, intent(inout) :: buffer(:)
-    integer :: a, j, next, r
+    integer :: a, next, r
 
     next = 1
     do a = 1, size(arrays)
       do r = 1, size(message%regions)
-        associate (region => message%regions(r), data => arrays(a)%data)
-          do j = region%ystart, region%ystop
-            buffer(next:next + region%nx - 1) = data(region%xstart:region%xstop, j)
-            next = next + region%nx
-          end do
-        end associate
+        call pack_region(arrays(a)%data, message%regions(r), buffer(next:))
+        next = next + message%regions(r)%nx * message%regions(r)%ny
       end do
     end do
   end subroutine pack_message
@@ -163,20 +162,48 @@ contains
     type(message_type), intent(in) :: message
     real(go_wp), contiguous, intent(in) :: buffer(:)
     type(array_type), intent(in) :: arrays(:)
-    integer :: a, j, next, r
+    integer :: a, next, r
 
     next = 1
     do a = 1, size(arrays)
       do r = 1, size(message%regions)
-        associate (region => message%regions(r), data => arrays(a)%data)
-          do j = region%ystart, region%ystop
-            data(region%xstart:region%xstop, j) = buffer(next:next + region%nx - 1)
-            next = next + region%nx
-          end do
-        end associate
+        call unpack_region(buffer(next:), message%regions(r), arrays(a)%data)
+        next = next + message%regions(r)%nx * message%regions(r)%ny
       end do
     end do
   end subroutine unpack_message
+
+  !> Copy a region to the beginning of a buffer, row by row.
+  pure subroutine pack_region(data, region, buffer)
+    real(go_wp), contiguous, intent(in) :: data(:, :)
+    type(region_type), intent(in) :: region
+    real(go_wp), contiguous, intent(inout) :: buffer(:)
+    integer :: i, j, next
+
+    next = 1
+    do j = region%ystart, region%ystop
+      do i = region%xstart, region%xstop
+        buffer(next) = data(i, j)
+        next = next + 1
+      end do
+    end do
+  end subroutine pack_region
+
+  !> Copy a region from the beginning of a buffer, row by row.
+  pure subroutine unpack_region(buffer, region, data)
+    real(go_wp), contiguous, intent(in) :: buffer(:)
+    type(region_type), intent(in) :: region
+    real(go_wp), contiguous, intent(inout) :: data(:, :)
+    integer :: i, j, next
+
+    next = 1
+    do j = region%ystart, region%ystop
+      do i = region%xstart, region%xstop
+        data(i, j) = buffer(next)
+        next = next + 1
+      end do
+    end do
+  end subroutine unpack_region
 
   !> Copy what a rank needs of its own points, in every array.
   subroutine copy_own(plan, arrays)

@@ -8,16 +8,18 @@
 module halo_plan_mod
 
   use decomposition_mod, only: decomposition_type
+  use parallel_utils_mod, only: new_layout
   use region_mod, only: region_type
 
   implicit none
   private
 
   !> What one message holds: `points` values of each field, region after region. Regions are in the
-  !> indices of this rank's arrays.
+  !> indices of this rank's arrays; the layout is that of the first region in them.
   type, public :: message_type
     integer :: rank = 0
     integer :: points = 0
+    integer :: layout = 0
     type(region_type), allocatable :: regions(:)
   end type message_type
 
@@ -51,10 +53,11 @@ module halo_plan_mod
 contains
 
   !> Return what a rank exchanges to a depth, in a domain that is periodic in x, in y, or not.
-  function new_halo_plan(decomp, periodic, rank, depth) result(self)
+  !> `row` is the first extent of the rank's arrays.
+  function new_halo_plan(decomp, periodic, rank, depth, row) result(self)
     type(decomposition_type), intent(in) :: decomp
     logical, intent(in) :: periodic(2)
-    integer, intent(in) :: rank, depth
+    integer, intent(in) :: rank, depth, row
     type(halo_plan_type) :: self
     type(layout_type) :: layout
     type(message_type) :: from, to
@@ -73,7 +76,22 @@ contains
       call match(layout, sender=other, receiver=rank, from=from, to=to)
       if (to%points > 0) self%received = [self%received, to]
     end do
+    call set_layouts(self%sent, row)
+    call set_layouts(self%received, row)
   end function new_halo_plan
+
+  !> Find where messages lie in arrays with rows of this length.
+  subroutine set_layouts(messages, row)
+    type(message_type), intent(inout) :: messages(:)
+    integer, intent(in) :: row
+    integer :: n
+
+    do n = 1, size(messages)
+      associate (region => messages(n)%regions(1))
+        messages(n)%layout = new_layout(region%nx, region%ny, row)
+      end associate
+    end do
+  end subroutine set_layouts
 
   !> Find what a receiver needs of a sender's points, in the indices of both. A periodic domain is
   !> looked at with its images on all sides; the order of regions is the same on both ranks.

@@ -8,7 +8,7 @@ module parallel_utils_mod
   use mpi, only: mpi_abort, mpi_allreduce, mpi_comm_dup, mpi_comm_rank, mpi_comm_size, &
       mpi_comm_world, mpi_double_precision, mpi_finalize, mpi_gather, mpi_in_place, mpi_init, &
       mpi_initialized, mpi_irecv, mpi_isend, mpi_max, mpi_min, mpi_statuses_ignore, mpi_sum, &
-      mpi_waitall
+      mpi_type_commit, mpi_type_vector, mpi_waitall
 
   implicit none
   private
@@ -16,7 +16,7 @@ module parallel_utils_mod
   public :: parallel_init, parallel_finalise, parallel_abort
   public :: get_rank, get_num_ranks
   public :: global_sum, global_min, global_max, gather
-  public :: start_receiving, start_sending, finish_messages
+  public :: new_layout, start_receiving, start_sending, finish_messages
 
   !> Whether messages can be sent between ranks.
   logical, public, parameter :: dist_mem_enabled = .true.
@@ -123,26 +123,48 @@ contains
         size(send_buffer), mpi_double_precision, 0, communicator, error)
   end subroutine gather
 
-  !> Start to receive values from a rank; they may not be touched before `request` is finished.
-  subroutine start_receiving(values, rank, request)
+  !> Return what tells rows of `length` values, at the beginnings of rows of `length_of_all`, from
+  !> all others.
+  function new_layout(length, rows, length_of_all) result(layout)
+    integer, intent(in) :: length, rows, length_of_all
+    integer :: layout, error
+
+    call mpi_type_vector(rows, length, length_of_all, mpi_double_precision, layout, error)
+    call mpi_type_commit(layout, error)
+  end function new_layout
+
+  !> Start to receive values from a rank: all of `values`, or those in a layout. They may not be
+  !> touched before `request` is finished.
+  subroutine start_receiving(values, rank, request, layout)
     real(go_wp), contiguous, intent(inout) :: values(:)
     integer, intent(in) :: rank
     integer, intent(out) :: request
+    integer, optional, intent(in) :: layout
     integer :: error
 
-    call mpi_irecv(values, size(values), mpi_double_precision, rank - 1, halo_tag, communicator, &
-        request, error)
+    if (present(layout)) then
+      call mpi_irecv(values, 1, layout, rank - 1, halo_tag, communicator, request, error)
+    else
+      call mpi_irecv(values, size(values), mpi_double_precision, rank - 1, halo_tag, &
+          communicator, request, error)
+    end if
   end subroutine start_receiving
 
-  !> Start to send values to a rank; they may not be changed before `request` is finished.
-  subroutine start_sending(values, rank, request)
+  !> Start to send values to a rank: all of `values`, or those in a layout. They may not be changed
+  !> before `request` is finished.
+  subroutine start_sending(values, rank, request, layout)
     real(go_wp), contiguous, intent(in) :: values(:)
     integer, intent(in) :: rank
     integer, intent(out) :: request
+    integer, optional, intent(in) :: layout
     integer :: error
 
-    call mpi_isend(values, size(values), mpi_double_precision, rank - 1, halo_tag, communicator, &
-        request, error)
+    if (present(layout)) then
+      call mpi_isend(values, 1, layout, rank - 1, halo_tag, communicator, request, error)
+    else
+      call mpi_isend(values, size(values), mpi_double_precision, rank - 1, halo_tag, &
+          communicator, request, error)
+    end if
   end subroutine start_sending
 
   !> Wait for messages; there may be none.

@@ -12,7 +12,7 @@ module parallel_utils_mod
   public :: parallel_init, parallel_finalise, parallel_abort
   public :: get_rank, get_num_ranks
   public :: global_sum, global_min, global_max, gather
-  public :: start_receiving, start_sending, finish_messages
+  public :: new_layout, start_receiving, start_sending, finish_messages
 
   !> Whether messages can be sent between ranks.
   logical, public, parameter :: dist_mem_enabled = .false.
@@ -72,21 +72,32 @@ contains
     recv_buffer(:size(send_buffer)) = send_buffer
   end subroutine gather
 
+  !> Return what tells rows of values, at the beginnings of longer rows, from all others: nothing
+  !> that a rank which is alone could use.
+  function new_layout(length, rows, length_of_all) result(layout)
+    integer, intent(in) :: length, rows, length_of_all
+    integer :: layout
+
+    layout = 0
+  end function new_layout
+
   !> Start to receive values from a rank. A rank that is alone has none to receive from.
-  subroutine start_receiving(values, rank, request)
+  subroutine start_receiving(values, rank, request, layout)
     real(go_wp), contiguous, intent(inout) :: values(:)
     integer, intent(in) :: rank
     integer, intent(out) :: request
+    integer, optional, intent(in) :: layout
 
     request = 0
     call parallel_abort('There is no other rank to receive from.')
   end subroutine start_receiving
 
   !> Start to send values to a rank. A rank that is alone has none to send to.
-  subroutine start_sending(values, rank, request)
+  subroutine start_sending(values, rank, request, layout)
     real(go_wp), contiguous, intent(in) :: values(:)
     integer, intent(in) :: rank
     integer, intent(out) :: request
+    integer, optional, intent(in) :: layout
 
     request = 0
     call parallel_abort('There is no other rank to send to.')
