@@ -14,41 +14,57 @@ import pytest
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
-ADVECTION = ROOT / "examples" / "lfric" / "advection"
+LFRIC = ROOT / "examples" / "lfric"
 SOURCE = ROOT / "src"
-CELLS = 32 * 32
-STATE = re.compile(r"^step +\d+ +total +(\S+) +least +(\S+) +greatest +(\S+)$", re.MULTILINE)
 RANKS = (1, 2, 4, 6)
+NUMBER = r" +(\S+) *"
+ADVECTION = re.compile(
+    rf"^step +\d+ +total{NUMBER}least{NUMBER}greatest{NUMBER}$", re.MULTILINE
+)  # fmt: skip
+WAVES = re.compile(
+    rf"^step +\d+ +volume{NUMBER}energy{NUMBER}iterations +\d+$", re.MULTILINE
+)  # fmt: skip
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
-Advection = Callable[[int], tuple[str, list[str]]]
+Example = Callable[[int], tuple[str, list[str]]]
+"""Runs an example on so many ranks; returns what it prints and the lines of its files, sorted."""
 
 
 @pytest.fixture(scope="session")
-def advection(tmp_path_factory: pytest.TempPathFactory) -> Advection:
-    """Return what runs the example on a number of ranks: its output and the lines of its files."""
-    build = tmp_path_factory.mktemp("advection")
-    tools = tmp_path_factory.mktemp("bin")
-    compiler = tools / "psyclone-storage"
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the command `psyclone-storage` of this source tree."""
+    folder = tmp_path_factory.mktemp("bin")
+    compiler = folder / "psyclone-storage"
     compiler.write_text(
         f'#!/bin/sh\nPYTHONPATH="{SOURCE}" exec "{sys.executable}" -m psyclone_storage "$@"\n',
         encoding="utf-8",
     )
     compiler.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def advection(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return runner("advection", "tracer", tools, tmp_path_factory.mktemp("advection"))
+
+
+@pytest.fixture(scope="session")
+def waves(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return runner("shallow_water", "surface", tools, tmp_path_factory.mktemp("waves"))
+
+
+def runner(name: str, answers: str, tools: Path, build: Path) -> Example:
+    """Return what runs the LFRic example `name`, whose files are called `answers`."""
+    script = str(LFRIC / name / "run")
 
     @cache
     def run(ranks: int) -> tuple[str, list[str]]:
-        for old in build.glob("tracer.*"):
+        for old in build.glob(f"{answers}.*"):
             old.unlink()
-        words = [
-            "env",
-            f"BUILD={build}",
-            f"PATH={tools}:{os.environ['PATH']}",
-            str(ADVECTION / "run"),
-        ]
-        output = command([*words, str(ranks)], build)
-        files = [build / f"tracer.{rank}" for rank in range(ranks)]
+        path = f"PATH={tools}:{os.environ['PATH']}"
+        output = command(["env", f"BUILD={build}", path, script, str(ranks)], build)
+        files = [build / f"{answers}.{rank}" for rank in range(ranks)]
         lines = [line for path in files for line in path.read_text("utf-8").splitlines()]
         return output, sorted(lines)
 
@@ -56,12 +72,12 @@ def advection(tmp_path_factory: pytest.TempPathFactory) -> Advection:
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-def test_advection_conserves_the_tracer(advection: Advection, ranks: int) -> None:
+def test_advection_conserves_the_tracer(advection: Example, ranks: int) -> None:
     """What leaves a cell enters another, so only rounding changes the sum.
 
     A first-order upwind step takes means of values, so extremes cannot grow.
     """
-    states = [tuple(map(float, state)) for state in STATE.findall(advection(ranks)[0])]
+    states = [tuple(map(float, state)) for state in ADVECTION.findall(advection(ranks)[0])]
     assert len(states) == 5
     totals, least, greatest = zip(*states, strict=True)
     assert totals == pytest.approx([400.0] * 5, rel=1e-12)
@@ -71,8 +87,34 @@ def test_advection_conserves_the_tracer(advection: Advection, ranks: int) -> Non
 
 
 @pytest.mark.parametrize("ranks", RANKS[1:])
-def test_advection_is_the_same_on_any_number_of_ranks(advection: Advection, ranks: int) -> None:
+def test_advection_is_the_same_on_any_number_of_ranks(advection: Example, ranks: int) -> None:
     """Each value is computed from the same values in the same order, so digits agree."""
     alone = advection(1)[1]
-    assert len(alone) == CELLS
+    assert len(alone) == 32 * 32
     assert advection(ranks)[1] == alone
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_waves_keep_the_volume_of_water_and_their_energy(waves: Example, ranks: int) -> None:
+    """Crank and Nicolson's step keeps a quadratic form; the solver stops at 1e-13."""
+    states = [tuple(map(float, state)) for state in WAVES.findall(waves(ranks)[0])]
+    assert len(states) == 5
+    volumes, energies = zip(*states, strict=True)
+    assert volumes == pytest.approx([volumes[0]] * 5, rel=1e-12)
+    assert energies == pytest.approx([energies[0]] * 5, rel=1e-11)
+
+
+@pytest.mark.parametrize("ranks", RANKS[1:])
+def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -> None:
+    """The order of sums depends on the ranks, and the solver on the sums, to its tolerance."""
+    alone, together = (surface(waves(number)[1]) for number in (1, ranks))
+    assert len(alone) == 48 * 48
+    assert together.keys() == alone.keys()
+    highest = max(map(abs, alone.values()))
+    assert 0.1 < highest < 0.9, "the hill has run apart"
+    assert all(abs(together[place] - alone[place]) < 1e-12 for place in alone)
+
+
+def surface(lines: list[str]) -> dict[tuple[str, str], float]:
+    """Return the height, in metres, at every place."""
+    return {(x, y): float(height) for x, y, height in map(str.split, lines)}
