@@ -4,12 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.scripting.transformation import Transformation, Unsupported
+from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported
+from psyclone_storage.scripting.views import Node
+from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.step import Step
+
+
+class WriteOut(Transformation):
+    """Write out a function of the language in a kernel; `function` is its name."""
+
+    function = ""
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return IntrinsicsToCode(nodes[0].uid, self.function)
+
+
+_FUNCTIONS = {
+    "abs": "Abs2CodeTrans",
+    "sign": "Sign2CodeTrans",
+    "min": "Min2CodeTrans",
+    "max": "Max2CodeTrans",
+    "dot_product": "DotProduct2CodeTrans",
+    "matmul": "Matmul2CodeTrans",
+    "sum": "Sum2CodeTrans Sum2LoopTrans",
+    "product": "Product2CodeTrans Product2LoopTrans",
+    "maxval": "Maxval2CodeTrans Maxval2LoopTrans",
+    "minval": "Minval2CodeTrans Minval2LoopTrans",
+}
+
+
+class AssignInLoops(Transformation):
+    """Write the array assignments of a kernel as loops."""
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return ArraysToLoops(nodes[0].uid)
+
+
+class WriteRanges(Transformation):
+    """Write whole arrays in a kernel with their ranges."""
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return ArraysToRanges(nodes[0].uid)
+
 
 NAMES: Mapping[type[Transformation], str] = {
+    **{
+        type("WriteOut", (WriteOut,), {"function": function, "__doc__": WriteOut.__doc__}): names
+        for function, names in _FUNCTIONS.items()
+    },
+    AssignInLoops: "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
+    WriteRanges: "Reference2ArrayRangeTrans",
     Unsupported: """
         Dynamo0p3KernelConstTrans InlineTrans KernelModuleInlineTrans LFRicKernelConstTrans
-        Matmul2CodeTrans Reference2ArrayRangeTrans
     """,
 }
 """What PSyclone calls each of them, in both of its generations."""

@@ -17,13 +17,18 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
+from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step, missing
+from psyclone_storage.transform.swap import SwapLoops
+from psyclone_storage.transform.tile import ChunkLoop, TileLoops
 from psyclone_storage.transform.workbench import Workbench
 
 STEPS: Mapping[str, type[Step]] = {
@@ -39,6 +44,13 @@ STEPS: Mapping[str, type[Step]] = {
         ShareLoop,
         OpenParallelRegion,
         ProfileRegion,
+        ConstantLoopBounds,
+        SwapLoops,
+        TileLoops,
+        ChunkLoop,
+        IntrinsicsToCode,
+        ArraysToLoops,
+        ArraysToRanges,
     )
 }
 
@@ -49,7 +61,7 @@ RECIPES: Mapping[str, str] = {
 
 Value = str | int | bool
 
-_OF_OPTIONS = frozenset({"T014", "T024"})
+_OF_OPTIONS = frozenset({"T014", "T017", "T024"})
 """Reasons that lie in an option of a step, so that no other place would be better."""
 
 _WISH = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")

@@ -1,0 +1,375 @@
+"""Types and shapes of the expressions in a kernel's code, and their elements.
+
+An array expression has one `Triplet` per dimension: the subscripts that it runs over, in the
+numbering of its first array operand. `element` gives the scalar expression that stands for one
+element. Whatever cannot be told from the kernel's own declarations is None: a caller then refuses.
+An imported name without subscripts counts as a scalar: were it an array, the statements that are
+made of it would not compile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.analysis.affine import difference, simplified, whole
+from psyclone_storage.analysis.intrinsics import (
+    ELEMENTAL,
+    INQUIRING,
+    LIKE_FIRST,
+    REDUCING,
+    WHOLE_NUMBERS,
+)
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Range,
+    Unary,
+    Verbatim,
+    same,
+)
+from psyclone_storage.ir.rewrite import names_in, walk_lines
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import (
+    Allocate,
+    Assign,
+    Call,
+    Deallocate,
+    Declare,
+    Do,
+    Opaque,
+    PointerAssign,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """The subscripts `start, start + step, ...` up to `stop`; without a step they count by one."""
+
+    start: Expr
+    stop: Expr
+    step: Expr | None = None
+
+    @property
+    def count(self) -> Expr:
+        """The number of subscripts, which is below one where there is none."""
+        span = Binary("-", self.stop, self.start)
+        if self.step is None:
+            return simplified(Binary("+", span, whole(1)))
+        return Binary("/", Binary("+", span, self.step), self.step)
+
+
+Dimensions = tuple[Triplet, ...]
+
+
+def declaration_of(code: KernelCode, name: str) -> Declare | None:
+    """Return the declaration of `name` in the kernel or, where there is none, in its module."""
+    local = code.declared(name)
+    if local is not None:
+        return local
+    for item in code.module.declarations:
+        if isinstance(item, Declare) and item.name.lower() == name.lower():
+            return item
+    return None
+
+
+# ---------------------------------------------------------------------------- types
+
+
+def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
+    """Return the type of the values of `expr`, None where it cannot be told."""
+    match expr:
+        case Literal(_, intrinsic, kind):
+            return ScalarType(intrinsic, kind)
+        case Name(text):
+            return _declared_type(text, code)
+        case Index(Name(text), items):
+            declared = _declared_type(text, code)
+            return declared if declared is not None else _function_type(text, items, code)
+        case Keyword(_, value):
+            return type_of(value, code)
+        case Unary(_, operand):
+            return type_of(operand, code)
+        case Binary(op, left, right):
+            return _binary_type(op, type_of(left, code), type_of(right, code))
+    return None
+
+
+def _declared_type(name: str, code: KernelCode) -> ScalarType | None:
+    declared = declaration_of(code, name)
+    if declared is None or not isinstance(declared.type, ScalarType):
+        return None
+    return declared.type
+
+
+def _function_type(name: str, items: tuple[Expr, ...], code: KernelCode) -> ScalarType | None:
+    """Return the type of a function of the language."""
+    word = name.lower()
+    if word == "real" and items:
+        return ScalarType(Intrinsic.REAL, _kind_argument(items))
+    if word == "int" and len(items) > 1:
+        return ScalarType(Intrinsic.INTEGER, _kind_argument(items))
+    if word in {"dot_product", "matmul"} and len(items) == 2:
+        return _binary_type("*", type_of(items[0], code), type_of(items[1], code))
+    if word in LIKE_FIRST and items:
+        return type_of(items[0], code)
+    if word in WHOLE_NUMBERS:
+        return ScalarType(Intrinsic.INTEGER)
+    if word in {"all", "any"}:
+        return ScalarType(Intrinsic.LOGICAL)
+    return None
+
+
+def _kind_argument(items: tuple[Expr, ...]) -> str | None:
+    if len(items) < 2:
+        return None
+    kind = items[1].value if isinstance(items[1], Keyword) else items[1]
+    return kind.text if isinstance(kind, Name | Literal) else None
+
+
+def _binary_type(op: str, left: ScalarType | None, right: ScalarType | None) -> ScalarType | None:
+    """Return the type of an operation; two kinds of one type have no common one that is known."""
+    if op in {"==", "/=", "<", "<=", ">", ">=", ".and.", ".or.", ".eqv.", ".neqv."}:
+        return ScalarType(Intrinsic.LOGICAL)
+    if left is None or right is None:
+        return None
+    if op == "**" and right.intrinsic is Intrinsic.INTEGER:
+        return left
+    numbers = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
+    if left.intrinsic not in numbers or right.intrinsic not in numbers:
+        return None
+    if left.intrinsic is right.intrinsic:
+        return left if _same_kind(left.kind, right.kind) else None
+    wider, narrower = sorted((left, right), key=lambda it: numbers.index(it.intrinsic))[::-1]
+    if wider.intrinsic is Intrinsic.COMPLEX and narrower.intrinsic is Intrinsic.REAL:
+        return wider if _same_kind(wider.kind, narrower.kind) else None
+    return wider
+
+
+def _same_kind(first: str | None, second: str | None) -> bool:
+    return (first or "").lower() == (second or "").lower()
+
+
+# ---------------------------------------------------------------------------- shapes
+
+
+def rank_of(expr: Expr, code: KernelCode) -> int | None:
+    """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
+    dimensions = dimensions_of(expr, code)
+    return None if dimensions is None else len(dimensions)
+
+
+def dimensions_of(expr: Expr, code: KernelCode) -> Dimensions | None:
+    """Return the subscripts that `expr` runs over; nothing for a scalar."""
+    match expr:
+        case Literal():
+            return ()
+        case Name(text):
+            return _whole_dimensions(text, code)
+        case Index(Name(text), items):
+            declared = declaration_of(code, text)
+            if declared is not None and declared.shape:
+                return _section_dimensions(declared, items, code)
+            return _function_dimensions(text, items, code) if declared is None else None
+        case Unary(_, operand):
+            return dimensions_of(operand, code)
+        case Keyword(_, value):
+            return dimensions_of(value, code)
+        case Binary(_, left, right):
+            return _common((left, right), code)
+    return None
+
+
+def _common(parts: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
+    """Return the dimensions of the first array among operands, all of which must be known."""
+    found: Dimensions = ()
+    for part in parts:
+        dimensions = dimensions_of(part, code)
+        if dimensions is None or (found and dimensions and len(found) != len(dimensions)):
+            return None
+        found = found or dimensions
+    return found
+
+
+def _whole_dimensions(name: str, code: KernelCode) -> Dimensions | None:
+    declared = declaration_of(code, name)
+    if declared is None:
+        return ()
+    if not isinstance(declared.type, ScalarType):
+        return None
+    bounds = tuple(bounds_of(declared, at, code) for at in range(len(declared.shape)))
+    return None if any(bound is None for bound in bounds) else tuple(filter(None, bounds))
+
+
+def _section_dimensions(
+    declared: Declare, items: tuple[Expr, ...], code: KernelCode
+) -> Dimensions | None:
+    if len(items) != len(declared.shape):
+        return None
+    found: list[Triplet] = []
+    for at, item in enumerate(items):
+        own = _section(declared, at, item, code)
+        if own is None:
+            return None
+        found += own
+    return tuple(found)
+
+
+def _section(declared: Declare, at: int, item: Expr, code: KernelCode) -> Dimensions | None:
+    """Return what one subscript runs over: nothing, a triplet, or those of an index vector."""
+    if not isinstance(item, Range):
+        return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
+    start, stop = item.lower, item.upper
+    if start is None or stop is None:
+        bounds = bounds_of(declared, at, code)
+        if bounds is None:
+            return None
+        start, stop = start or bounds.start, stop or bounds.stop
+    return (Triplet(start, stop, item.step),)
+
+
+def _function_dimensions(name: str, items: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
+    word = name.lower()
+    if word in ELEMENTAL:
+        return _common(items, code)
+    if word in REDUCING:
+        words = {item.name.lower() for item in items if isinstance(item, Keyword)}
+        alone = len(items) == 1 or word == "dot_product"
+        return () if alone or (len(items) == 2 and words == {"mask"}) else None
+    if word in INQUIRING and word != "shape":
+        needs_dimension = word in {"lbound", "ubound"}
+        return () if len(items) > 1 or not needs_dimension else None
+    return None
+
+
+def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
+    """Return the bounds of dimension `at`, counted from 0, of an array.
+
+    Those that are written in its declaration are used where their values are the same throughout
+    the kernel, else the functions `lbound` and `ubound`. The last dimension of an array of
+    assumed size has no bounds.
+    """
+    extent = declared.shape[at]
+    deferred = any(word.lower() in {"pointer", "allocatable"} for word in declared.attributes)
+    if isinstance(extent, Range):
+        lower, upper = extent.lower, extent.upper
+        if lower is None and not deferred:
+            lower = whole(1)
+    else:
+        lower, upper = whole(1), extent
+    if isinstance(upper, Verbatim):
+        return None
+    return Triplet(
+        _bound("lbound", declared, at, lower, code), _bound("ubound", declared, at, upper, code)
+    )
+
+
+def _bound(
+    function: str, declared: Declare, at: int, written: Expr | None, code: KernelCode
+) -> Expr:
+    if written is not None and not names_in(written) & changed_names(code):
+        return written
+    return Index(Name(function), (Name(declared.name), whole(at + 1)))
+
+
+def changed_names(code: KernelCode) -> frozenset[str]:
+    """Return the names, in lower case, that the kernel's statements may change."""
+    found: set[str] = set()
+    for line in walk_lines(code.body):
+        match line:
+            case Assign(target, _) | PointerAssign(target, _):
+                found |= names_in(_base(target))
+            case Allocate(arrays) | Deallocate(arrays):
+                found.update(*(names_in(_base(array)) for array in arrays))
+            case Do():
+                found.add(line.variable.lower())
+            case Call(_, args):
+                found.update(*(names_in(arg) for arg in args))
+            case Opaque(_, names):
+                found |= names
+    return frozenset(found)
+
+
+def _base(target: Expr) -> Expr:
+    while isinstance(target, Index | Member):
+        target = target.base
+    return target
+
+
+# ---------------------------------------------------------------------------- elements
+
+
+def element(expr: Expr, at: tuple[Expr, ...], driver: Dimensions, code: KernelCode) -> Expr:
+    """Return the scalar expression for one element of `expr`, whose dimensions are known.
+
+    `at` are subscripts in the numbering of `driver`, which has the shape of `expr` and may start
+    elsewhere. A scalar is the same at all places.
+    """
+    dimensions = dimensions_of(expr, code)
+    if dimensions is None:
+        raise InternalError("An element is wanted of an expression whose shape is not known.")
+    if not dimensions:
+        return expr
+    match expr:
+        case Name(text):
+            return Index(expr, _own_subscripts(at, driver, dimensions))
+        case Index(Name(text) as base, items):
+            if declaration_of(code, text) is None:
+                return Index(base, tuple(element(item, at, driver, code) for item in items))
+            return Index(base, _section_subscripts(items, at, driver, code, expr))
+        case Unary(op, operand):
+            return Unary(op, element(operand, at, driver, code))
+        case Keyword(name, value):
+            return Keyword(name, element(value, at, driver, code))
+        case Binary(op, left, right):
+            return Binary(op, element(left, at, driver, code), element(right, at, driver, code))
+    raise InternalError(f"Class {type(expr).__name__} has a shape but no elements.")
+
+
+def _own_subscripts(at: tuple[Expr, ...], driver: Dimensions, own: Dimensions) -> tuple[Expr, ...]:
+    return tuple(map(_own_subscript, at, driver, own))
+
+
+def _section_subscripts(
+    items: tuple[Expr, ...], at: tuple[Expr, ...], driver: Dimensions, code: KernelCode, expr: Expr
+) -> tuple[Expr, ...]:
+    dimensions = dimensions_of(expr, code) or ()
+    found: list[Expr] = []
+    used = 0
+    for item in items:
+        if isinstance(item, Range):
+            found.append(_own_subscript(at[used], driver[used], dimensions[used]))
+            used += 1
+        elif rank_of(item, code):
+            found.append(element(item, (at[used],), (driver[used],), code))
+            used += 1
+        else:
+            found.append(item)
+    return tuple(found)
+
+
+def _own_subscript(at: Expr, driver: Triplet, own: Triplet) -> Expr:
+    """Return the subscript of `own` that stands for the one `at` of `driver`."""
+    alike = _same_step(driver.step, own.step)
+    if alike and same(driver.start, own.start):
+        return at
+    if alike:
+        apart = difference(own.start, driver.start)
+        shift = Binary("-", own.start, driver.start)
+        return at if apart == 0 else simplified(Binary("+", at, shift))
+    steps: Expr = simplified(Binary("-", at, driver.start))
+    if driver.step is not None:
+        steps = Binary("/", steps, driver.step)
+    if own.step is not None:
+        steps = Binary("*", steps, own.step)
+    return Binary("+", own.start, steps)
+
+
+def _same_step(first: Expr | None, second: Expr | None) -> bool:
+    return same(first or whole(1), second or whole(1))

@@ -1,0 +1,357 @@
+"""How each of Fortran's functions is written out, one function per way.
+
+Each gives the name of a new variable with the value, and the statements that compute it. They keep
+the value to the last bit, but that `sign` takes -0.0 for a positive number, and that sums are
+added up in the order of the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from psyclone_storage.analysis.shapes import (
+    Dimensions,
+    declaration_of,
+    dimensions_of,
+    element,
+    rank_of,
+    type_of,
+)
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Name,
+    Unary,
+    spell,
+)
+from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Branch, If, Line
+from psyclone_storage.transform.kernel.scratch import Scratch, constant, loops_over, may_be_extent
+
+Expansion = tuple[Name, tuple[Line, ...]]
+_NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL)
+
+
+class UnexpandableError(Exception):
+    """A call cannot be written out; `diagnostic` says why."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One call of a function. `scalar` says that its value is known to be a scalar."""
+
+    name: str
+    items: tuple[Expr, ...]
+    scalar: bool
+    scratch: Scratch
+
+    @property
+    def text(self) -> str:
+        """The call as it is written."""
+        return spell(Index(Name(self.name), self.items))
+
+    def refusal(self, because: str, hint: str = "") -> UnexpandableError:
+        """Return that the call cannot be written out (T060)."""
+        return UnexpandableError(Diagnostic("T060", f"'{self.text}' {because}.", hint=hint))
+
+    def number(self, *exprs: Expr) -> ScalarType:
+        """Return the type that all `exprs` have whose type is known; it must be of numbers."""
+        code = self.scratch.code
+        found = {kind for expr in exprs if (kind := type_of(expr, code)) is not None}
+        if not found:
+            raise self.refusal("has arguments of a type that cannot be told")
+        if len({(kind.intrinsic, (kind.kind or "").lower()) for kind in found}) > 1:
+            raise self.refusal("has arguments of different types")
+        kind = found.pop()
+        if kind.intrinsic not in _NUMBERS:
+            raise self.refusal(f"has arguments of type {kind.intrinsic.value}")
+        return kind
+
+    def array(self, expr: Expr) -> Dimensions:
+        """Return the dimensions of an argument, which must be an array."""
+        dimensions = dimensions_of(expr, self.scratch.code)
+        if not dimensions:
+            raise self.refusal(f"has an argument '{spell(expr)}' whose shape cannot be told")
+        return dimensions
+
+
+# ---------------------------------------------------------------------------- of scalars
+
+
+def _scalars(site: Site, count: int | None = None) -> tuple[Expr, ...]:
+    """Return the arguments of an elemental function, which must be scalars here."""
+    items = tuple(item.value if isinstance(item, Keyword) else item for item in site.items)
+    if not site.scalar:
+        hint = "Apply 'arrays-to-loops' first."
+        raise site.refusal("is, or may be, an array here", hint)
+    if count is not None and len(items) != count:
+        raise site.refusal(f"has not {count} arguments")
+    return items
+
+
+def _absolute(site: Site) -> Expansion:
+    (value,) = _scalars(site, 1)
+    kind = site.number(value)
+    result = site.scratch.variable("res_abs", kind)
+    return result, (Assign(result, value), *_made_positive(result, kind))
+
+
+def _made_positive(name: Name, kind: ScalarType) -> tuple[Line, ...]:
+    # Zero minus the value: the sign of -0.0 goes, too.
+    zero = constant(0, kind)
+    return (_if(Binary("<=", name, zero), Assign(name, Binary("-", zero, name))),)
+
+
+def _with_sign(site: Site) -> Expansion:
+    value, sign = _scalars(site, 2)
+    kind = site.number(value)
+    result = site.scratch.variable("res_sign", kind)
+    sign_kind = site.number(sign)
+    other = site.scratch.variable("tmp_sign", sign_kind)
+    negative = Binary("<", other, constant(0, sign_kind))
+    return result, (
+        Assign(result, value),
+        Assign(other, sign),
+        *_made_positive(result, kind),
+        _if(negative, Assign(result, Unary("-", result))),
+    )
+
+
+def _extreme(site: Site) -> Expansion:
+    first, *others = _scalars(site)
+    kind = site.number(first, *others)
+    word = site.name
+    result = site.scratch.variable(f"res_{word}", kind)
+    lines: list[Line] = [Assign(result, first)]
+    for other in others:
+        candidate = site.scratch.variable(f"tmp_{word}", kind)
+        better = Binary("<" if word == "min" else ">", candidate, result)
+        lines += [Assign(candidate, other), _if(better, Assign(result, candidate))]
+    return result, tuple(lines)
+
+
+def _if(condition: Expr, line: Line) -> If:
+    return If((Branch(condition, (line,)),))
+
+
+# ---------------------------------------------------------------------------- of arrays
+
+
+def _reduction(site: Site) -> tuple[Expr, Expr | None]:
+    """Return the array of a reduction over all dimensions, and its mask."""
+    array, *others = site.items
+    match others:
+        case []:
+            return array, None
+        case [Keyword(name, mask)] if name.lower() == "mask":
+            return array, mask
+    raise site.refusal("is over some dimensions only, or may be")
+
+
+def _over_elements(site: Site, line: Callable[[Expr], Line]) -> tuple[Line, ...]:
+    """Return loops that run `line` for each element of a reduction's array."""
+    array, mask = _reduction(site)
+    dimensions = site.array(array)
+    code = site.scratch.code
+    if mask is not None and rank_of(mask, code) not in (0, len(dimensions)):
+        raise site.refusal("has a mask whose shape cannot be told")
+    counters = tuple(site.scratch.counter() for _ in dimensions)
+    inner = line(element(array, counters, dimensions, code))
+    if mask is not None:
+        inner = _if(element(mask, counters, dimensions, code), inner)
+    return loops_over(dimensions, counters, (inner,))
+
+
+def _total(site: Site) -> Expansion:
+    array, _ = _reduction(site)
+    kind = site.number(array)
+    word, op, start = ("sum", "+", 0) if site.name == "sum" else ("product", "*", 1)
+    result = site.scratch.variable(f"res_{word}", kind)
+    loops = _over_elements(site, lambda item: Assign(result, Binary(op, result, item)))
+    return result, (Assign(result, constant(start, kind)), *loops)
+
+
+def _extreme_value(site: Site) -> Expansion:
+    array, mask = _reduction(site)
+    kind = site.number(array)
+    largest = site.name == "maxval"
+    result = site.scratch.variable(f"res_{site.name}", kind)
+    op = ">" if largest else "<"
+    loops = _over_elements(site, lambda item: _if(Binary(op, item, result), Assign(result, item)))
+    lines: list[Line] = [Assign(result, _limit(result, kind, largest))]
+    if mask is None:
+        lines.append(_first_element(site, array, result))
+    return result, (*lines, *loops)
+
+
+def _limit(result: Name, kind: ScalarType, lowest: bool) -> Expr:
+    """Return the value of no element at all: the number that any other one beats."""
+    huge = Index(Name("huge"), (result,))
+    if not lowest:
+        return huge
+    if kind.intrinsic is Intrinsic.INTEGER:
+        return Binary("-", Unary("-", huge), constant(1, kind))
+    return Unary("-", huge)
+
+
+def _first_element(site: Site, array: Expr, result: Name) -> If:
+    """Return that the search starts from the first element, which may be infinite."""
+    dimensions = site.array(array)
+    starts = tuple(item.start for item in dimensions)
+    zero = constant(0, ScalarType(Intrinsic.INTEGER))
+    there: Expr | None = None
+    for item in dimensions:
+        some = Binary("<=", item.start, item.stop)
+        if item.step is not None:
+            some = Binary(">", item.count, zero)
+        there = some if there is None else Binary(".and.", there, some)
+    assert there is not None
+    return _if(there, Assign(result, element(array, starts, dimensions, site.scratch.code)))
+
+
+def _dot_product(site: Site) -> Expansion:
+    if len(site.items) != 2:
+        raise site.refusal("has not 2 arguments")
+    left, right = (item.value if isinstance(item, Keyword) else item for item in site.items)
+    dimensions, others = site.array(left), site.array(right)
+    kind = _product_type(site, left, right)
+    if len(dimensions) != 1 or len(others) != 1:
+        raise site.refusal("has an argument that is no vector")
+    counter = site.scratch.counter()
+    code = site.scratch.code
+    product = Binary(
+        "*",
+        element(left, (counter,), dimensions, code),
+        element(right, (counter,), dimensions, code),
+    )
+    result = site.scratch.variable("res_dot_product", kind)
+    add = Assign(result, Binary("+", result, product))
+    loop = loops_over(dimensions, (counter,), (add,))
+    return result, (Assign(result, constant(0, kind)), *loop)
+
+
+def _product_type(site: Site, left: Expr, right: Expr) -> ScalarType:
+    kind = type_of(Binary("*", left, right), site.scratch.code)
+    if kind is None or kind.intrinsic not in _NUMBERS:
+        raise site.refusal("has arguments whose types cannot be told, or are no real numbers")
+    return kind
+
+
+# ---------------------------------------------------------------------------- matrix products
+
+
+@dataclass(frozen=True, slots=True)
+class _Factors:
+    """The two factors of a product; one of them may be a vector. `inner` is what is added up."""
+
+    left: Expr
+    right: Expr
+    rows: Dimensions
+    columns: Dimensions
+    kind: ScalarType
+
+    @property
+    def outer(self) -> Dimensions:
+        """The dimensions of the product."""
+        return self.rows[:-1] + self.columns[1:]
+
+
+def _factors(site: Site) -> _Factors:
+    if len(site.items) != 2:
+        raise site.refusal("has not 2 arguments")
+    left, right = (item.value if isinstance(item, Keyword) else item for item in site.items)
+    rows, columns = site.array(left), site.array(right)
+    if not (len(rows) <= 2 and len(columns) <= 2 and len(rows) + len(columns) > 2):
+        raise site.refusal("is no product of matrices, or of a matrix and a vector")
+    return _Factors(left, right, rows, columns, _product_type(site, left, right))
+
+
+def _matrix_product(site: Site) -> Expansion:
+    factors = _factors(site)
+    extents = tuple(item.count for item in factors.outer)
+    for extent in extents:
+        if not may_be_extent(extent, site.scratch.code):
+            raise site.refusal(f"needs an array of the extent '{spell(extent)}', which changes")
+    result = site.scratch.variable("res_matmul", factors.kind, extents)
+    return result, _product_lines(site, result, factors)
+
+
+def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line, ...] | None:
+    """Return `target = matmul(...)` as loops that add up in the target itself.
+
+    None where that would change the outcome: the target is a factor, has another type, or may get
+    another shape.
+    """
+    site = Site("matmul", value.items, False, scratch)
+    try:
+        factors = _factors(site)
+    except UnexpandableError:
+        return None
+    code = scratch.code
+    dimensions = dimensions_of(target, code)
+    name = target.base if isinstance(target, Index) else target
+    if dimensions is None or len(dimensions) != len(factors.outer) or not isinstance(name, Name):
+        return None
+    declared = declaration_of(code, name.text)
+    inside = target.items if isinstance(target, Index) else ()
+    words = set() if declared is None else {word.lower() for word in declared.attributes}
+    own = name.text.lower()
+    if own in names_in(value) or any(own in names_in(item) for item in inside):
+        return None
+    if words & {"allocatable", "pointer", "target"} or type_of(target, code) != factors.kind:
+        return None
+    return _product_lines(site, target, factors)
+
+
+def _product_lines(site: Site, target: Expr, factors: _Factors) -> tuple[Line, ...]:
+    """Return loops that set `target` to the product, the elements added up from the first."""
+    code = site.scratch.code
+    own = dimensions_of(target, code)
+    assert own is not None
+    counters = tuple(site.scratch.counter() for _ in own)
+    added = site.scratch.counter()
+    inner = factors.rows[-1]
+    left_at: tuple[Name, ...] = (added,)
+    left_of: Dimensions = (inner,)
+    right_at, right_of = left_at, left_of
+    if len(factors.rows) == 2:
+        left_at, left_of = (counters[0], *left_at), (own[0], *left_of)
+    if len(factors.columns) == 2:
+        right_at, right_of = (*right_at, counters[-1]), (*right_of, own[-1])
+    place = element(target, counters, own, code)
+    product = Binary(
+        "*",
+        element(factors.left, left_at, left_of, code),
+        element(factors.right, right_at, right_of, code),
+    )
+    start = loops_over(own, counters, (Assign(place, constant(0, factors.kind)),))
+    order = [(inner, added), *zip(own, counters, strict=True)]
+    if len(factors.rows) == 2:
+        order[:2] = order[1::-1]
+    dimensions, names = zip(*order, strict=True)
+    add = loops_over(dimensions, names, (Assign(place, Binary("+", place, product)),))
+    return (*start, *add)
+
+
+EXPANSIONS: Mapping[str, Callable[[Site], Expansion]] = {
+    "abs": _absolute,
+    "sign": _with_sign,
+    "min": _extreme,
+    "max": _extreme,
+    "sum": _total,
+    "product": _total,
+    "maxval": _extreme_value,
+    "minval": _extreme_value,
+    "dot_product": _dot_product,
+    "matmul": _matrix_product,
+}
+"""The functions that can be written out, by name."""

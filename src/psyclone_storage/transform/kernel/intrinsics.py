@@ -1,0 +1,259 @@
+"""Calls of Fortran's own functions, written out as code.
+
+A result goes to a new variable in front of the statement that needs it. Which functions can be
+written out, and how, is in `transform.kernel.expansions`; here is where they stand: in assignments,
+in the conditions of choices, in the bounds of loops and in arguments of calls. Those in statements that
+are not understood stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.intrinsics import ELEMENTAL
+from psyclone_storage.analysis.shapes import declaration_of, rank_of
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Index, Name, children, spell, walk
+from psyclone_storage.ir.rewrite import (
+    expressions_of,
+    walk_lines,
+    with_parts,
+)
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.unit import Assign, Branch, Call, Do, If, Line
+from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.expansions import (
+    EXPANSIONS,
+    Site,
+    UnexpandableError,
+    matmul_in_place,
+)
+from psyclone_storage.transform.kernel.scratch import Scratch, nothing_to_do
+from psyclone_storage.transform.step import Place, Reasons
+
+FUNCTIONS = frozenset(EXPANSIONS)
+"""The functions that can be written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What one run does: the functions wanted, the code so far, and the reasons found."""
+
+    wanted: frozenset[str]
+    scratch: Scratch
+    reasons: list[Diagnostic]
+
+
+def calls_of(code: KernelCode, wanted: frozenset[str]) -> Iterator[Index]:
+    """Yield the calls of the functions `wanted`, in lower case, in a kernel's statements."""
+    for line in walk_lines(code.body):
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                if _is_call(part, wanted, code):
+                    assert isinstance(part, Index)
+                    yield part
+
+
+def written_out(code: KernelCode, wanted: frozenset[str]) -> tuple[KernelCode, Reasons]:
+    """Return `code` with the functions `wanted` written out, and why some could not be (T060)."""
+    task = _Task(wanted, Scratch(code), [])
+    body = tuple(_lines(code.body, task))
+    return replace(task.scratch.code, body=body), tuple(dict.fromkeys(task.reasons))
+
+
+def _is_call(expr: Expr, wanted: frozenset[str], code: KernelCode) -> bool:
+    return (
+        isinstance(expr, Index)
+        and isinstance(expr.base, Name)
+        and expr.base.text.lower() in wanted
+        and declaration_of(code, expr.base.text) is None
+    )
+
+
+# ---------------------------------------------------------------------------- statements
+
+
+def _lines(lines: tuple[Line, ...], task: _Task) -> Iterator[Line]:
+    for line in lines:
+        yield from _line(line, task)
+
+
+def _line(line: Line, task: _Task) -> Iterator[Line]:
+    """Yield what stands in front of a statement, and the statement without wanted functions."""
+    match line:
+        case Assign(target, value):
+            yield from _assignment(target, value, task)
+        case Do():
+            bounds = [line.start, line.stop] + ([] if line.step is None else [line.step])
+            before, (start, stop, *step) = _all_out(bounds, True, task)
+            yield from before
+            body = tuple(_lines(line.body, task))
+            yield Do(line.variable, start, stop, body, *step)
+        case If():
+            yield from _choice(line, task)
+        case Call(procedure, args):
+            before, values = _all_out(list(args), False, task)
+            yield from before
+            yield Call(procedure, tuple(values))
+        case _:
+            yield line
+
+
+def _assignment(target: Expr, value: Expr, task: _Task) -> Iterator[Line]:
+    code = task.scratch.code
+    if _is_call(value, task.wanted & {"matmul"}, code):
+        assert isinstance(value, Index)
+        in_place = matmul_in_place(target, value, task.scratch)
+        if in_place is not None:
+            yield from _lines(in_place, task)
+            return
+    before, (clear,) = _all_out([value], rank_of(target, code) == 0, task)
+    yield from before
+    yield Assign(target, clear)
+
+
+def _choice(line: If, task: _Task) -> Iterator[Line]:
+    """Yield a choice; a later condition is computed only where the earlier ones do not hold."""
+    first, *later = line.branches
+    before, (condition,) = _all_out([first.condition], True, task)
+    yield from before
+    branch = Branch(condition, tuple(_lines(first.body, task)))
+    rest: tuple[Line, ...] = line.otherwise
+    if not later:
+        yield If((branch,), tuple(_lines(rest, task)))
+        return
+    rest = tuple(_line(If(tuple(later), line.otherwise), task))
+    match rest:
+        case (If(branches, otherwise),):
+            yield If((branch, *branches), otherwise)
+        case _:
+            yield If((branch,), rest)
+
+
+# ---------------------------------------------------------------------------- expressions
+
+
+def _all_out(exprs: list[Expr], scalar: bool, task: _Task) -> tuple[list[Line], list[Expr]]:
+    """Return expressions without wanted functions, and the statements that go before them.
+
+    `scalar` says that they are known to be scalars.
+    """
+    before: list[Line] = []
+    found: list[Expr] = []
+    for expr in exprs:
+        lines, clear = _out(expr, scalar, task)
+        before += lines
+        found.append(clear)
+    return before, found
+
+
+def _out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
+    code = task.scratch.code
+    if not any(_is_call(part, task.wanted, code) for part in walk(expr)):
+        return [], expr
+    if not _is_call(expr, task.wanted, code):
+        return _parts_out(expr, scalar, task)
+    assert isinstance(expr, Index)
+    before, clear = _products_out(expr, task)
+    scalar = scalar or rank_of(clear, task.scratch.code) == 0
+    site = Site(spell(clear.base).lower(), clear.items, scalar, task.scratch)
+    try:
+        result, lines = EXPANSIONS[site.name](site)
+    except UnexpandableError as reason:
+        task.reasons.append(reason.diagnostic)
+        return before, clear
+    return [*before, *_lines(lines, task)], result
+
+
+def _parts_out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
+    """Return `expr` with its parts written out; parts of a scalar operation are scalars."""
+    before: list[Line] = []
+    operands = scalar and not _takes_arrays(expr, task.scratch.code)
+
+    def change(part: Expr) -> Expr:
+        lines, clear = _out(part, operands, task)
+        before.extend(lines)
+        return clear
+
+    return before, with_parts(expr, change)
+
+
+def _takes_arrays(expr: Expr, code: KernelCode) -> bool:
+    """Return whether a scalar may be made of arrays here, as by a function of whole arrays."""
+    if not isinstance(expr, Index):
+        return False
+    name = spell(expr.base)
+    return declaration_of(code, name) is None and name.lower() not in ELEMENTAL
+
+
+def _products_out(expr: Index, task: _Task) -> tuple[list[Line], Index]:
+    """Return a call with the matrix products in its arguments written out first."""
+    inner = replace(task, wanted=task.wanted & {"matmul"})
+    before: list[Line] = []
+    items: list[Expr] = []
+    for item in expr.items:
+        lines, clear = _out(item, False, inner) if children(item) else ([], item)
+        before += lines
+        items.append(clear)
+    return before, Index(expr.base, tuple(items))
+
+
+# ---------------------------------------------------------------------------- the step
+
+
+@dataclass(frozen=True, slots=True)
+class IntrinsicsToCode:
+    """Write out the functions of the language in a kernel: those of `only`, or all that can be.
+
+    These are `abs`, `sign`, `min`, `max`, `sum`, `product`, `maxval`, `minval`, `dot_product` and
+    `matmul`; several in `only` are joined by `+`. The values stay the same to the last bit, but that
+    sums are added up in the order of elements and that `sign` takes -0.0 for a positive number.
+
+    Refused where a type or shape cannot be told from the kernel's own declarations: the temporary
+    variable must have it.
+
+    before: y = matmul(a, x)
+    after:  y(:) = 0 and two loops that add a(i, j) * x(j) to y(i)
+    """
+
+    name: ClassVar[str] = "intrinsics-to-code"
+
+    call: str
+    only: str = ""
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against writing the functions out."""
+        if unknown := sorted(self._wanted - FUNCTIONS):
+            message = f"'{unknown[0]}' cannot be written out."
+            hint = f"There are {listed(sorted(FUNCTIONS), 'and')}."
+            return (Diagnostic("T041", message, hint=hint),)
+        if problems := check_call(schedule, self.call):
+            return problems
+        code = code_of(schedule, self.call)
+        if not any(calls_of(code, self._wanted)):
+            return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)
+        return written_out(code, self._wanted)[1]
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        raise_if_any(self.check(schedule, rules))
+        changed, _ = written_out(code_of(schedule, self.call), self._wanted)
+        return with_code(schedule, self.call, changed)
+
+    @property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self.only.lower().split("+")) if self.only else FUNCTIONS

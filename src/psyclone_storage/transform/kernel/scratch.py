@@ -1,0 +1,122 @@
+"""A kernel's code to which variables are added while statements are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from psyclone_storage.analysis.shapes import Dimensions, changed_names
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Verbatim
+from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare, Do, Line, Opaque, Use
+
+INTEGER = ScalarType(Intrinsic.INTEGER)
+
+
+class Scratch:
+    """The code that one function works on, with the variables added so far.
+
+    It changes as variables are asked for, so it belongs to the one call that rewrites a kernel.
+    """
+
+    def __init__(self, code: KernelCode) -> None:
+        self._code = code
+        self._names = NameTable(names_of(code))
+
+    @property
+    def code(self) -> KernelCode:
+        """The code with all variables added so far and its statements as they were."""
+        return self._code
+
+    def fresh(self, wish: str) -> str:
+        """Return a name like `wish` that nothing in the kernel or its module has."""
+        return self._names.fresh(wish)
+
+    def variable(self, wish: str, kind: ScalarType, shape: tuple[Expr, ...] = ()) -> Name:
+        """Return a new local variable, whose name is `wish` or one like it."""
+        name = self.fresh(wish)
+        declared = Declare(name, kind, shape=shape)
+        self._code = replace(self._code, declarations=(*self._code.declarations, declared))
+        return Name(name)
+
+    def counter(self, wish: str = "idx") -> Name:
+        """Return a new variable that a loop may count."""
+        return self.variable(wish, INTEGER)
+
+
+def names_of(code: KernelCode) -> Iterator[str]:
+    """Yield all names that mean something in a kernel, in lower case or as written."""
+    yield from (code.name, code.module.name, *code.dummies, *code.module.generics)
+    yield from (procedure.name for procedure in code.module.procedures)
+    for use in (*code.uses, *code.module.uses):
+        yield from _imported(use)
+    for item in (*code.declarations, *code.module.declarations):
+        if isinstance(item, Declare):
+            yield item.name
+            for extent in item.shape:
+                yield from names_in(extent)
+        elif isinstance(item, Opaque):
+            yield from item.names
+    if code.internal is not None:
+        yield from code.internal.names
+    for line in walk_lines(code.body):
+        yield from _names_in_line(line)
+
+
+def _imported(use: Use) -> Iterator[str]:
+    yield use.module
+    yield from (name.local for name in use.names)
+
+
+def _names_in_line(line: Line) -> Iterator[str]:
+    if isinstance(line, Opaque):
+        yield from line.names
+    for expr in expressions_of(line):
+        yield from names_in(expr)
+
+
+def loops_over(
+    dimensions: Dimensions, counters: tuple[Name, ...], body: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """Return `body` in loops over all elements, the first dimension innermost."""
+    for triplet, counter in zip(dimensions, counters, strict=True):
+        body = (Do(counter.text, triplet.start, triplet.stop, body, triplet.step),)
+    return body
+
+
+def may_be_extent(extent: Expr, code: KernelCode) -> bool:
+    """Return whether `extent` has a value when the kernel starts, so that it may size an array."""
+    return not any(_is_late(name, code) for name in names_in(extent))
+
+
+def _is_late(name: str, code: KernelCode) -> bool:
+    declared = code.declared(name)
+    if declared is None:
+        return name in changed_names(code)
+    if "parameter" in {word.lower() for word in declared.attributes}:
+        return False
+    if name not in {dummy.lower() for dummy in code.dummies}:
+        return not declared.shape
+    return not declared.shape and name in changed_names(code)
+
+
+def constant(value: int, kind: ScalarType) -> Expr:
+    """Return the number `value`, which is not negative, as a literal of the type `kind`."""
+    digits = f"{value}.0" if kind.intrinsic is Intrinsic.REAL else str(value)
+    if kind.intrinsic not in (Intrinsic.REAL, Intrinsic.INTEGER):
+        return Literal(str(value), Intrinsic.INTEGER)
+    if kind.kind is None:
+        return Literal(digits, kind.intrinsic)
+    if kind.kind.isidentifier() or kind.kind.isdigit():
+        return Literal(f"{digits}_{kind.kind}", kind.intrinsic, kind.kind)
+    word = Name(kind.intrinsic.value if kind.intrinsic is Intrinsic.REAL else "int")
+    return Index(word, (Literal(str(value), Intrinsic.INTEGER), Verbatim(kind.kind)))
+
+
+def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:
+    """Return that a step would change nothing in a kernel (T067)."""
+    return Diagnostic("T067", f"There is nothing to change in '{code.name}': it {why}.")

@@ -1,0 +1,146 @@
+"""Transformed kernels compute what the author's compute: both are compiled and called."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kernel_bodies import code_of, compare, samples, text_of
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
+from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+
+pytestmark = pytest.mark.fortran
+
+
+def all_out(code: KernelCode) -> KernelCode:
+    changed, reasons = written_out(code, FUNCTIONS)
+    assert not reasons
+    return changed
+
+
+def in_loops(code: KernelCode) -> KernelCode:
+    assert not check_assignments(code)
+    return with_loops(code)
+
+
+PRODUCTS = {
+    "vector": (
+        "y = matmul(a, x)",
+        "real(r_def), intent(in) :: a(n, m), x(m)\nreal(r_def), intent(out) :: y(n)",
+        {"a": (4, 3), "x": (3,), "y": (4,)},
+    ),
+    "vector first": (
+        "y = matmul(x, a)",
+        "real(r_def), intent(in) :: a(n, m), x(n)\nreal(r_def), intent(out) :: y(m)",
+        {"a": (4, 3), "x": (4,), "y": (3,)},
+    ),
+    "matrices": (
+        "y = matmul(a, x)",
+        "real(r_def), intent(in) :: a(n, m), x(m, n)\nreal(r_def), intent(out) :: y(n, n)",
+        {"a": (4, 3), "x": (3, 4), "y": (4, 4)},
+    ),
+    "own operand": (
+        "x = matmul(a, x)",
+        "real(r_def), intent(in) :: a(n, n)\nreal(r_def), intent(inout) :: x(n)",
+        {"a": (4, 4), "x": (4,)},
+    ),
+    "lower bounds and steps": (
+        "y(:, 2) = 2.0_r_def * y(:, 1) + matmul(transpose_of(:, -2:m-3), x(m:1:-1))",
+        (
+            "real(r_def), intent(in) :: transpose_of(0:n-1, -2:m-3), x(m)\n"
+            "real(r_def), intent(inout) :: y(-n:-1, 2)"
+        ),
+        {"transpose_of": (4, 3), "x": (3,), "y": (4, 2)},
+    ),
+    "an element of an operator": (
+        "do k = 1, m\ny(:, k) = matmul(a(k, :, :), x(:, k))\nend do",
+        (
+            "real(r_def), intent(in) :: a(m, n, n), x(n, m)\n"
+            "real(r_def), intent(out) :: y(n, m)\ninteger :: k"
+        ),
+        {"a": (3, 4, 4), "x": (4, 3), "y": (4, 3)},
+    ),
+    "a product of products": (
+        "y(1) = dot_product(matmul(a, x), matmul(matmul(a, b), x))",
+        "real(r_def), intent(in) :: a(n, n), b(n, n), x(n)\nreal(r_def), intent(inout) :: y(n)",
+        {"a": (4, 4), "b": (4, 4), "x": (4,), "y": (4,)},
+    ),
+    "another kind": (
+        "s = real(spread(x, 1, n), r_single)\ny = matmul(s, s)",
+        "real(r_def) :: x(n), y(n, n)\nreal(r_single) :: s(n, n)",
+        {"x": (4,), "y": (4, 4)},
+    ),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
+def test_products_of_matrices(product: tuple[str, str, dict], tmp_path: Path) -> None:
+    body, declarations, shapes = product
+    dummies = f"n, m, {', '.join(shapes)}"
+    code = code_of(body, f"integer, intent(in) :: n, m\n{declarations}", dummies)
+    changed = compare(tmp_path, code, all_out, samples(shapes, n=4, m=3))
+    assert not re.search(r"\bmatmul\(", text_of(changed))
+
+
+SCALARS = {
+    "abs": "y(1) = abs(x(1) - x(2)) + abs(-0.0_r_def)",
+    "sign": "y(1) = sign(x(1), x(2)) + sign(x(3), -x(4))",
+    "whole numbers": "y(1) = real(sign(abs(n - 9), n - 7), r_def)",
+    "min and max": "y(1) = min(x(1), x(2), x(3) * x(4))\ny(2) = max(x(1), abs(x(2)))",
+    "in a condition": "if (abs(x(1)) > 1.0_r_def) then\ny(1) = 1.0_r_def\n"
+    "else if (max(x(1), x(2)) > 0.5_r_def) then\ny(1) = min(x(2), 3.0_r_def)\n"
+    "else\ny(1) = -x(1)\nend if",
+    "bounds": "do i = max(1, n - 2), min(n, 9)\ny(i) = sqrt(abs(x(i)))\nend do",
+    "subscripts": "y(2) = x(max(1, min(n, m)))",
+}
+ARRAYS = {
+    "sum": "y(1) = sum(x) + 2 * sum(x(2:n:2))",
+    "product": "y(1) = product(x - 2.0_r_def)",
+    "extremes": "y(1) = maxval(x)\ny(2) = minval(x(n:1:-1))\ny(3) = maxval(abs(x))",
+    "of nothing": "y(1) = maxval(x(3:2))\ny(2) = minval(x(3:2))\ny(3) = sum(x(3:2))\n"
+    "y(4) = product(x(1:4:-1))",
+    "of no whole numbers": "k = (/ 1, 2, 3 /)\ny(1) = maxval(k(3:2))\ny(2) = minval(k(3:2))",
+    "masks": "y(1) = sum(x, mask=x > 0.0_r_def)\ny(2) = maxval(x, mask=x < 0.0_r_def)",
+    "dot_product": "y(1) = dot_product(x(1:3), x(n:2:-1))",
+    "nested": "y(1) = sum(x * sum(abs(x)))",
+}
+
+
+@pytest.mark.parametrize("body", [*SCALARS.values(), *ARRAYS.values()], ids=[*SCALARS, *ARRAYS])
+def test_functions(body: str, tmp_path: Path) -> None:
+    declarations = (
+        "integer, intent(in) :: n, m\nreal(r_def), intent(in) :: x(n)\n"
+        "real(r_def), intent(inout) :: y(n)\ninteger :: i, k(3)"
+    )
+    code = code_of(body, declarations, "n, m, x, y")
+    changed = compare(tmp_path, code, all_out, samples({"x": (4,), "y": (4,)}, 6, n=4, m=3))
+    assert not any(f"= {name}(" in text_of(changed) for name in FUNCTIONS)
+
+
+ASSIGNMENTS = {
+    "whole": "y = x",
+    "a scalar": "y = 1.5_r_def\ny(2:3, :) = x(1, 1)",
+    "other numbering": "z = x\ny(:, 1) = z(-1:2, 5)\ny(2:4, 2) = x(1:3, 1) + z(0:2, 4)",
+    "steps": "y(4:1:-1, 1) = x(:, 2)\ny(1:4:2, 2) = x(4:1:-2, 3)\ny(1:3:2, 3) = x(2:3, 1)",
+    "nothing": "y(3:2, :) = x(2:1, :)\ny(:, 2:1) = 4.0_r_def",
+    "its own elements": "y = y * 2.0_r_def + x\ny(:, 2:ubound(y, 2)) = abs(y(:, 2:))",
+    "an index vector": "y(:, 1) = x(k, 2)\ny(2:4, 2) = x(2, k(2:4)) * 2.0_r_def",
+    "elemental functions": "y = max(x, 0.0_r_def) ** 2 - merge(x, y, x > 0.5_r_def)",
+    "a sum beside": "y = x / sum(x)",
+}
+
+
+@pytest.mark.parametrize("body", ASSIGNMENTS.values(), ids=ASSIGNMENTS)
+def test_array_assignments(body: str, tmp_path: Path) -> None:
+    declarations = (
+        "integer, intent(in) :: n, k(4)\nreal(r_def), intent(in) :: x(n, 3)\n"
+        "real(r_def), intent(inout) :: y(:, :), z(-1:, 4:)"
+    )
+    shapes = {"x": (4, 3), "y": (4, 3), "z": (4, 3)}
+    code = code_of(body, declarations, "n, k, x, y, z")
+    values = samples(shapes, n=4, k=[3, 1, 2, 1])
+    changed = compare(tmp_path, code, in_loops, values)
+    assert ":" not in text_of(changed).partition("do idx")[2].replace("::", "")
