@@ -1,0 +1,273 @@
+!> Owns the type that models use for the values of a field: a coherent storage with an element type,
+!> extents, and windows that are Fortran arrays.
+module field_storage_mod
+
+  use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
+                                         c_loc, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use coherent_storage_mod, only: coherent_storage_type, storage_options_type
+  use storage_words_mod, only: element_int32, element_int64, element_logical, element_real32, &
+                               element_real64, error_window, no_error
+
+  implicit none
+  private
+
+  public :: element_bytes
+
+  !> The values of a field, of one of the element types, with one or two dimensions without gaps.
+  type, public, extends(coherent_storage_type) :: field_storage_type
+    private
+    integer(c_int) :: element = 0
+    integer(c_int64_t), allocatable :: extents(:)
+  contains
+    procedure, public :: create
+    procedure, public :: describe
+    procedure, private :: wrap_1, wrap_2
+    generic, public :: wrap => wrap_1, wrap_2
+    procedure, public :: get_element
+    procedure, public :: get_extents
+    procedure, private :: window_real32_1, window_real32_2
+    procedure, private :: window_real64_1, window_real64_2
+    procedure, private :: window_int32_1, window_int32_2
+    procedure, private :: window_int64_1, window_int64_2
+    procedure, private :: window_logical_1, window_logical_2
+    generic, public :: window => window_real32_1, window_real32_2, &
+                                 window_real64_1, window_real64_2, &
+                                 window_int32_1, window_int32_2, &
+                                 window_int64_1, window_int64_2, &
+                                 window_logical_1, window_logical_2
+    procedure, private :: window_address
+  end type field_storage_type
+
+contains
+
+  !> Make this a storage with memory of its own for so many elements, which have no values yet.
+  !>
+  !> Errors: 220 for an unknown element type, or for other than one or two extents; as `set_up`.
+  subroutine create(self, element, extents, halo_depth, name, status)
+    class(field_storage_type), intent(inout) :: self
+    integer(c_int), intent(in) :: element
+    integer, intent(in) :: extents(:)
+    integer(c_int), optional, intent(in) :: halo_depth
+    character(*), optional, intent(in) :: name
+    integer(c_int), optional, intent(out) :: status
+
+    type(storage_options_type) :: options
+
+    if (present(halo_depth)) options%halo_depth = halo_depth
+    if (present(name)) options%name = name
+    call self%describe(element, int(extents, c_int64_t), options, status)
+  end subroutine create
+
+  !> Make this a storage of elements of a type, in memory that the options give or leave to it.
+  !>
+  !> Errors: as `create`.
+  subroutine describe(self, element, extents, options, status)
+    class(field_storage_type), intent(inout) :: self
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    type(storage_options_type), intent(in) :: options
+    integer(c_int), optional, intent(out) :: status
+
+    if (element_bytes(element) == 0 .or. size(extents) < 1 .or. size(extents) > 2) then
+      call self%refuse(error_window, 'is to have elements of an unknown type, or other than one ' &
+                       // 'or two dimensions', status)
+      return
+    end if
+    call self%set_up(product(int(extents, c_size_t)) * element_bytes(element), options, status)
+    if (present(status)) then
+      if (status /= no_error) return
+    end if
+    self%element = element
+    self%extents = extents
+  end subroutine describe
+
+  !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
+  subroutine wrap_1(self, values, halo_depth, name, read_only, status)
+    class(*), target, intent(inout) :: values(:)
+    include 'wrap_arguments.inc'
+
+    call make_options(options, halo_depth, name, read_only)
+    last = c_null_ptr
+    if (size(values) > 0) then
+      call locate(values(1), options%host)
+      call locate(values(size(values)), last)
+    end if
+    include 'wrap_body.inc'
+  end subroutine wrap_1
+
+  !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
+  subroutine wrap_2(self, values, halo_depth, name, read_only, status)
+    class(*), target, intent(inout) :: values(:, :)
+    include 'wrap_arguments.inc'
+
+    call make_options(options, halo_depth, name, read_only)
+    last = c_null_ptr
+    if (size(values) > 0) then
+      call locate(values(1, 1), options%host)
+      call locate(values(size(values, 1), size(values, 2)), last)
+    end if
+    include 'wrap_body.inc'
+  end subroutine wrap_2
+
+  !> Return the element type.
+  pure function get_element(self) result(element)
+    class(field_storage_type), intent(in) :: self
+    integer(c_int) :: element
+
+    element = self%element
+  end function get_element
+
+  !> Return the extents.
+  pure function get_extents(self) result(extents)
+    class(field_storage_type), intent(in) :: self
+    integer(c_int64_t), allocatable :: extents(:)
+
+    extents = self%extents
+  end function get_extents
+
+  !> Return the bytes of one element, 0 for an unknown type.
+  pure function element_bytes(element) result(bytes)
+    integer(c_int), intent(in) :: element
+    integer(c_size_t) :: bytes
+
+    select case (element)
+    case (element_real32, element_int32)
+      bytes = 4
+    case (element_real64, element_int64)
+      bytes = 8
+    case (element_logical)
+      bytes = storage_size(.true.) / 8
+    case default
+      bytes = 0
+    end select
+  end function element_bytes
+
+  ! -- windows: one for each element type and number of dimensions -----------------------------------
+  !
+  ! A window shows the values to code for a space, between an acquire and its release there. Errors:
+  ! 206 if nobody has access there, 220 if the storage has other elements or dimensions. The text of
+  ! all of them is window_body.inc.
+
+  subroutine window_real32_1(self, space, values, status)
+    real(real32), pointer, contiguous, intent(out) :: values(:)
+    integer(c_int), parameter :: element = element_real32, dimensions = 1
+    include 'window_body.inc'
+  end subroutine window_real32_1
+
+  subroutine window_real32_2(self, space, values, status)
+    real(real32), pointer, contiguous, intent(out) :: values(:, :)
+    integer(c_int), parameter :: element = element_real32, dimensions = 2
+    include 'window_body.inc'
+  end subroutine window_real32_2
+
+  subroutine window_real64_1(self, space, values, status)
+    real(real64), pointer, contiguous, intent(out) :: values(:)
+    integer(c_int), parameter :: element = element_real64, dimensions = 1
+    include 'window_body.inc'
+  end subroutine window_real64_1
+
+  subroutine window_real64_2(self, space, values, status)
+    real(real64), pointer, contiguous, intent(out) :: values(:, :)
+    integer(c_int), parameter :: element = element_real64, dimensions = 2
+    include 'window_body.inc'
+  end subroutine window_real64_2
+
+  subroutine window_int32_1(self, space, values, status)
+    integer(int32), pointer, contiguous, intent(out) :: values(:)
+    integer(c_int), parameter :: element = element_int32, dimensions = 1
+    include 'window_body.inc'
+  end subroutine window_int32_1
+
+  subroutine window_int32_2(self, space, values, status)
+    integer(int32), pointer, contiguous, intent(out) :: values(:, :)
+    integer(c_int), parameter :: element = element_int32, dimensions = 2
+    include 'window_body.inc'
+  end subroutine window_int32_2
+
+  subroutine window_int64_1(self, space, values, status)
+    integer(int64), pointer, contiguous, intent(out) :: values(:)
+    integer(c_int), parameter :: element = element_int64, dimensions = 1
+    include 'window_body.inc'
+  end subroutine window_int64_1
+
+  subroutine window_int64_2(self, space, values, status)
+    integer(int64), pointer, contiguous, intent(out) :: values(:, :)
+    integer(c_int), parameter :: element = element_int64, dimensions = 2
+    include 'window_body.inc'
+  end subroutine window_int64_2
+
+  subroutine window_logical_1(self, space, values, status)
+    logical, pointer, contiguous, intent(out) :: values(:)
+    integer(c_int), parameter :: element = element_logical, dimensions = 1
+    include 'window_body.inc'
+  end subroutine window_logical_1
+
+  subroutine window_logical_2(self, space, values, status)
+    logical, pointer, contiguous, intent(out) :: values(:, :)
+    integer(c_int), parameter :: element = element_logical, dimensions = 2
+    include 'window_body.inc'
+  end subroutine window_logical_2
+
+  ! -- private ---------------------------------------------------------------------------------------
+
+  !> Return the address for a window, null where it is refused.
+  function window_address(self, space, element, dimensions, status) result(address)
+    class(field_storage_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: element
+    integer(c_int), intent(in) :: dimensions
+    integer(c_int), optional, intent(out) :: status
+    type(c_ptr) :: address
+
+    address = self%get_kernel_address(space, status)
+    if (.not. c_associated(address)) return
+    if (element == self%element .and. dimensions == size(self%extents)) return
+    address = c_null_ptr
+    call self%refuse(error_window, 'has elements of another type, or other dimensions, than the ' &
+                     // 'window', status)
+  end function window_address
+
+  !> Set options from arguments that may be absent.
+  subroutine make_options(options, halo_depth, name, read_only)
+    type(storage_options_type), intent(out) :: options
+    integer(c_int), optional, intent(in) :: halo_depth
+    character(*), optional, intent(in) :: name
+    logical, optional, intent(in) :: read_only
+
+    if (present(halo_depth)) options%halo_depth = halo_depth
+    if (present(name)) options%name = name
+    if (present(read_only)) options%read_only = read_only
+    options%has_values = .true.
+  end subroutine make_options
+
+  !> Set the address of one element, null if its type is none of ours.
+  subroutine locate(value, address)
+    class(*), target, intent(in) :: value
+    type(c_ptr), intent(out) :: address
+
+    address = c_null_ptr
+    select type (value)
+    type is (real(real32))
+      address = c_loc(value)
+    type is (real(real64))
+      address = c_loc(value)
+    type is (integer(int32))
+      address = c_loc(value)
+    type is (integer(int64))
+      address = c_loc(value)
+    type is (logical)
+      address = c_loc(value)
+    end select
+  end subroutine locate
+
+  !> Return how many bytes one address lies behind another.
+  pure function distance(first, last) result(bytes)
+    type(c_ptr), intent(in) :: first
+    type(c_ptr), intent(in) :: last
+    integer(c_intptr_t) :: bytes
+
+    bytes = transfer(last, 0_c_intptr_t) - transfer(first, 0_c_intptr_t)
+  end function distance
+
+end module field_storage_mod

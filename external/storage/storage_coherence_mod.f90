@@ -1,0 +1,342 @@
+!> Owns which replica of a field is current, and who uses which: rules only, no memory.
+!>
+!> A field has one true value and two kinds of replica: the copies in other memory spaces, and the
+!> halo copies on other ranks. A write makes all the replicas of both kinds stale. Reading needs a
+!> replica that was made current before, by a transfer or by an exchange.
+!>
+!> Nothing here is checked: whoever calls what changes the state has asked before whether it may.
+module storage_coherence_mod
+
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
+  use storage_words_mod, only: access_read, name_of_space, space_device, space_host
+
+  implicit none
+  private
+
+  !> No space: what `writer` and `exchange` are while nobody writes or exchanges.
+  integer(c_int), parameter :: nowhere = 0
+
+  !> The state of one field. `version` counts the writes that have ended.
+  type, public :: coherence_type
+    private
+    logical :: valid(space_host:space_device) = .false.
+    integer :: readers(space_host:space_device) = 0
+    integer(c_int) :: writer = nowhere
+    integer(c_int) :: exchange = nowhere
+    integer(c_int) :: exchanged_depth = 0
+    integer(c_int64_t) :: version = 0
+    logical, allocatable :: halo_dirty(:)
+  contains
+    procedure, public :: initialise
+    procedure, public :: is_valid
+    procedure, public :: is_initialised
+    procedure, public :: is_stale
+    procedure, public :: is_sole_truth
+    procedure, public :: is_used
+    procedure, public :: is_used_at
+    procedure, public :: may_acquire
+    procedure, public :: may_touch
+    procedure, public :: may_exchange
+    procedure, public :: may_release
+    procedure, public :: may_end_exchange
+    procedure, public :: is_exchanged
+    procedure, public :: get_exchanged_space
+    procedure, public :: describe_users
+    procedure, public :: begin_access
+    procedure, public :: end_access
+    procedure, public :: begin_exchange
+    procedure, public :: end_exchange
+    procedure, public :: note_touch
+    procedure, public :: note_copy
+    procedure, public :: forget
+    procedure, public :: get_version
+    procedure, public :: get_halo_depth
+    procedure, public :: is_dirty
+    procedure, public :: set_dirty
+    procedure, public :: set_clean
+  end type coherence_type
+
+contains
+
+  !> Start without values, and with a halo that is dirty to all its depths.
+  subroutine initialise(self, halo_depth)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: halo_depth
+
+    self%valid = .false.
+    self%readers = 0
+    self%writer = nowhere
+    self%exchange = nowhere
+    self%version = 0
+    if (allocated(self%halo_dirty)) deallocate (self%halo_dirty)
+    allocate (self%halo_dirty(halo_depth))
+    self%halo_dirty = .true.
+  end subroutine initialise
+
+  !> Say whether the copy in a space has the current values.
+  pure function is_valid(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: is_valid
+
+    is_valid = self%valid(space)
+  end function is_valid
+
+  !> Say whether there are values anywhere.
+  pure function is_initialised(self)
+    class(coherence_type), intent(in) :: self
+    logical :: is_initialised
+
+    is_initialised = any(self%valid)
+  end function is_initialised
+
+  !> Say whether there are values, but not in `space`: reading there needs a transfer.
+  pure function is_stale(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: is_stale
+
+    is_stale = any(self%valid) .and. .not. self%valid(space)
+  end function is_stale
+
+  !> Say whether the only current values are those in `space`.
+  pure function is_sole_truth(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: is_sole_truth
+
+    is_sole_truth = self%valid(space) .and. count(self%valid) == 1
+  end function is_sole_truth
+
+  !> Say whether an access or an exchange has begun and not ended.
+  pure function is_used(self)
+    class(coherence_type), intent(in) :: self
+    logical :: is_used
+
+    is_used = self%writer /= nowhere .or. self%exchange /= nowhere .or. any(self%readers > 0)
+  end function is_used
+
+  !> Say whether somebody has access, or exchanges, in `space`.
+  pure function is_used_at(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: is_used_at
+
+    is_used_at = self%writer == space .or. self%exchange == space .or. self%readers(space) > 0
+  end function is_used_at
+
+  !> Say whether an access may begin. Reading goes with reading everywhere, and with an exchange
+  !> that is under way; writing only with reading in the same space that began before.
+  pure function may_acquire(self, space, access)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    logical :: may_acquire
+
+    may_acquire = self%writer == nowhere
+    if (access /= access_read) then
+      may_acquire = may_acquire .and. self%exchange == nowhere .and. self%readers(other(space)) == 0
+    end if
+  end function may_acquire
+
+  !> Say whether the values in `space` may be declared new: only those who are there may be at it.
+  pure function may_touch(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: may_touch
+
+    may_touch = self%exchange == nowhere .and. self%writer /= other(space) .and. &
+                self%readers(other(space)) == 0
+  end function may_touch
+
+  !> Say whether an exchange may begin: it reads, and what it will write is read by nobody.
+  pure function may_exchange(self)
+    class(coherence_type), intent(in) :: self
+    logical :: may_exchange
+
+    may_exchange = self%writer == nowhere .and. self%exchange == nowhere
+  end function may_exchange
+
+  !> Say whether there is an access in `space` that could end.
+  pure function may_release(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: may_release
+
+    may_release = self%writer == space .or. self%readers(space) > 0
+  end function may_release
+
+  !> Say whether the exchange under way may write the halo: nobody may be reading.
+  pure function may_end_exchange(self)
+    class(coherence_type), intent(in) :: self
+    logical :: may_end_exchange
+
+    may_end_exchange = all(self%readers == 0)
+  end function may_end_exchange
+
+  !> Say whether an exchange has begun and not ended.
+  pure function is_exchanged(self)
+    class(coherence_type), intent(in) :: self
+    logical :: is_exchanged
+
+    is_exchanged = self%exchange /= nowhere
+  end function is_exchanged
+
+  !> Return the space of the exchange under way.
+  pure function get_exchanged_space(self) result(space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int) :: space
+
+    space = self%exchange
+  end function get_exchanged_space
+
+  !> Return who uses the field, for messages.
+  pure function describe_users(self) result(text)
+    class(coherence_type), intent(in) :: self
+    character(:), allocatable :: text
+
+    integer(c_int) :: space
+
+    text = ''
+    if (self%writer /= nowhere) text = ' and a write access at ' // name_of_space(self%writer)
+    if (self%exchange /= nowhere) text = text // ' and an exchange at ' // &
+                                         name_of_space(self%exchange)
+    do space = space_host, space_device
+      if (self%readers(space) > 0) text = text // ' and a read access at ' // name_of_space(space)
+    end do
+    text = text(6:)
+  end function describe_users
+
+  !> Begin an access.
+  pure subroutine begin_access(self, space, access)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+
+    if (access == access_read) then
+      self%readers(space) = self%readers(space) + 1
+    else
+      self%writer = space
+      call note_write(self, space)
+    end if
+  end subroutine begin_access
+
+  !> End the access in `space` that began last.
+  pure subroutine end_access(self, space)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    if (self%writer == space) then
+      self%writer = nowhere
+      self%version = self%version + 1
+    else
+      self%readers(space) = self%readers(space) - 1
+    end if
+  end subroutine end_access
+
+  !> Begin an exchange of the values in `space`.
+  pure subroutine begin_exchange(self, space, depth)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: depth
+
+    self%exchange = space
+    self%exchanged_depth = depth
+  end subroutine begin_exchange
+
+  !> End the exchange: the halo has been written there and is clean; copies elsewhere lack it.
+  pure subroutine end_exchange(self)
+    class(coherence_type), intent(inout) :: self
+
+    self%valid = .false.
+    self%valid(self%exchange) = .true.
+    self%exchange = nowhere
+    self%version = self%version + 1
+    call set_clean(self, self%exchanged_depth)
+  end subroutine end_exchange
+
+  !> Note a write to `space` that has ended already.
+  pure subroutine note_touch(self, space)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    call note_write(self, space)
+    self%version = self%version + 1
+  end subroutine note_touch
+
+  !> Note that the values in `space` are new: all other replicas are stale.
+  pure subroutine note_write(self, space)
+    type(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    self%valid = .false.
+    self%valid(space) = .true.
+    self%halo_dirty = .true.
+  end subroutine note_write
+
+  !> Note that the current values were copied to `space`.
+  pure subroutine note_copy(self, space)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    self%valid(space) = .true.
+  end subroutine note_copy
+
+  !> Note that the copy in `space` is gone.
+  pure subroutine forget(self, space)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+
+    self%valid(space) = .false.
+  end subroutine forget
+
+  !> Return how many writes have ended: a write access, a touch and an exchange each are one.
+  pure function get_version(self) result(version)
+    class(coherence_type), intent(in) :: self
+    integer(c_int64_t) :: version
+
+    version = self%version
+  end function get_version
+
+  !> Return the depth of the halo.
+  pure function get_halo_depth(self) result(depth)
+    class(coherence_type), intent(in) :: self
+    integer(c_int) :: depth
+
+    depth = 0
+    if (allocated(self%halo_dirty)) depth = size(self%halo_dirty, kind=c_int)
+  end function get_halo_depth
+
+  !> Say whether the halo is stale at one depth.
+  pure function is_dirty(self, depth)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: depth
+    logical :: is_dirty
+
+    is_dirty = self%halo_dirty(depth)
+  end function is_dirty
+
+  !> Note that the halo is stale at every depth.
+  pure subroutine set_dirty(self)
+    class(coherence_type), intent(inout) :: self
+
+    self%halo_dirty = .true.
+  end subroutine set_dirty
+
+  !> Note that the halo is current up to a depth; what is beyond stays as it is.
+  pure subroutine set_clean(self, depth)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: depth
+
+    self%halo_dirty(:depth) = .false.
+  end subroutine set_clean
+
+  !> Return the space that is not this one.
+  pure function other(space)
+    integer(c_int), intent(in) :: space
+    integer(c_int) :: other
+
+    other = space_host + space_device - space
+  end function other
+
+end module storage_coherence_mod

@@ -1,0 +1,42 @@
+!> Owns the one door through which every error of the library leaves.
+!>
+!> Whoever passes `status` gets a code there, `no_error` if all is well, and may ask for the
+!> sentence; for all others the program stops.
+module storage_errors_mod
+
+  use, intrinsic :: iso_c_binding, only: c_int
+  use, intrinsic :: iso_fortran_env, only: error_unit
+
+  implicit none
+  private
+
+  public :: report_error, last_error
+
+  character(:), allocatable, save :: last_sentence
+
+contains
+
+  !> Report an error: set `status` to `code` if it is there, else stop the program with `sentence`.
+  subroutine report_error(code, sentence, status)
+    integer(c_int), intent(in) :: code
+    character(*), intent(in) :: sentence
+    integer(c_int), optional, intent(out) :: status
+
+    if (present(status)) then
+      status = code
+      last_sentence = sentence
+    else
+      write (error_unit, '(a, i0, 2a)') 'storage error R', code, ': ', sentence
+      error stop 1
+    end if
+  end subroutine report_error
+
+  !> Return the sentence of the last error that somebody asked a status for; empty if none was.
+  function last_error() result(sentence)
+    character(:), allocatable :: sentence
+
+    sentence = ''
+    if (allocated(last_sentence)) sentence = last_sentence
+  end function last_error
+
+end module storage_errors_mod

@@ -1,0 +1,58 @@
+!> Owns the words of the storage library: spaces, accesses, element types and codes of errors.
+module storage_words_mod
+
+  use, intrinsic :: iso_c_binding, only: c_int
+
+  implicit none
+  public
+
+  !> The places where a copy of the values may be.
+  integer(c_int), parameter :: space_host = 1, space_device = 2
+
+  !> What somebody is going to do with the values. `access_write` promises to write all of them, so
+  !> that nothing is copied there first.
+  integer(c_int), parameter :: access_read = 1, access_write = 2, access_read_write = 3
+
+  !> The types of element. A logical one is a default logical.
+  integer(c_int), parameter :: element_real32 = 1, element_real64 = 2
+  integer(c_int), parameter :: element_int32 = 3, element_int64 = 4
+  integer(c_int), parameter :: element_logical = 5
+
+  !> The codes of errors; those that the storage runtime in Python has too have the same number.
+  integer(c_int), parameter :: no_error = 0
+  integer(c_int), parameter :: error_lost_values = 200
+  integer(c_int), parameter :: error_access_conflict = 201
+  integer(c_int), parameter :: error_read_only = 204
+  integer(c_int), parameter :: error_memory_in_use = 205
+  integer(c_int), parameter :: error_no_access = 206
+  integer(c_int), parameter :: error_memory = 207
+  integer(c_int), parameter :: error_unknown_word = 209
+  integer(c_int), parameter :: error_window = 220
+  integer(c_int), parameter :: error_halo = 230
+
+contains
+
+  !> Return the name of a space, for messages.
+  pure function name_of_space(space) result(name)
+    integer(c_int), intent(in) :: space
+    character(:), allocatable :: name
+
+    name = trim(merge('the host  ', 'the device', space == space_host))
+  end function name_of_space
+
+  !> Return the name of an access, for messages.
+  pure function name_of_access(access) result(name)
+    integer(c_int), intent(in) :: access
+    character(:), allocatable :: name
+
+    select case (access)
+    case (access_read)
+      name = 'read'
+    case (access_write)
+      name = 'write-only'
+    case default
+      name = 'read-write'
+    end select
+  end function name_of_access
+
+end module storage_words_mod

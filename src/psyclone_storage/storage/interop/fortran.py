@@ -1,0 +1,507 @@
+"""Own the door to the Fortran side of the storage runtime; refuse to build or to find libraries.
+
+`external/storage` keeps fields coherent in Fortran, by the rules of `Buffer`. `FortranLibrary`
+loads it, alone or linked into a model, and makes storages there that are used from here: `create`,
+or `wrap` for an array. `FortranField` hands a storage of ours to Fortran, without a copy:
+
+    library = FortranLibrary("build/libfield_storage.so")
+    field = FortranField(temperature, library)
+    with field.lent() as handle:
+        model.step(handle)
+
+Between the loans the field belongs to Python, during a loan to Fortran; either side knows
+afterwards what the other one wrote.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from psyclone_storage.storage.buffer import Buffer
+from psyclone_storage.storage.errors import (
+    AccessConflictError,
+    AccessReleasedError,
+    AllocationInUseError,
+    ConstBufferError,
+    MemoryException,
+    StorageError,
+    UnknownSpaceError,
+    ViewTypeError,
+)
+from psyclone_storage.storage.faces import buffer_behind
+from psyclone_storage.storage.locks import AccessMode, Policy
+from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, host_space, memory_space
+from psyclone_storage.storage.token import AccessToken
+
+_HOST, _DEVICE = 1, 2
+_ACCESSES = {AccessMode.READ: 1, AccessMode.WRITE_ONLY: 2, AccessMode.READ_WRITE: 3}
+_ELEMENTS = {
+    np.dtype(np.float32): 1,
+    np.dtype(np.float64): 2,
+    np.dtype(np.int32): 3,
+    np.dtype(np.int64): 4,
+}
+_LENGTH_OF_TEXT = 512
+
+
+class HaloDepthError(StorageError, IndexError):
+    """Say that a field in Fortran has no halo of the depth that was asked for."""
+
+    code = "R230"
+
+
+_ERRORS: dict[int, type[StorageError]] = {
+    int(error.code[1:]): error
+    for error in (
+        StorageError,
+        AccessConflictError,
+        ConstBufferError,
+        AllocationInUseError,
+        AccessReleasedError,
+        MemoryException,
+        UnknownSpaceError,
+        ViewTypeError,
+        HaloDepthError,
+    )
+}
+
+
+class FortranStatistics(NamedTuple):
+    """Sum up what coherence has cost: transfers, and what this rank sent in halo exchanges."""
+
+    to_device: int
+    to_device_bytes: int
+    to_host: int
+    to_host_bytes: int
+    avoided: int
+    exchanges: int
+    messages: int
+    message_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FortranOptions:
+    """State how a storage in Fortran is made.
+
+    - `label` appears in messages and statistics.
+    - `halo_depth` is the number of depths with a dirty flag.
+    - `read_only` refuses write accesses.
+    - `has_values` says whether wrapped memory holds any.
+    """
+
+    label: str = ""
+    halo_depth: int = 0
+    read_only: bool = False
+    has_values: bool = True
+
+
+_DEFAULTS = FortranOptions()
+
+
+class FortranLibrary:
+    """Be a loaded library that has the Fortran storages in it."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Load the shared library at `path`.
+
+        Raises `OSError` if there is none, `AttributeError` if it is without storages.
+        """
+        self.functions = ctypes.CDLL(fspath(path))
+        for name, arguments in _SIGNATURES.items():
+            function = getattr(self.functions, f"field_storage_{name}")
+            function.argtypes = arguments
+            function.restype = None if name in _TEXTS else ctypes.c_int
+
+    @property
+    def device(self) -> str:
+        """Return the kind of device of the build: `none`, `emulated` or `openacc`."""
+        return self._text("device")
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call the function `field_storage_<name>`; raise the error that its code stands for."""
+        status = getattr(self.functions, f"field_storage_{name}")(*arguments)
+        if status:
+            raise _ERRORS.get(status, StorageError)(self._text("error"))
+
+    def create(
+        self, shape: tuple[int, ...], dtype: Any = np.float64, options: FortranOptions = _DEFAULTS
+    ) -> FortranStorage:
+        """Return a storage with memory of its own; `shape` is in the order of Fortran.
+
+        Raises `ViewTypeError` for an element type or a number of dimensions that Fortran lacks.
+        """
+        return FortranStorage(self, _description(shape, dtype, options, None), options.label)
+
+    def wrap(
+        self, array: np.ndarray[Any, Any], options: FortranOptions = _DEFAULTS
+    ) -> FortranStorage:
+        """Return a storage of the memory of `array`, which stays alive as long.
+
+        Fortran sees an array in C order with its dimensions reversed. Raises `ViewTypeError` for
+        one with gaps.
+        """
+        if not (array.flags.c_contiguous or array.flags.f_contiguous):
+            raise ViewTypeError(
+                f"An array of shape {array.shape} with strides {array.strides} has gaps, which "
+                f"Fortran cannot skip: copy it."
+            )
+        shape = array.shape if array.flags.f_contiguous else array.shape[::-1]
+        address = array.__array_interface__["data"][0]
+        description = _description(shape, array.dtype, options, address)
+        made = FortranStorage(self, description, options.label)
+        made.owner = array
+        return made
+
+    def statistics(self) -> FortranStatistics:
+        """Return the sums over all storages, those that are closed included."""
+        return self._statistics(None)
+
+    def reset_statistics(self) -> None:
+        """Start the sums over all storages from nothing."""
+        self.call("reset_statistics", None)
+
+    def _statistics(self, handle: int | None) -> FortranStatistics:
+        sums = (ctypes.c_int64 * len(FortranStatistics._fields))()
+        self.call("statistics", handle, sums)
+        return FortranStatistics(*sums)
+
+    def _text(self, name: str) -> str:
+        text = ctypes.create_string_buffer(_LENGTH_OF_TEXT)
+        getattr(self.functions, f"field_storage_{name}")(text, _LENGTH_OF_TEXT)
+        return text.value.decode("utf-8", "replace")
+
+
+class FortranStorage:  # pylint: disable=too-many-public-methods
+    """Be a storage in Fortran, used from here by the words that it has there.
+
+    A space is given as everywhere in this runtime; there are two, the host and one device. Every
+    method raises the error of this runtime that stands for the one in Fortran.
+    """
+
+    def __init__(self, library: FortranLibrary, description: _Description, label: str) -> None:
+        """Make the storage; libraries call this."""
+        self.library = library
+        self.owner: object = None
+        self.label = label
+        self._handle = ctypes.c_void_p()
+        name = (label or "unnamed").encode()
+        library.call("make", ctypes.byref(description), name, ctypes.byref(self._handle))
+
+    @property
+    def handle(self) -> int:
+        """Return what Fortran and C know the storage by.
+
+        Raises `AccessReleasedError` after `close`.
+        """
+        if not self._handle.value:
+            raise AccessReleasedError(f'The storage "{self.label}" in Fortran is closed.')
+        return self._handle.value
+
+    def close(self) -> None:
+        """Give up the storage and its memory. Raises `AccessConflictError` while it is used."""
+        if self._handle.value:
+            self.library.call("free", self.handle)
+            self._handle.value = None
+            self.owner = None
+
+    def acquire(self, space: SpaceLike = None, mode: AccessMode = AccessMode.READ) -> None:
+        """Begin to use the values at `space`, where they are current from then on."""
+        self._call("acquire", _place(space), _ACCESSES[mode])
+
+    def release(self, space: SpaceLike = None) -> None:
+        """End the access at `space` that began last."""
+        self._call("release", _place(space))
+
+    def touch(self, space: SpaceLike = None) -> None:
+        """Note that all values at `space` are new: the other copy is stale, the halo dirty."""
+        self._call("touch", _place(space))
+
+    def assume_valid(self, host: bool, device: bool) -> None:
+        """Take the caller's word for where the values are current; nothing is moved."""
+        self._call("assume_valid", host, device)
+
+    def attach_device(self, address: int) -> None:
+        """Use memory of the device at `address` for the copy there; it stays the caller's."""
+        self._call("attach_device", address)
+
+    def leave_device(self) -> None:
+        """Give up the memory on the device."""
+        self._call("leave_device")
+
+    def begin_exchange(self, depth: int, space: SpaceLike = None) -> None:
+        """Begin to exchange the halo of the values at `space`: others may read, nobody write."""
+        self._call("begin_exchange", _place(space), depth)
+
+    def end_exchange(self, messages: int = 0, nbytes: int = 0) -> None:
+        """End the exchange: the halo is clean, the copy elsewhere stale."""
+        self._call("end_exchange", messages, nbytes)
+
+    def is_dirty(self, depth: int) -> bool:
+        """Say whether the halo is stale at `depth`."""
+        dirty = ctypes.c_int()
+        self._call("is_dirty", depth, ctypes.byref(dirty))
+        return bool(dirty.value)
+
+    def set_dirty(self) -> None:
+        """Note that the halo is stale at every depth."""
+        self._call("set_dirty")
+
+    def set_clean(self, depth: int) -> None:
+        """Note that the halo is current up to `depth`."""
+        self._call("set_clean", depth)
+
+    def is_valid(self, space: SpaceLike = None) -> bool:
+        """Say whether the copy at `space` has the current values."""
+        return self._ask(space)[1]
+
+    def address(self, space: SpaceLike = None) -> int:
+        """Return the address of the copy at `space`, 0 where there is none."""
+        return self._ask(space)[0]
+
+    @property
+    def version(self) -> int:
+        """Return how many writes have ended."""
+        version = ctypes.c_int64()
+        self._call("version", ctypes.byref(version))
+        return version.value
+
+    @property
+    def statistics(self) -> FortranStatistics:
+        """Return what was done for this storage."""
+        return self.library._statistics(self.handle)  # noqa: SLF001
+
+    def reset_statistics(self) -> None:
+        """Start the count from nothing."""
+        self._call("reset_statistics")
+
+    def abandon(self) -> None:
+        """End every access and exchange, because whoever had them failed."""
+        for space in (_HOST, _DEVICE):
+            while not self._status("release", space):
+                pass
+        self._status("end_exchange", 0, 0)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        self.library.call(name, self.handle, *arguments)
+
+    def _status(self, name: str, *arguments: Any) -> int:
+        status: int = getattr(self.library.functions, f"field_storage_{name}")(
+            self.handle, *arguments
+        )
+        return status
+
+    def _ask(self, space: SpaceLike) -> tuple[int, bool]:
+        address, valid = ctypes.c_void_p(), ctypes.c_int()
+        self._call("ask", _place(space), ctypes.byref(address), ctypes.byref(valid))
+        return address.value or 0, bool(valid.value)
+
+    def __enter__(self) -> FortranStorage:
+        """Return the storage."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the storage; what a failed block left open is ended first."""
+        if error is not None and self._handle.value:
+            self.abandon()
+        self.close()
+
+    def __repr__(self) -> str:
+        """Describe the storage without asking Fortran."""
+        return f'<FortranStorage "{self.label}">'
+
+
+class FortranField:
+    """Be a storage, view or array of ours that is lent to Fortran, in the memory that it has here.
+
+    Fortran sees all elements of the buffer. Without `device` it makes a copy on its own device
+    when it needs one, keeps it from loan to loan as long as nobody here writes, and leaves the
+    values on the host at the end of each loan. With `device`, its copy there is our replica at that
+    space, and the values stay on the side where they were written last.
+    """
+
+    def __init__(
+        self,
+        face: Any,
+        library: FortranLibrary,
+        device: SpaceLike = None,
+        extents: tuple[int, ...] | None = None,
+        halo_depth: int = 0,
+    ) -> None:
+        """Prepare the loans of the buffer behind `face`; memory on the host is allocated now.
+
+        `extents` are what Fortran sees, in its order; all elements in one dimension if left out.
+        Raises `TypeError` for what has no buffer, `StorageError` for one with several chunks,
+        `ValueError` for extents that do not fit, `MemoryException` if `device` is given and the
+        library has no device with memory of its own.
+        """
+        self.buffer: Buffer = buffer_behind(face)
+        self.device: MemorySpace | None = None if device is None else memory_space(device)
+        shape = (self.buffer.size,) if extents is None else extents
+        self._check(shape)
+        self._pin = self.buffer.pin()
+        options = FortranOptions(self.buffer.label, halo_depth, has_values=False)
+        host = self._memory_at(host_space())
+        description = _description(shape, self.buffer.dtype, options, host)
+        self.fortran = FortranStorage(library, description, self.buffer.label)
+        if self.device is not None:
+            self.fortran.attach_device(self._memory_at(self.device))
+        self._seen = -1
+
+    @contextmanager
+    def lent(self, mode: AccessMode = AccessMode.READ_WRITE) -> Iterator[int]:
+        """Lend the values to Fortran for a block; yield the handle that its procedures take.
+
+        `READ` lends them for reading; `WRITE_ONLY` promises that Fortran writes all of them. A
+        block that raises leaves what it may have written unusable until all is written anew.
+
+        Raises `AccessConflictError` if somebody uses the values here, or if Fortran keeps an access
+        beyond the loan; `ConstBufferError` if it wrote what was lent for reading.
+        """
+        with self.buffer.acquire(self._home(), mode, Policy.RAISE) as token:
+            try:
+                self._begin(token)
+                written = self.fortran.version
+                yield self.fortran.handle
+                self._end(token, written)
+            except BaseException:
+                self.fortran.abandon()
+                self._seen = -1
+                raise
+
+    def close(self) -> None:
+        """End the loans for good; the values are here."""
+        self.fortran.close()
+        self._pin.release()
+
+    def _home(self) -> MemorySpace:
+        """Return where the values are lent from: where they are current, the host if it may be."""
+        buffer, host = self.buffer, host_space()
+        if self.device is None or buffer.is_valid(host) or not buffer.is_valid(self.device):
+            return host
+        return self.device
+
+    def _begin(self, token: AccessToken) -> None:
+        """Tell Fortran where the values are current."""
+        if not token.mode.reads:
+            self.fortran.assume_valid(host=False, device=False)
+        elif self.device is None:
+            kept = self._seen == self.buffer.version and self.fortran.is_valid("gpu")
+            self.fortran.assume_valid(host=self.buffer.is_valid(), device=kept)
+        else:
+            on_device = self.buffer.is_valid(self.device)
+            self.fortran.assume_valid(host=self.buffer.is_valid(), device=on_device)
+
+    def _end(self, token: AccessToken, written: int) -> None:
+        """Take over where Fortran left the values."""
+        fortran = self.fortran
+        if self.device is None and fortran.is_valid("gpu") and not fortran.is_valid():
+            fortran.acquire()
+            fortran.release()
+        on_host, on_device = fortran.is_valid(), fortran.is_valid("gpu")
+        # Where nothing changes hands, this is the question whether an access is still open.
+        fortran.assume_valid(on_host, on_device)
+        if self.device is not None and (on_host or on_device):
+            sides = ((host_space(), on_host), (self.device, on_device))
+            self.buffer.assume_valid([space for space, valid in sides if valid])
+        if fortran.version != written and not token.mode.writes:
+            raise ConstBufferError(f"{token.describe()} was lent, but Fortran wrote to it.")
+        self._seen = self.buffer.version + token.mode.writes
+
+    def _memory_at(self, space: MemorySpace) -> int:
+        """Return the address of our replica at `space`, allocated if need be."""
+        self.buffer.reserve(self.buffer.size, space)
+        replica = self.buffer.replicas.at(space)
+        return replica.allocation_there().pointer
+
+    def _check(self, shape: tuple[int, ...]) -> None:
+        if self.buffer.chunks.count > 1:
+            raise StorageError(
+                f'"{self.buffer.label}" has several chunks, but Fortran keeps a field as a whole.'
+            )
+        if int(np.prod(shape)) != self.buffer.size:
+            raise ValueError(
+                f'"{self.buffer.label}" has {self.buffer.size} elements, which do not fit into '
+                f"extents {shape}."
+            )
+
+    def __repr__(self) -> str:
+        """Describe the field without asking Fortran."""
+        return f"<FortranField {self.buffer!r}>"
+
+
+class _Description(ctypes.Structure):
+    """Be `storage_description_type` of `field_storage_c_mod`."""
+
+    _fields_ = (
+        ("element", ctypes.c_int),
+        ("dimensions", ctypes.c_int),
+        ("extents", ctypes.c_int64 * 2),
+        ("halo_depth", ctypes.c_int),
+        ("read_only", ctypes.c_int),
+        ("has_values", ctypes.c_int),
+        ("host", ctypes.c_void_p),
+    )
+
+
+_POINTER, _INT, _LONG = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+_TEXTS = ("error", "device")
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "make": (_POINTER, ctypes.c_char_p, _POINTER),
+    "free": (_POINTER,),
+    "attach_device": (_POINTER, _POINTER),
+    "leave_device": (_POINTER,),
+    "acquire": (_POINTER, _INT, _INT),
+    "release": (_POINTER, _INT),
+    "touch": (_POINTER, _INT),
+    "assume_valid": (_POINTER, _INT, _INT),
+    "begin_exchange": (_POINTER, _INT, _INT),
+    "end_exchange": (_POINTER, _LONG, _LONG),
+    "is_dirty": (_POINTER, _INT, _POINTER),
+    "set_dirty": (_POINTER,),
+    "set_clean": (_POINTER, _INT),
+    "ask": (_POINTER, _INT, _POINTER, _POINTER),
+    "version": (_POINTER, _POINTER),
+    "statistics": (_POINTER, _POINTER),
+    "reset_statistics": (_POINTER,),
+    "error": (ctypes.c_char_p, _INT),
+    "device": (ctypes.c_char_p, _INT),
+}
+
+
+def _description(
+    shape: tuple[int, ...], dtype: Any, options: FortranOptions, address: int | None
+) -> _Description:
+    element = _ELEMENTS.get(np.dtype(dtype))
+    if element is None or not 1 <= len(shape) <= 2:
+        names = ", ".join(str(known) for known in _ELEMENTS)
+        raise ViewTypeError(
+            f"{len(shape)} dimensions of {np.dtype(dtype)} cannot go to Fortran: it takes one or "
+            f"two of {names}."
+        )
+    extents = (ctypes.c_int64 * 2)(*shape)
+    return _Description(
+        element,
+        len(shape),
+        extents,
+        options.halo_depth,
+        options.read_only,
+        options.has_values and address is not None,
+        address,
+    )
+
+
+def _place(space: SpaceLike) -> int:
+    return _HOST if memory_space(space).host_accessible else _DEVICE

@@ -1,0 +1,114 @@
+!> Owns an implementation of what the library calls of OpenACC, with a device that has memory of its
+!> own: bytes of the host elsewhere, which nobody finds but through OpenACC.
+module openacc_double_mod
+
+  use, intrinsic :: iso_c_binding, only: c_associated, c_null_ptr, c_ptr, c_size_t
+  use storage_memory_mod, only: copy_memory, give_memory, spoil_memory, take_memory
+
+  implicit none
+  private
+
+  integer, parameter :: room = 1000
+
+  !> One range of bytes that is on the device.
+  type :: mapping_type
+    type(c_ptr) :: host = c_null_ptr
+    type(c_ptr) :: device = c_null_ptr
+    integer(c_size_t) :: bytes = 0
+    logical :: is_ours = .false.
+  end type mapping_type
+
+  type(mapping_type), save :: mappings(room)
+
+contains
+
+  !> Map bytes that are not mapped yet, onto new memory of the device.
+  function create(host, bytes) bind(c, name='acc_create') result(device)
+    type(c_ptr), value, intent(in) :: host
+    integer(c_size_t), value, intent(in) :: bytes
+    type(c_ptr) :: device
+
+    device = take_memory(bytes)
+    call spoil_memory(device, bytes)
+    call map_bytes(host, device, bytes, .true.)
+  end function create
+
+  !> Map bytes onto memory of the device that is there.
+  subroutine map_data(host, device, bytes) bind(c, name='acc_map_data')
+    type(c_ptr), value, intent(in) :: host, device
+    integer(c_size_t), value, intent(in) :: bytes
+
+    call map_bytes(host, device, bytes, .false.)
+  end subroutine map_data
+
+  !> Unmap bytes and free their memory on the device.
+  subroutine delete(host, bytes) bind(c, name='acc_delete')
+    type(c_ptr), value, intent(in) :: host
+    integer(c_size_t), value, intent(in) :: bytes
+
+    integer :: n
+
+    n = find(host)
+    if (.not. mappings(n)%is_ours .or. mappings(n)%bytes /= bytes) error stop 'wrong acc_delete'
+    call give_memory(mappings(n)%device)
+    mappings(n) = mapping_type()
+  end subroutine delete
+
+  !> Unmap bytes whose memory on the device belongs to somebody else.
+  subroutine unmap_data(host) bind(c, name='acc_unmap_data')
+    type(c_ptr), value, intent(in) :: host
+
+    integer :: n
+
+    n = find(host)
+    if (mappings(n)%is_ours) error stop 'wrong acc_unmap_data'
+    mappings(n) = mapping_type()
+  end subroutine unmap_data
+
+  !> Copy bytes to the device.
+  subroutine update_device(host, bytes) bind(c, name='acc_update_device')
+    type(c_ptr), value, intent(in) :: host
+    integer(c_size_t), value, intent(in) :: bytes
+
+    call copy_memory(mappings(find(host))%device, host, bytes)
+  end subroutine update_device
+
+  !> Copy bytes from the device.
+  subroutine update_self(host, bytes) bind(c, name='acc_update_self')
+    type(c_ptr), value, intent(in) :: host
+    integer(c_size_t), value, intent(in) :: bytes
+
+    call copy_memory(host, mappings(find(host))%device, bytes)
+  end subroutine update_self
+
+  !> Note a mapping; it is a mistake to map twice.
+  subroutine map_bytes(host, device, bytes, is_ours)
+    type(c_ptr), intent(in) :: host, device
+    integer(c_size_t), intent(in) :: bytes
+    logical, intent(in) :: is_ours
+
+    integer :: n
+
+    do n = 1, room
+      if (c_associated(mappings(n)%host, host)) error stop 'mapped twice'
+    end do
+    do n = 1, room
+      if (c_associated(mappings(n)%host)) cycle
+      mappings(n) = mapping_type(host, device, bytes, is_ours)
+      return
+    end do
+    error stop 'no room for another mapping'
+  end subroutine map_bytes
+
+  !> Return the number of the mapping of bytes, which must be there.
+  function find(host) result(n)
+    type(c_ptr), intent(in) :: host
+    integer :: n
+
+    do n = 1, room
+      if (c_associated(mappings(n)%host, host)) return
+    end do
+    error stop 'not mapped'
+  end function find
+
+end module openacc_double_mod
