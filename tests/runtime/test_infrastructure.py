@@ -54,3 +54,7 @@ def test_a_program_checks_itself_and_answers_the_same(
 ) -> None:
     """A check that fails stops the program, which fails the test."""
     assert answers(name, ranks) == answers(name, 1)
+
+
+def test_exact_sums_are_answered(answers: Runner) -> None:
+    assert set(answers("sums", 1)) == {"sum", "norm", "inner_product"}

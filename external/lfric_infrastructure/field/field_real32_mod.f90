@@ -11,11 +11,11 @@ module field_real32_mod
                               field_parent_proxy_type, field_parent_type, read_interface, &
                               write_interface
   use function_space_mod, only: function_space_type
+  use global_sums_mod, only: sum_of_values
   use halo_routing_mod, only: halo_routing_type
   use halo_statistics_mod, only: count_exchange
   use log_mod, only: log_event, log_scratch_space
-  use message_passing_mod, only: finish_messages, reduce_max, reduce_min, reduce_sum, &
-                                 start_messages
+  use message_passing_mod, only: finish_messages, reduce_max, reduce_min, start_messages
   use pure_abstract_field_mod, only: pure_abstract_field_type
 
   implicit none
@@ -349,7 +349,7 @@ contains
     class(field_real32_proxy_type), intent(in) :: self
     real(real32) :: answer
 
-    answer = reduce_sum(sum(self%data(:self%vspace%get_last_dof_owned())))
+    answer = sum_of_values(self%data(:self%vspace%get_last_dof_owned()))
   end function get_sum
 
   !> Return the least value over all ranks of the owned dofs.

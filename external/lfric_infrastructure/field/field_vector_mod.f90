@@ -1,4 +1,4 @@
-!> Owns vectors of fields of kind r_def. Inner products take the owned dofs of the one rank.
+!> Owns vectors of fields of kind r_def. Inner products go over all ranks.
 !>
 !> The module of the other kind has the same text but for names and kinds, which a test keeps so:
 !> Fortran has no generic derived types that the compilers at hand support, and gfortran takes
@@ -7,6 +7,7 @@ module field_vector_mod
 
   use constants_mod, only: i_def, r_def
   use field_mod, only: field_proxy_type, field_type
+  use global_sums_mod, only: sum_of_products
   use vector_mod, only: abstract_vector_type
 
   implicit none
@@ -230,7 +231,7 @@ contains
     end select
   end function dot
 
-  !> Return the inner product of the owned dofs of two fields on one space.
+  !> Return the inner product of two fields on one space, over all ranks.
   function product_of_fields(a, b) result(answer)
     type(field_type), intent(in) :: a, b
     real(r_def) :: answer
@@ -241,7 +242,7 @@ contains
     proxy_a = a%get_proxy()
     proxy_b = b%get_proxy()
     last = proxy_a%vspace%get_last_dof_owned()
-    answer = real(dot_product(proxy_a%data(:last), proxy_b%data(:last)), r_def)
+    answer = sum_of_products(proxy_a%data(:last), proxy_b%data(:last))
   end function product_of_fields
 
   !> Return the number of components.

@@ -6,7 +6,8 @@
 module integer_scalar_mod
 
   use constants_mod, only: i_def
-  use message_passing_mod, only: reduce_max, reduce_min, reduce_sum
+  use global_sums_mod, only: sum_over_ranks
+  use message_passing_mod, only: reduce_max, reduce_min
 
   implicit none
   private
@@ -37,7 +38,7 @@ contains
     class(integer_scalar_type), intent(inout) :: self
     integer(i_def) :: g_sum
 
-    g_sum = reduce_sum(self%value)
+    g_sum = sum_over_ranks(self%value)
   end function get_sum
 
   !> Return the least value over all ranks.

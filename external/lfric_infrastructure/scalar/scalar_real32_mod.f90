@@ -6,7 +6,8 @@
 module scalar_real32_mod
 
   use, intrinsic :: iso_fortran_env, only: real32
-  use message_passing_mod, only: reduce_max, reduce_min, reduce_sum
+  use global_sums_mod, only: sum_over_ranks
+  use message_passing_mod, only: reduce_max, reduce_min
 
   implicit none
   private
@@ -37,7 +38,7 @@ contains
     class(scalar_real32_type), intent(inout) :: self
     real(real32) :: g_sum
 
-    g_sum = reduce_sum(self%value)
+    g_sum = sum_over_ranks(self%value)
   end function get_sum
 
   !> Return the least value over all ranks.

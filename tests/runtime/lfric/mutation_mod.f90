@@ -3,7 +3,7 @@
 !> The test numbers the exchanges of a copy of the generated code and lets each ask here.
 module mutation_mod
 
-  use constants_mod, only: i_def
+  use, intrinsic :: iso_fortran_env, only: i_def => int32
 
   implicit none
   private

@@ -16,9 +16,10 @@ module message_passing_mod
   public :: swap_ids
   public :: start_messages, finish_messages
 
-  !> Return the sum over all ranks of a value of each.
+  !> Return the sum over all ranks of a value of each, or of the values at each place of an array.
   interface reduce_sum
     module procedure reduce_sum_int32
+    module procedure reduce_sum_int64s
     module procedure reduce_sum_real32
     module procedure reduce_sum_real64
   end interface reduce_sum
@@ -104,6 +105,14 @@ contains
 
     answer = value
   end function reduce_sum_int32
+
+  !> Return the sums over all ranks of the values at each place.
+  function reduce_sum_int64s(values) result(answers)
+    integer(int64), intent(in) :: values(:)
+    integer(int64) :: answers(size(values))
+
+    answers = values
+  end function reduce_sum_int64s
 
   !> Return the sum over all ranks.
   function reduce_sum_real32(value) result(answer)
