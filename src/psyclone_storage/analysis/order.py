@@ -7,9 +7,11 @@ in the way: ask with a schedule without them, and derive them again after the ch
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from psyclone_storage.analysis.access import parts_of
 from psyclone_storage.analysis.dependence import Dependence, dependences
+from psyclone_storage.analysis.grid import may_fuse_points
 from psyclone_storage.analysis.spaces import groups_by_space
 from psyclone_storage.analysis.touch import data_by_name
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -19,14 +21,16 @@ from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Actual,
+    Compound,
     Datum,
     Extent,
     KernelCall,
     Loop,
     Over,
     Schedule,
+    Statement,
 )
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, path_to
 
 Reasons = tuple[Diagnostic, ...]
 
@@ -60,26 +64,50 @@ def may_swap(schedule: Schedule, first: str, second: str) -> Reasons:
     return may_move(schedule, first, second, after=places[first] < places[second])
 
 
+@dataclass(frozen=True, slots=True)
+class UserWord:
+    """What a user knows or wants of two loops that are to be fused.
+
+    `same_space` says that the bounds of loops over dofs agree, where metadata cannot tell;
+    `in_order` that iterations of the fused loop, over a grid, may wait for each other.
+    """
+
+    same_space: bool = False
+    in_order: bool = False
+
+
+_SILENCE = UserWord()
+
+
 def may_fuse(
-    schedule: Schedule, rules: Rules, first: str, second: str, *, same_space: bool = False
+    schedule: Schedule, rules: Rules, first: str, second: str, word: UserWord = _SILENCE
 ) -> Reasons:
     """Return why the loop `second` must not become part of the loop `first` before it.
 
     Both must be neighbours and run over the same things, equally far. Then one iteration of the
     fused loop does the work of both, so that the second no longer sees all that the first has
-    done, and the first may see what the second has. `same_space` is the user's word that the
-    bounds of loops over dofs agree, where the metadata cannot tell.
+    done, and the first may see what the second has.
     """
-    places = {item.uid: place for place, item in enumerate(schedule.body)}
+    body = _body_with(schedule, first)
+    places = {item.uid: place for place, item in enumerate(body)}
     if problems := _missing(schedule, places, first, second):
         return problems
-    one, two = schedule.body[places[first]], schedule.body[places[second]]
+    one, two = body[places[first]], body[places[second]]
     if not isinstance(one, Loop) or not isinstance(two, Loop):
         return (Diagnostic("S006", f"'{first}' and '{second}' are not both loops."),)
     if places[second] - places[first] != 1:
         return (Diagnostic("S005", f"'{second}' does not follow '{first}' directly."),)
-    known = same_space or share_space(groups_by_space(schedule), one, two)
+    known = word.same_space or share_space(groups_by_space(schedule), one, two)
+    if one.over.axis is not None:
+        unlike = tuple(_unlike(one, two, same_space=False))
+        return unlike or may_fuse_points(schedule, one, two, in_order=word.in_order)
     return may_join(schedule, rules, one, two, same_space=known)
+
+
+def _body_with(schedule: Schedule, uid: str) -> tuple[Statement, ...]:
+    """Return the statements among which `uid` stands, those of the schedule if it is nowhere."""
+    around = path_to(schedule, uid)[-2:-1]
+    return around[0].body if around and isinstance(around[0], Compound) else schedule.body
 
 
 def may_join(
@@ -125,17 +153,23 @@ def _unlike(one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
     names = f"'{one.uid}' and '{two.uid}'"
     if one.over is not two.over:
         yield Diagnostic("S007", f"{names} run over {one.over.value} and {two.over.value}.")
-    elif one.over is Over.COLOURS:
+    elif one.over.in_sequence:
         yield Diagnostic("S007", f"{names} run over the colours of a colouring each of their own.")
     elif one.extent != two.extent:
         extents = f"{_extent_text(one.extent)} and {_extent_text(two.extent)}"
         yield Diagnostic("S007", f"{names} do not run equally far: {extents}.")
+    elif one.tile != two.tile:
+        sizes = f"{one.tile} and {two.tile}"
+        yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.")
     elif not _bounds_agree(one, two, same_space=same_space):
         yield Diagnostic(
             "S008",
             f"{names} take their bounds from arguments whose spaces or meshes may differ.",
             hint="Say that they are on the same space, if you know that they are.",
         )
+
+
+_POINTS = {Over.ROW_TILES: "rows", Over.COLUMN_TILES: "columns"}
 
 
 def _extent_text(extent: Extent) -> str:
@@ -154,6 +188,8 @@ def _bounds_agree(one: Loop, two: Loop, *, same_space: bool) -> bool:
     points = [kernel_calls(loop)[0].kernel.points for loop in (one, two)]
     if points[0] is not None and points[1] is not None:
         same_set = (points[0].name, points[0].bounds) == (points[1].name, points[1].bounds)
+        if one.bounds is not None or two.bounds is not None:
+            return one.bounds == two.bounds
         return same_set and first.space == second.space
     if mine.datum is not None and mine.datum == theirs.datum:
         return True

@@ -11,8 +11,8 @@ depends on who comes first.
   second of another.
 * A neighbour that a stencil looks at must not be written by the same loop.
 * Operators, and fields on discontinuous spaces, belong to one cell; a dof is visited once by a loop
-  over dofs, a point by a loop over the points of a grid. A scalar that is reduced is private to a
-  thread until the end.
+  over dofs. Points of a grid are compared by `analysis.grid`, which knows directions. A scalar
+  that is reduced is private to a thread until the end.
 
 A field and another that may be the same object are not compared: Fortran forbids to pass one object
 twice to a procedure that changes it.
@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from psyclone_storage.analysis.grid import may_run_points_parallel
 from psyclone_storage.analysis.touch import calls_in, data_by_name, key_text, keys_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
@@ -37,15 +38,18 @@ Reasons = tuple[Diagnostic, ...]
 def may_run_parallel(schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
     """Return why the iterations of `loop` must not run at the same time; nothing if they may."""
     match loop.over:
-        case Over.COLOURS:
+        case Over.COLOURS | Over.TILE_COLOURS:
             message = f"'{loop.uid}' counts colours, which have to follow one another."
             inside = next((item.uid for item in loop.body if isinstance(item, Loop)), loop.uid)
-            hint = f"Take the loop inside it, '{inside}': cells of one colour share no dof."
+            what = "cells" if loop.over is Over.COLOURS else "tiles"
+            hint = f"Take the loop inside it, '{inside}': {what} of one colour share no dof."
             return (Diagnostic("S011", message, _span(loop), hint=hint),)
         case Over.DOMAIN:
             message = f"'{loop.uid}' calls its kernel once: there is nothing to run in parallel."
             return (Diagnostic("S011", message, _span(loop)),)
-        case Over.CELLS:
+        case over if over.axis is not None:
+            return may_run_points_parallel(schedule, loop)
+        case Over.CELLS | Over.CELLS_OF_TILE:
             return (
                 *_additions(rules, loop),
                 *_second_writes(schedule, rules, loop),

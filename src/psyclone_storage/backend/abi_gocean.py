@@ -23,7 +23,7 @@ EXCHANGE = "halo_exchange"
 
 INTEGER = ScalarType(Intrinsic.INTEGER)
 WORKING_PRECISION = "go_wp"
-RESERVED = frozenset({*Module, FIELD.name, WORKING_PRECISION, "size"})
+RESERVED = frozenset({*Module, FIELD.name, WORKING_PRECISION, "size", "min"})
 
 
 class Path(StrEnum):

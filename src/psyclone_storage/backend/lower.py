@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.frame import Infrastructure, lower_routines
 from psyclone_storage.backend.lfric.arguments import actual_arguments
-from psyclone_storage.backend.lfric.bounds import last_of_colour, loop_bounds
+from psyclone_storage.backend.lfric.bounds import (
+    last_of_colour,
+    last_of_tile,
+    last_tile,
+    loop_bounds,
+)
 from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
 from psyclone_storage.backend.lfric.constructs import construct_lines, with_partial_sums
 from psyclone_storage.backend.lfric.context import Context, whole
@@ -24,7 +29,7 @@ from psyclone_storage.backend.lfric.halos import (
     reduction_lines,
     reduction_start,
 )
-from psyclone_storage.backend.lfric.mesh import colour_map, ncolours
+from psyclone_storage.backend.lfric.mesh import colour_map, ncolours, tiling_map
 from psyclone_storage.backend.lfric.spaces import Space, space_of
 from psyclone_storage.backend.workspace import Section, Workspace
 from psyclone_storage.base.diagnostic import InternalError
@@ -129,20 +134,21 @@ def _loop(context: Context, loop: Loop) -> tuple[Line, ...]:
     match loop.over:
         case Over.DOMAIN:
             return _body(context, loop, _ALL)
-        case Over.COLOURS:
+        case Over.COLOURS | Over.TILE_COLOURS:
+            last = ncolours(context, space, of_tiles=loop.over is Over.TILE_COLOURS)
+            return (_loop_over(context, "colour", last, loop),)
+        case Over.TILES_OF_COLOUR:
             colour = _counter(context, "colour")
-            inner = [line for item in loop.body for line in _nested(context, item)]
-            return (Do(colour.text, whole(1), ncolours(context, space), tuple(inner)),)
-        case Over.CELLS_OF_COLOUR:
+            return (
+                _loop_over(context, "tile", last_tile(context, loop.extent, space, colour), loop),
+            )
+        case Over.CELLS_OF_COLOUR | Over.CELLS_OF_TILE:
             return (_loop_over_colour(context, loop, space),)
         case Over.CELLS | Over.DOFS:
             index = _counter(context, "cell" if loop.over is Over.CELLS else "df")
             start, stop = loop_bounds(context, loop, space)
             return (Do(index.text, start, stop, _body(context, loop, index)),)
-        case Over.ROWS | Over.COLUMNS:
-            raise InternalError(
-                f"'{loop.uid}' counts {loop.over.value}, which LFRic does not have."
-            )
+    raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which LFRic does not have.")
 
 
 def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
@@ -156,12 +162,24 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
     raise InternalError(f"'{statement.uid}' stands inside of a loop nest or a construct.")
 
 
+def _loop_over(context: Context, name: str, last: Expr, loop: Loop) -> Do:
+    """Return a loop from 1 that holds others, or constructs with others in them."""
+    counter = _counter(context, name)
+    inner = tuple(line for item in loop.body for line in _nested(context, item))
+    return Do(counter.text, whole(1), last, inner)
+
+
 def _loop_over_colour(context: Context, loop: Loop, space: Space) -> Do:
-    colour, position, cell = (
-        _counter(context, name) for name in ("colour", "cell_of_colour", "cell")
-    )
-    stop = last_of_colour(context, loop.extent, space, colour)
-    current = Assign(cell, Index(colour_map(context, space), (colour, position)))
+    """Return the loop over the cells of a colour, or over those of a tile of a colour."""
+    colour, cell = _counter(context, "colour"), _counter(context, "cell")
+    if loop.over is Over.CELLS_OF_TILE:
+        tile, position = _counter(context, "tile"), _counter(context, "cell_of_tile")
+        stop = last_of_tile(context, loop.extent, space, (colour, tile))
+        current = Assign(cell, Index(tiling_map(context, space), (colour, tile, position)))
+    else:
+        position = _counter(context, "cell_of_colour")
+        stop = last_of_colour(context, loop.extent, space, colour)
+        current = Assign(cell, Index(colour_map(context, space), (colour, position)))
     return Do(position.text, whole(1), stop, (current, *_body(context, loop, cell)))
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.kernel import Kernel, KernelArg
+from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Schedule
 
@@ -89,6 +89,9 @@ class Rules(Protocol):
     def knows_clean_halos(self) -> bool:
         """Return whether flags tell at run time which halos are clean."""
 
+    def known_bounds(self, loop: Loop) -> KnownBounds | None:
+        """Return bounds of `loop` that are known before the program runs, if there are any."""
+
     def overlaps_exchanges(self) -> bool:
         """Return whether an exchange can be started and finished apart."""
 
@@ -105,6 +108,3 @@ class KernelSource(Protocol):
         Raises:
             CompileError: it cannot be read.
         """
-
-    def known_bounds(self, loop: Loop) -> KnownBounds | None:
-        """Return bounds of `loop` that are known before the program runs, if there are any."""

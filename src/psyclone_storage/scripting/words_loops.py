@@ -6,20 +6,25 @@ from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformation import (
+    Nodes,
     Options,
     Transformation,
     TransformationError,
     Unsupported,
     two_nodes,
 )
-from psyclone_storage.scripting.views import Node, Schedule
+from psyclone_storage.scripting.views import Loop, Node, Schedule
 from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.swap import SwapLoops
+from psyclone_storage.transform.tile import ChunkLoop as ChunkStep
+from psyclone_storage.transform.tile import TileLoops
 
 
 class Colour(Transformation):
@@ -28,10 +33,7 @@ class Colour(Transformation):
     options: Mapping[str, object] = {"tiling": False}
 
     def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
-        if options["tiling"]:
-            message = "Colours of tiles are not supported: cells are coloured one by one."
-            raise TransformationError(Diagnostic("T015", message))
-        return ColourLoop(nodes[0].uid)
+        return ColourLoop(nodes[0].uid, tiling=bool(options["tiling"]))
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T006" for reason in reasons)
@@ -59,6 +61,109 @@ class LoopFuse(Transformation):
     def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
         first, second = two_nodes(self, nodes)
         return FuseLoops(first.uid, second.uid, same_space=bool(options["same_space"]))
+
+
+class LoopSwap(Transformation):
+    """Swap a loop over a grid and the one inside it."""
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return SwapLoops(nodes[0].uid)
+
+
+class ChunkLoop(Transformation):
+    """Split a loop over a grid into chunks."""
+
+    options: Mapping[str, object] = {"chunksize": 32}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return ChunkStep(nodes[0].uid, _size(self, options["chunksize"]))
+
+
+class LoopTiling2D(Transformation):
+    """Tile the two loops over a grid by squares."""
+
+    options: Mapping[str, object] = {"tilesize": 32}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        size = _size(self, options["tilesize"])
+        return TileLoops(nodes[0].uid, size, size)
+
+
+class LoopTiling(Transformation):
+    """Tile the two loops over a grid; `tiledims` are the sizes, that of the outer loop first."""
+
+    options: Mapping[str, object] = {"tiledims": (32, 32)}
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        sizes = options["tiledims"]
+        if not isinstance(sizes, Sequence) or len(sizes) != 2:
+            message = f"'{self.name}' takes a size for rows and one for columns, not '{sizes}'."
+            raise TransformationError(Diagnostic("T015", message))
+        outer, inner = (_size(self, size) for size in sizes)
+        if isinstance(nodes[0], Loop) and nodes[0].loop_type == "inner":
+            return TileLoops(nodes[0].uid, inner, outer)
+        return TileLoops(nodes[0].uid, outer, inner)
+
+
+def _size(transformation: Transformation, size: object) -> int:
+    if isinstance(size, int):
+        return size
+    message = f"'{transformation.name}' takes whole numbers as sizes, not '{size}'."
+    raise TransformationError(Diagnostic("T015", message))
+
+
+class ConstLoopBounds(Transformation):
+    """Give a loop, or all loops of a schedule, the bounds of GOcean's table.
+
+    With `const_bounds` false they keep those of their fields, as 1.8 had it.
+    """
+
+    options: Mapping[str, object] = {"const_bounds": True}
+
+    def apply(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> tuple[Schedule, Step | None]:
+        """Apply the transformation to each loop; the step is the last one.
+
+        Raises:
+            TransformationError: all reasons against it; nothing has changed then.
+        """
+        given = {**(options or {}), **keywords}
+        self.validate(node, *more, options=given)
+        nodes, chosen = self._read(node, more, given)
+        step = None
+        for loop in self._loops(nodes, chosen):
+            step = self._step((loop,), chosen)
+            loop.session.bench.apply(step)
+        return nodes[0].root, step
+
+    def validate(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> None:
+        """Raise what `apply` would raise.
+
+        Raises:
+            TransformationError: all reasons against the transformation.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        reasons = [
+            reason
+            for loop in self._loops(nodes, chosen)
+            for reason in loop.session.bench.check(self._step((loop,), chosen))
+        ]
+        if reasons:
+            raise TransformationError(*reasons)
+
+    def _loops(self, nodes: tuple[Node, ...], options: Options) -> tuple[Node, ...]:
+        if not options["const_bounds"]:
+            return ()
+        if not isinstance(nodes[0], Schedule):
+            return nodes
+        loops = nodes[0].walk(Loop)
+        return tuple(loop for loop in loops if loop.ancestor(Loop) is None)
+
+    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+        return ConstantLoopBounds(nodes[0].uid, of_table=True)
 
 
 class Move(Transformation):
@@ -104,6 +209,11 @@ NAMES: Mapping[type[Transformation], str] = {
     Colour: "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans",
     RedundantComputation: "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
     LoopFuse: "LoopFuseTrans DynamoLoopFuseTrans GOceanLoopFuseTrans LFRicLoopFuseTrans",
+    LoopSwap: "LoopSwapTrans GOLoopSwapTrans",
+    ChunkLoop: "ChunkLoopTrans",
+    LoopTiling2D: "LoopTiling2DTrans",
+    LoopTiling: "LoopTilingTrans",
+    ConstLoopBounds: "GOConstLoopBoundsTrans",
     Move: "MoveTrans",
     AsyncHaloExchange: "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans",
     Profile: "ProfileTrans ProfileRegionTrans",

@@ -29,6 +29,10 @@ class ColourLoop:
     far into the halo as before. Fields between two meshes take the colours of the coarse one
     (seed, "Colouring").
 
+    With `tiling` it counts colours of tiles, as the mesh was made with; `tiles(<loop>)` inside it
+    counts the tiles of a colour and `cells(<loop>)` the cells of a tile, one after the other. Tiles
+    of one colour share no dof.
+
     Refused unless two cells may change one dof: a kernel that writes discontinuous fields or
     operators only gains nothing from colours and would lose locality.
 
@@ -39,6 +43,7 @@ class ColourLoop:
     name: ClassVar[str] = "colour"
 
     loop: str
+    tiling: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -71,6 +76,14 @@ class ColourLoop:
         """Return the schedule with a loop over colours around the loop."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
+        if self.tiling:
+            return replaced(schedule, loop.uid, _in_tiles(loop))
         cells = replace(loop, uid=f"cells({loop.uid})", over=Over.CELLS_OF_COLOUR)
         coloured = Loop(loop.uid, Over.COLOURS, loop.extent, loop.bounds_from, (cells,))
         return replaced(schedule, loop.uid, coloured)
+
+
+def _in_tiles(loop: Loop) -> Loop:
+    cells = replace(loop, uid=f"cells({loop.uid})", over=Over.CELLS_OF_TILE)
+    tiles = replace(loop, uid=f"tiles({loop.uid})", over=Over.TILES_OF_COLOUR, body=(cells,))
+    return replace(loop, over=Over.TILE_COLOURS, body=(tiles,))

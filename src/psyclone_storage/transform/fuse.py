@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.order import may_fuse
+from psyclone_storage.analysis.order import UserWord, may_fuse
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Schedule
-from psyclone_storage.ir.walk import replaced
+from psyclone_storage.ir.schedule import Loop, Schedule, Statement
+from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, loop_named, missing
 
@@ -22,10 +22,14 @@ class FuseLoops:
 
     Halo exchanges between the two do not stand in the way unless they are pinned: those for the
     second loop are made before the first. `same_space` is the user's word that two loops over dofs
-    have the same bounds where the metadata say `any_space`.
+    have the same bounds where the metadata say `any_space`. On a grid, the loops over rows come
+    first and then, inside the fused one, those over columns.
 
     Refused unless both run over the same things equally far, and unless no iteration then sees the
-    work of the other loop too early or too late, as through a stencil (PSyclone's defect B2).
+    work of the other loop too early or too late, as through a stencil (PSyclone's defect B2). A
+    stencil on a grid tells in which direction it looks: rows may be fused if the second loop looks
+    to the south in what the first writes, but have to be computed in order then, so that it needs
+    `in_order`.
 
     before: loop1 { k1 } halo(w)@loop2 loop2 { k2(w, stencil) }
     after:  halo(w)@loop1 loop1 { k1 k2(w, stencil) }
@@ -36,20 +40,27 @@ class FuseLoops:
     first: str
     second: str
     same_space: bool = False
+    in_order: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every two neighbouring loops."""
-        for first, second in pairwise(without_halos(schedule).body):
-            if isinstance(first, Loop) and isinstance(second, Loop):
-                yield {"first": first.uid, "second": second.uid}
+        """Yield every two neighbouring loops, those inside of others last."""
+        bare = without_halos(schedule)
+        yield from _neighbours(bare.body)
+        for item in statements(bare):
+            if isinstance(item, Loop):
+                yield from _neighbours(item.body)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one loop."""
         if problems := missing(schedule, self.first, self.second):
             return problems
         bare = without_halos(schedule)
-        return may_fuse(bare, rules, self.first, self.second, same_space=self.same_space)
+        return may_fuse(bare, rules, self.first, self.second, self._word)
+
+    @property
+    def _word(self) -> UserWord:
+        return UserWord(self.same_space, self.in_order)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with one loop that has both bodies."""
@@ -58,3 +69,9 @@ class FuseLoops:
         first, second = loop_named(bare, self.first), loop_named(bare, self.second)
         joined = replace(first, body=first.body + second.body)
         return replaced(replaced(bare, second.uid), first.uid, joined)
+
+
+def _neighbours(body: tuple[Statement, ...]) -> Iterator[Place]:
+    for first, second in pairwise(body):
+        if isinstance(first, Loop) and isinstance(second, Loop):
+            yield {"first": first.uid, "second": second.uid}

@@ -195,7 +195,7 @@ class OpenParallelRegion:
 
 def _loops(schedule: Schedule) -> Iterator[Place]:
     for item in statements(schedule):
-        if isinstance(item, Loop) and item.over not in (Over.COLOURS, Over.DOMAIN):
+        if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
             yield {"loop": item.uid}
 
 
@@ -221,4 +221,4 @@ def _shares_all(item: Statement) -> bool:
     """Return whether all that `item` computes is dealt out to the threads around it."""
     if isinstance(item, Construct):
         return item.directive is Directive.OMP_DO
-    return isinstance(item, Loop) and item.over is Over.COLOURS and all(map(_shares_all, item.body))
+    return isinstance(item, Loop) and item.over.in_sequence and all(map(_shares_all, item.body))

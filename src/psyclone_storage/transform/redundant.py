@@ -63,7 +63,7 @@ class ComputeRedundantly:
         if not schedule.distributed:
             message = "Without distributed memory there is no halo to compute."
             reasons.append(Diagnostic("T010", message))
-        if outer.over not in (Over.CELLS, Over.COLOURS, Over.DOFS):
+        if outer.over not in (Over.CELLS, Over.COLOURS, Over.TILE_COLOURS, Over.DOFS):
             message = f"'{outer.uid}' runs over {outer.over.value}, of which a halo has none."
             reasons.append(Diagnostic("T011", message, place_of(outer)))
         reasons += self._depth_reasons(outer)

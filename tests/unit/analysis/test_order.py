@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.analysis.order import may_fuse, may_move, may_swap
+from psyclone_storage.analysis.order import UserWord, may_fuse, may_move, may_swap
 from unit.analysis.small import RULES, Passed, cells, dofs, halo, scalar, schedule
 
 THREE = schedule(
@@ -116,7 +116,7 @@ def test_loops_that_are_unlike_do_not_fuse() -> None:
 def test_bounds_of_unknown_spaces_are_equal_only_on_someones_word() -> None:
     builtins = schedule(dofs("a write any_space_1"), dofs("b write any_space_1"))
     assert codes(may_fuse(builtins, RULES, "loop1", "loop2")) == ["S008"]
-    assert may_fuse(builtins, RULES, "loop1", "loop2", same_space=True) == ()
+    assert may_fuse(builtins, RULES, "loop1", "loop2", UserWord(same_space=True)) == ()
 
 
 def test_bounds_from_the_same_field_are_equal() -> None:

@@ -39,7 +39,12 @@ def test_cells_race_where_they_add_to_shared_dofs(call: KernelCall, races: bool)
     assert reasons(call, Over.CELLS_OF_COLOUR) == []
 
 
-@pytest.mark.parametrize("over", [Over.CELLS, Over.CELLS_OF_COLOUR, Over.ROWS, Over.COLUMNS])
+def test_tiles_of_one_colour_do_not_race_but_their_cells_do() -> None:
+    assert reasons(cells("u inc w0"), Over.TILES_OF_COLOUR) == []
+    assert len(reasons(cells("u inc w0"), Over.CELLS_OF_TILE)) == 1
+
+
+@pytest.mark.parametrize("over", [Over.CELLS, Over.CELLS_OF_COLOUR, Over.CELLS_OF_TILE])
 def test_neighbours_that_are_written_are_not_looked_at(over: Over) -> None:
     (message,) = reasons(cells("u write w3", "u read w3 stencil 1"), over)
     assert message == (

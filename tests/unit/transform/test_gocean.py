@@ -6,14 +6,17 @@ import pytest
 
 from gocean_programs import READ, WRITE, kernel, schedule
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.ir.schedule import HaloExchange, Loop
-from psyclone_storage.ir.walk import outer_loops
+from psyclone_storage.ir.schedule import HaloExchange, Loop, Over, Schedule
+from psyclone_storage.ir.walk import outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
+from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.swap import SwapLoops
+from psyclone_storage.transform.tile import ChunkLoop, TileLoops
 
 RULES = GoceanRules()
 U_WRITE = "go_write, go_cu, go_pointwise"
@@ -21,8 +24,15 @@ KERNELS = {
     "copy": kernel(WRITE, READ, name="copy"),
     "copy_u": kernel(U_WRITE, READ, name="copy_u"),
     "copy_all": kernel(WRITE, READ, name="copy_all", over="go_all_pts"),
+    "copy_inner": kernel(WRITE, READ, name="copy_inner", over="go_inner_pts"),
+    "along_j": kernel("go_readwrite, go_ct, go_stencil(000,010,010)", name="along_j"),
     "along": kernel("go_readwrite, go_ct, go_stencil(000,111,000)", name="along"),
     "near": kernel(WRITE, "go_read, go_ct, go_stencil(000,110,000)", name="near"),
+    "south": kernel(WRITE, "go_read, go_ct, go_stencil(000,010,010)", name="south"),
+    "north": kernel(WRITE, "go_read, go_ct, go_stencil(010,010,000)", name="north"),
+    "north_west": kernel("go_readwrite, go_ct, go_stencil(100,010,000)", name="north_west"),
+    "south_west": kernel("go_readwrite, go_ct, go_stencil(000,010,100)", name="south_west"),
+    "mean": kernel(WRITE, "go_readwrite, go_r_scalar, go_pointwise", name="mean"),
 }
 
 
@@ -37,8 +47,14 @@ def reasons(step: Step, calls: str, *, distributed: bool = False) -> list[str]:
     [
         ("copy(a, b), copy(c, a)", []),
         ("near(a, b), copy(c, a)", []),
-        ("copy(a, b), near(c, a)", ["S009"]),
-        ("near(a, b), copy(b, c)", ["S009"]),
+        ("copy(a, b), near(c, a)", []),
+        ("near(a, b), copy(b, c)", []),
+        ("copy(a, b), south(c, a)", ["S009"]),
+        ("copy(a, b), north(c, a)", ["S009"]),
+        ("south(a, b), copy(b, c)", ["S009"]),
+        ("north(a, b), copy(b, c)", ["S009"]),
+        ("mean(a, s), copy(c, b)", []),
+        ("mean(a, s), mean(c, s)", ["S009", "S009"]),
         ("copy(a, b), copy_all(a, c)", ["S008"]),
         ("copy(a, b), copy_u(c, b)", ["S008"]),
     ],
@@ -62,8 +78,17 @@ def test_rows_may_be_dealt_out_to_threads() -> None:
     assert reasons(ParallelDo("loop1"), "near(a, b)") == []
 
 
-def test_a_field_that_is_changed_and_looked_at_races() -> None:
-    assert reasons(ParallelDo("loop1"), "along(a)") == ["S010"]
+def test_points_race_in_the_direction_in_which_they_are_looked_at() -> None:
+    rows, columns = ParallelDo("loop1"), ParallelDo("columns@loop1")
+    assert reasons(rows, "along(a)") == []
+    assert reasons(columns, "along(a)") == ["S010"]
+    assert reasons(rows, "south_west(a)") == ["S010"]
+    assert reasons(columns, "south_west(a)") == []
+
+
+@pytest.mark.parametrize("uid", ["loop1", "columns@loop1"])
+def test_a_scalar_that_changes_with_each_point_races(uid: str) -> None:
+    assert reasons(ParallelDo(uid), "mean(a, s)") == ["S010"]
 
 
 def test_a_field_that_is_changed_and_looked_at_is_exchanged_before() -> None:
@@ -84,3 +109,159 @@ def test_an_exchange_is_not_split() -> None:
 def test_points_have_no_colours_and_are_not_computed_twice(step: Step) -> None:
     assert reasons(step, "copy(a, b)", distributed=True)
     assert isinstance(schedule(KERNELS, "copy(a, b)").body[0], Loop)
+
+
+# ---------------------------------------------------------------------------- nests
+
+
+@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1", 4, 8)])
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("near(a, b)", []),
+        ("along(a)", []),
+        ("south_west(a)", []),
+        ("north_west(a)", ["S014"]),
+        ("mean(a, s)", ["S014"]),
+    ],
+)
+def test_what_speaks_against_another_order_of_points(
+    step: Step, calls: str, expected: list[str]
+) -> None:
+    assert reasons(step, calls) == expected
+
+
+def test_swapped_loops_keep_their_names() -> None:
+    made = SwapLoops("loop1").apply(schedule(KERNELS, "copy(a, b)"), RULES)
+    outer, inner = loops(made)
+    assert (outer.uid, outer.over) == ("columns@loop1", Over.COLUMNS)
+    assert (inner.uid, inner.over) == ("loop1", Over.ROWS)
+    assert SwapLoops("columns@loop1").apply(made, RULES) == schedule(KERNELS, "copy(a, b)")
+
+
+def test_tiles_are_around_their_points() -> None:
+    made = TileLoops("loop1", 4, 8).apply(schedule(KERNELS, "copy(a, b)"), RULES)
+    assert [(loop.uid, loop.over.value, loop.tile) for loop in loops(made)] == [
+        ("loop1", "tiles of rows", 4),
+        ("columns@loop1", "tiles of columns", 8),
+        ("tile(loop1)", "rows of a tile", 4),
+        ("tile(columns@loop1)", "columns of a tile", 8),
+    ]
+
+
+def test_chunks_are_for_any_order() -> None:
+    chunked = ChunkLoop("loop1", 4)
+    assert reasons(chunked, "north_west(a)") == []
+    made = chunked.apply(schedule(KERNELS, "copy(a, b)"), RULES)
+    assert [loop.uid for loop in loops(made)] == ["loop1", "chunk(loop1)", "columns@loop1"]
+
+
+@pytest.mark.parametrize(
+    ("uid", "races"),
+    [
+        ("loop1", True),
+        ("columns@loop1", False),
+        ("tile(loop1)", True),
+        ("tile(columns@loop1)", False),
+    ],
+)
+def test_tiles_race_as_their_points_do(uid: str, races: bool) -> None:
+    made = TileLoops("loop1").apply(schedule(KERNELS, "south(a, b), along_j(a)"), RULES)
+    made = TileLoops("loop2").apply(made, RULES)
+    uid = uid.replace("loop1", "loop2")
+    assert [item.code for item in ParallelDo(uid).check(made, RULES)] == ["S010"] * races
+
+
+@pytest.mark.parametrize(
+    "step", [TileLoops("loop1", 0), TileLoops("loop1", 8, -1), ChunkLoop("loop1", 0)]
+)
+def test_a_tile_has_points(step: Step) -> None:
+    assert reasons(step, "copy(a, b)") == ["T017"]
+
+
+@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1")])
+def test_nothing_stands_between_the_loops_of_a_nest(step: Step) -> None:
+    made = FuseLoops("loop1", "loop2").apply(schedule(KERNELS, "copy(a, b), copy(c, a)"), RULES)
+    (problem,) = step.check(made, RULES)
+    assert problem.code == "T016"
+    assert problem.hint == "Fuse 'columns@loop1' and 'columns@loop2' first."
+
+
+@pytest.mark.parametrize("step", [SwapLoops("columns@loop1"), TileLoops("columns@loop1")])
+def test_a_nest_begins_with_its_outer_loop(step: Step) -> None:
+    assert reasons(step, "copy(a, b)") == ["T016"]
+
+
+@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1"), ChunkLoop("loop1")])
+def test_a_loop_under_a_directive_keeps_its_shape(step: Step) -> None:
+    made = ParallelDo("loop1").apply(schedule(KERNELS, "copy(a, b)"), RULES)
+    assert "T007" in [problem.code for problem in step.check(made, RULES)]
+
+
+# ---------------------------------------------------------------------------- fusing in order
+
+
+def test_rows_that_wait_for_each_other_are_fused_on_request() -> None:
+    assert reasons(FuseLoops("loop1", "loop2", in_order=True), "copy(a, b), south(c, a)") == []
+    assert reasons(FuseLoops("loop1", "loop2", in_order=True), "copy(a, b), north(c, a)") == [
+        "S009"
+    ]
+
+
+def test_rows_of_different_tiles_are_not_fused() -> None:
+    made = TileLoops("loop1", 4).apply(schedule(KERNELS, "copy(a, b), copy(c, b)"), RULES)
+    made = TileLoops("loop2", 8).apply(made, RULES)
+    (problem,) = FuseLoops("loop1", "loop2").check(made, RULES)
+    assert problem.code == "S007"
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("copy(a, b), copy(c, a)", []),
+        ("copy(a, b), near(c, a)", ["S009"]),
+    ],
+)
+def test_columns_are_fused_inside_of_rows(calls: str, expected: list[str]) -> None:
+    made = FuseLoops("loop1", "loop2").apply(schedule(KERNELS, calls, distributed=False), RULES)
+    step = FuseLoops("columns@loop1", "columns@loop2")
+    assert [problem.code for problem in step.check(made, RULES)] == expected
+
+
+def test_no_halo_is_read_of_what_the_same_loop_writes() -> None:
+    fused = FuseLoops("loop1", "loop2", in_order=True)
+    assert reasons(fused, "copy(a, b), near(c, a)", distributed=True) == ["S009"]
+    assert reasons(fused, "near(a, b), copy(b, c)", distributed=True) == []
+
+
+# ---------------------------------------------------------------------------- bounds
+
+
+@pytest.mark.parametrize(
+    ("step", "calls", "distributed", "expected"),
+    [
+        (ConstantLoopBounds("loop1"), "copy(a, b)", False, []),
+        (ConstantLoopBounds("loop1"), "copy(a, b)", True, []),
+        (ConstantLoopBounds("loop1"), "copy_u(a, b)", False, ["T018"]),
+        (ConstantLoopBounds("loop1", of_table=True), "copy_u(a, b)", False, []),
+        (ConstantLoopBounds("loop1", of_table=True), "copy_u(a, b)", True, ["T018"]),
+        (ConstantLoopBounds("loop1", of_table=True), "copy_inner(a, b)", False, ["T018"]),
+    ],
+)
+def test_bounds_are_constant_where_the_table_has_those_of_the_field(
+    step: Step, calls: str, distributed: bool, expected: list[str]
+) -> None:
+    assert reasons(step, calls, distributed=distributed) == expected
+
+
+def test_loops_with_other_bounds_are_not_fused() -> None:
+    made = ConstantLoopBounds("loop1").apply(schedule(KERNELS, "copy(a, b), copy(c, b)"), RULES)
+    (problem,) = FuseLoops("loop1", "loop2").check(made, RULES)
+    assert problem.code == "S008"
+    made = ConstantLoopBounds("loop2").apply(made, RULES)
+    assert FuseLoops("loop1", "loop2").check(made, RULES) == ()
+
+
+def loops(made: Schedule) -> list[Loop]:
+    """Return all loops, from outside to inside."""
+    return [item for item in statements(made) if isinstance(item, Loop)]

@@ -3,18 +3,22 @@
 Fields know their own regions, which differ with the staggering: `internal` for the points that a
 rank owns, `whole` for the halo too. A field on any type of point is looped over as a whole
 (spec 5.4). Bounds of the settings are Fortran in which `{start}` and `{stop}` stand for the ends of
-the grid's internal region.
+the grid's internal region; so are those that a step has chosen, for which the ends are read once,
+from the grid of the first field.
 """
 
 from __future__ import annotations
 
+from psyclone_storage.backend import abi_gocean as abi
 from psyclone_storage.backend.abi_gocean import Path
 from psyclone_storage.backend.gocean.context import Context, looped_field
+from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Verbatim, spell
-from psyclone_storage.ir.kernel import GridBounds, GridPoints
-from psyclone_storage.ir.schedule import Loop, Over
+from psyclone_storage.ir.kernel import ArgKind, GridBounds, GridPoints
+from psyclone_storage.ir.schedule import Axis, Loop
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import kernel_calls
 
 _ANY_TYPE = "go_every"
@@ -22,45 +26,57 @@ _FIRST_INTERNAL = "2"
 """The first internal index of a grid: one point of boundary or halo lies before it."""
 
 _REGIONS = {
-    ("go_internal_pts", Over.ROWS): (Path.INTERNAL_OUTER_START, Path.INTERNAL_OUTER_STOP),
-    ("go_internal_pts", Over.COLUMNS): (Path.INTERNAL_INNER_START, Path.INTERNAL_INNER_STOP),
-    ("go_all_pts", Over.ROWS): (Path.WHOLE_OUTER_START, Path.WHOLE_OUTER_STOP),
-    ("go_all_pts", Over.COLUMNS): (Path.WHOLE_INNER_START, Path.WHOLE_INNER_STOP),
+    ("go_internal_pts", Axis.NORTH): (Path.INTERNAL_OUTER_START, Path.INTERNAL_OUTER_STOP),
+    ("go_internal_pts", Axis.EAST): (Path.INTERNAL_INNER_START, Path.INTERNAL_INNER_STOP),
+    ("go_all_pts", Axis.NORTH): (Path.WHOLE_OUTER_START, Path.WHOLE_OUTER_STOP),
+    ("go_all_pts", Axis.EAST): (Path.WHOLE_INNER_START, Path.WHOLE_INNER_STOP),
 }
-_DIMENSIONS = {Over.COLUMNS: 1, Over.ROWS: 2}
+_DIMENSIONS = {Axis.EAST: 1, Axis.NORTH: 2}
+_STOPS = {Axis.EAST: Path.X_STOP, Axis.NORTH: Path.Y_STOP}
 
 
 def loop_bounds(context: Context, loop: Loop) -> tuple[Expr, Expr]:
-    """Return the first and the last index of `loop`."""
+    """Return the first and the last index that `loop` and the loops for its tiles run over."""
     call = kernel_calls(loop)[0]
     points, described = call.kernel.points, call.kernel.args[loop.bounds_from]
-    if points is None or loop.over not in _DIMENSIONS:
+    axis = loop.over.axis
+    if points is None or axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
     field = looped_field(call, loop.bounds_from)
+    if loop.bounds is not None:
+        return _written(loop.bounds, axis, _constant_stop(context, axis))
     if points.bounds is not None:
-        return _configured(context, points.bounds, loop.over, field)
+        return _written(points.bounds, axis, context.reach(_STOPS[axis], field))
     if described.space == _ANY_TYPE:
-        return _whole(1), _size(context, field, _DIMENSIONS[loop.over])
-    return _region(context, points, loop.over, field)
+        return _whole(1), _size(context, field, _DIMENSIONS[axis])
+    return _region(context, points, axis, field)
 
 
-def _region(context: Context, points: GridPoints, over: Over, field: Expr) -> tuple[Expr, Expr]:
-    if (points.name, over) not in _REGIONS:
+def _region(context: Context, points: GridPoints, axis: Axis, field: Expr) -> tuple[Expr, Expr]:
+    if (points.name, axis) not in _REGIONS:
         raise InternalError(f"The points '{points.name}' have no bounds.")
-    start, stop = _REGIONS[points.name, over]
+    start, stop = _REGIONS[points.name, axis]
     return context.reach(start, field), context.reach(stop, field)
 
 
-def _configured(context: Context, bounds: GridBounds, over: Over, field: Expr) -> tuple[Expr, Expr]:
-    rows = over is Over.ROWS
-    last = spell(context.reach(Path.Y_STOP if rows else Path.X_STOP, field))
-    texts = (
-        (bounds.outer_start, bounds.outer_stop) if rows else (bounds.inner_start, bounds.inner_stop)
-    )
+def _written(bounds: GridBounds, axis: Axis, last: Expr) -> tuple[Expr, Expr]:
+    """Return bounds of one direction, in which `last` is the end of the internal region."""
+    texts = (bounds.inner_start, bounds.inner_stop)
+    if axis is Axis.NORTH:
+        texts = (bounds.outer_start, bounds.outer_stop)
     start, stop = (
-        Verbatim(text.replace("{start}", _FIRST_INTERNAL).replace("{stop}", last)) for text in texts
+        Verbatim(text.replace("{start}", _FIRST_INTERNAL).replace("{stop}", spell(last)))
+        for text in texts
     )
     return start, stop
+
+
+def _constant_stop(context: Context, axis: Axis) -> Name:
+    """Return the variable that holds the end of the internal region of the grid."""
+    first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
+    stop = context.reach(_STOPS[axis], Name(first.name))
+    declared = Declare(f"{axis.value}stop", abi.INTEGER)
+    return context.work.assigned(Section.BOUNDS, ("stop", axis), declared, stop)
 
 
 def _size(context: Context, field: Expr, dimension: int) -> Expr:

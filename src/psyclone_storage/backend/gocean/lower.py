@@ -6,7 +6,7 @@ nothing about it is changed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from psyclone_storage.backend import abi_gocean as abi
@@ -15,10 +15,11 @@ from psyclone_storage.backend.gocean.bounds import loop_bounds
 from psyclone_storage.backend.gocean.context import Context
 from psyclone_storage.backend.workspace import Workspace
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Expr, Literal, Member, Name
+from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
+    Axis,
     Construct,
     Datum,
     HaloExchange,
@@ -34,7 +35,8 @@ from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Comment, Declare, Directive, Do, Line, Unit
 from psyclone_storage.ir.walk import statements
 
-_COUNTERS = {Over.ROWS: "j", Over.COLUMNS: "i"}
+_OVER_TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
+_INSIDE_TILES = (Over.ROWS_OF_TILE, Over.COLUMNS_OF_TILE)
 
 
 def lower_program(program: Program, paths: Mapping[str, str], comment: str = "") -> Unit:
@@ -98,9 +100,7 @@ def _exchange(exchange: HaloExchange) -> Iterator[Line]:
     depth = exchange.depth.known
     if not depth:
         raise InternalError(f"'{exchange.uid}' has a depth that is not known.")
-    yield Call(
-        Member(Name(exchange.datum), abi.EXCHANGE), (Literal(str(depth), Intrinsic.INTEGER),)
-    )
+    yield Call(Member(Name(exchange.datum), abi.EXCHANGE), (_whole(depth),))
 
 
 def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
@@ -116,19 +116,37 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
 
 def _construct(context: Context, construct: Construct) -> Iterator[Line]:
     kind = construct.directive
-    counters = ", ".join(context.counter(name).text for name in _COUNTERS.values())
+    lines = tuple(line for statement in construct.body for line in _nested(context, statement))
+    counters = ", ".join(dict.fromkeys(_counted(lines)))
     own = ("default(shared)", f"private({counters})") if kind.opens_threads else ()
     yield Directive(" ".join((kind.value, ", ".join((*own, *construct.clauses)))).strip())
-    for statement in construct.body:
-        yield from _nested(context, statement)
+    yield from lines
     yield Directive(kind.value.replace("omp", "omp end", 1))
+
+
+def _counted(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the variables that the loops in `lines` count: each thread needs its own."""
+    for line in lines:
+        if isinstance(line, Do):
+            yield line.variable
+            yield from _counted(line.body)
 
 
 def _loop(context: Context, loop: Loop) -> Do:
     start, stop = loop_bounds(context, loop)
-    counter = context.counter(_COUNTERS[loop.over])
-    body = tuple(line for item in loop.body for line in _nested(context, item))
-    return Do(counter.text, start, stop, body)
+    name = loop.over.axis.value if loop.over.axis else ""
+    if loop.over in _OVER_TILES:
+        counter, step = context.counter(f"{name}_tile"), _whole(loop.tile)
+        return Do(counter.text, start, stop, _body(context, loop), step)
+    if loop.over in _INSIDE_TILES:
+        start = context.counter(f"{name}_tile")
+        stop = Index(Name("min"), (Binary("+", start, _whole(loop.tile - 1)), stop))
+    counter = context.counter(name)
+    return Do(counter.text, start, stop, _body(context, loop))
+
+
+def _body(context: Context, loop: Loop) -> tuple[Line, ...]:
+    return tuple(line for item in loop.body for line in _nested(context, item))
 
 
 def _call(context: Context, call: KernelCall) -> Call:
@@ -141,9 +159,9 @@ def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:
     """Return what is passed for one dummy argument of a kernel's subroutine."""
     match dummy.role:
         case Role.GRID_INDEX_I:
-            return context.counter(_COUNTERS[Over.COLUMNS])
+            return context.counter(Axis.EAST.value)
         case Role.GRID_INDEX_J:
-            return context.counter(_COUNTERS[Over.ROWS])
+            return context.counter(Axis.NORTH.value)
     if dummy.arg is None:
         raise InternalError(f"'{dummy.name}' of '{call.uid}' belongs to no argument.")
     value = call.args[dummy.arg].value
@@ -155,3 +173,7 @@ def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:
         case Role.SCALAR:
             return context.work.constant(value)
     raise InternalError(f"Role '{dummy.role.value}' does not belong to GOcean.")
+
+
+def _whole(value: int) -> Literal:
+    return Literal(str(value), Intrinsic.INTEGER)

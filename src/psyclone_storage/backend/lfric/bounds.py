@@ -10,7 +10,7 @@ from collections import Counter
 
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.lfric.context import Context, bound, number, whole
-from psyclone_storage.backend.lfric.mesh import halo_depth, last_cells_of_colours, mesh_of
+from psyclone_storage.backend.lfric.mesh import Ends, ends_of, halo_depth, mesh_of
 from psyclone_storage.backend.lfric.spaces import Space, space_object
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import InternalError
@@ -34,12 +34,28 @@ def loop_bounds(context: Context, loop: Loop, space: Space) -> tuple[Name, Name]
 
 def last_of_colour(context: Context, extent: Extent, space: Space, colour: Name) -> Expr:
     """Return the number of cells of a colour that lie within `extent`."""
+    return _end(context, extent, space, Ends.CELLS, (colour,))
+
+
+def last_tile(context: Context, extent: Extent, space: Space, colour: Name) -> Expr:
+    """Return the number of tiles of a colour that have cells within `extent`."""
+    return _end(context, extent, space, Ends.TILES, (colour,))
+
+
+def last_of_tile(context: Context, extent: Extent, space: Space, tile: tuple[Name, Name]) -> Expr:
+    """Return the number of cells of a tile, given by colour and number, within `extent`."""
+    return _end(context, extent, space, Ends.CELLS_OF_TILES, tile)
+
+
+def _end(
+    context: Context, extent: Extent, space: Space, ends: Ends, place: tuple[Expr, ...]
+) -> Expr:
     match extent.reach:
         case Reach.ALL | Reach.OWNED:
-            return Index(last_cells_of_colours(context, space, False), (colour,))
+            return Index(ends_of(context, space, ends, False), place)
         case Reach.HALO:
             depth = depth_value(context, extent.depth, space)
-            return Index(last_cells_of_colours(context, space, True), (colour, depth))
+            return Index(ends_of(context, space, ends, True), (*place, depth))
     raise InternalError(f"Coloured cells have no extent '{extent.reach.value}'.")
 
 

@@ -6,6 +6,8 @@ has no mesh at all.
 
 from __future__ import annotations
 
+from enum import Enum
+
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.lfric.context import Context, bound, colons, number, view
 from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
@@ -49,11 +51,12 @@ def halo_depth(context: Context, space: Space) -> Name:
 # ---------------------------------------------------------------------------- colours
 
 
-def ncolours(context: Context, space: Space) -> Name:
-    """Return the number of colours that the cells have."""
+def ncolours(context: Context, space: Space, *, of_tiles: bool = False) -> Name:
+    """Return the number of colours that the cells, or the tiles of cells, have."""
     mesh = mesh_of(context, space)
-    value = bound(mesh, abi.Mesh.NCOLOURS)
-    return number(context, Section.COLOURS, ("ncolours", mesh), "ncolours", value)
+    wish = "ntilecolours" if of_tiles else "ncolours"
+    value = bound(mesh, abi.Mesh.NTILE_COLOURS if of_tiles else abi.Mesh.NCOLOURS)
+    return number(context, Section.COLOURS, (wish, mesh), wish, value)
 
 
 def colour_map(context: Context, space: Space) -> Name:
@@ -64,11 +67,47 @@ def colour_map(context: Context, space: Space) -> Name:
     return context.work.pointer(Section.COLOURS, ("colour map", mesh), known, target)
 
 
-def last_cells_of_colours(context: Context, space: Space, in_halo: bool) -> Name:
-    """Return where each colour ends: (colour), or (colour, depth) for the cells of a halo."""
+def tiling_map(context: Context, space: Space) -> Name:
+    """Return the pointer to the cells of each tile, (colour, tile, position)."""
+    mesh = mesh_of(context, space)
+    known = view("tiling_map", abi.INTEGER, 3)
+    target = bound(mesh, abi.Mesh.TILING_MAP)
+    return context.work.pointer(Section.COLOURS, ("tiling map", mesh), known, target)
+
+
+_Ends = tuple[abi.Mesh, str, int]
+
+
+class Ends(Enum):
+    """Arrays of a mesh that tell where colours and tiles end, for owned cells and for a halo.
+
+    Each is a procedure, the name of a variable for its result, and the rank of that. The last
+    dimension of those for a halo is its depth.
+    """
+
+    CELLS = (
+        (abi.Mesh.LAST_EDGE_OF_COLOURS, "last_edge_cells", 1),
+        (abi.Mesh.LAST_HALO_OF_COLOURS, "last_halo_cells", 2),
+    )
+    TILES = (
+        (abi.Mesh.LAST_EDGE_TILES, "last_edge_tiles", 1),
+        (abi.Mesh.LAST_HALO_TILES, "last_halo_tiles", 2),
+    )
+    CELLS_OF_TILES = (
+        (abi.Mesh.LAST_EDGE_OF_TILES, "last_edge_cells_of_tiles", 2),
+        (abi.Mesh.LAST_HALO_OF_TILES, "last_halo_cells_of_tiles", 3),
+    )
+
+    def array(self, in_halo: bool) -> _Ends:
+        """Return procedure, name and rank, for a loop that enters the halo or not."""
+        owned, halo = self.value
+        return halo if in_halo else owned
+
+
+def ends_of(context: Context, space: Space, ends: Ends, in_halo: bool) -> Name:
+    """Return the array of where colours or tiles end."""
     work, mesh = context.work, mesh_of(context, space)
-    procedure = abi.Mesh.LAST_HALO_OF_COLOURS if in_halo else abi.Mesh.LAST_EDGE_OF_COLOURS
-    wish, rank = ("last_halo_cells", 2) if in_halo else ("last_edge_cells", 1)
+    procedure, wish, rank = ends.array(in_halo)
     known = Declare(wish, abi.INTEGER, ("allocatable",), colons(rank))
     array = work.variable(Section.COLOURS, (procedure, mesh), known)
     if work.first(("filled", procedure, mesh)):

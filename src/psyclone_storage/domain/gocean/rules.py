@@ -17,11 +17,13 @@ from __future__ import annotations
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.text import counted
+from psyclone_storage.domain.gocean.table import known_bounds
 from psyclone_storage.domain.gocean.words import INTERNAL
 from psyclone_storage.ir.kernel import GridStencil, KernelArg
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
-from psyclone_storage.ir.rules import HaloLeft, HaloNeed
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
+from psyclone_storage.ir.walk import kernel_calls
 
 _NO_NEED = HaloNeed(NOTHING, False, "at its own points only")
 _OWN_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo stale: only points of each rank are computed")
@@ -77,3 +79,9 @@ class GoceanRules:
     def overlaps_exchanges(self) -> bool:
         """Return False: dl_esm_inf exchanges in one call."""
         return False
+
+    def known_bounds(self, loop: Loop) -> KnownBounds | None:
+        """Return what the table of GOcean has for the points of `loop` (spec 5.4)."""
+        call = kernel_calls(loop)[0]
+        points, field = call.kernel.points, call.kernel.args[loop.bounds_from]
+        return known_bounds(points.offset, field.space, points.name) if points else None

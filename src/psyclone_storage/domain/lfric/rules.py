@@ -173,6 +173,9 @@ class LfricRules:
         """Return True: every field has a flag for each level of its halo."""
         return True
 
+    def known_bounds(self, loop: Loop) -> None:
+        """Return nothing: how many cells and dofs there are is known when the program runs."""
+
     def overlaps_exchanges(self) -> bool:
         """Return True: the start and the finish of an exchange are procedures of their own."""
         return True

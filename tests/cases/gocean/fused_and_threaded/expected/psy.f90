@@ -24,11 +24,7 @@ contains
     do j = new%internal%ystart, new%internal%ystop
       do i = new%internal%xstart, new%internal%xstop
         call smooth_code(i, j, new%data, old%data)
-      end do
-      do i = height%internal%xstart, height%internal%xstop
         call add_heights_code(i, j, height%data, old%data, old%data)
-      end do
-      do i = new%internal%xstart, new%internal%xstop
         call smooth_corners_code(i, j, new%data, old%data)
       end do
     end do

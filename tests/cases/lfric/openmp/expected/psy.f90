@@ -26,7 +26,7 @@ contains
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
-        loop5_stop, df, colour, cell_of_colour, cell
+        loop5_stop, df, colour, cell, cell_of_colour
     type(mesh_type), pointer :: mesh
     integer(kind=i_def), allocatable :: last_halo_cells(:, :)
     integer(kind=i_def), pointer, contiguous :: colour_map(:, :), theta_stencil_sizes(:), &
@@ -52,9 +52,9 @@ contains
     mesh => wind_proxy%vspace%get_mesh()
 
     ! Colours of cells
+    ncolours = mesh%get_ncolours()
     allocate(last_halo_cells, source=mesh%get_last_halo_cell_all_colours())
     colour_map => mesh%get_colour_map()
-    ncolours = mesh%get_ncolours()
 
     ! Stencils
     theta_stencil_map => theta_proxy%vspace%get_stencil_dofmap(STENCIL_CROSS, 1)

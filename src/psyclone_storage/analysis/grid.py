@@ -1,0 +1,219 @@
+"""Which points of a grid depend on each other, and what loops over them may do.
+
+A kernel is called for a point of the grid. It writes there and reads there, and reads where its
+stencils point to, so that for each two accesses to a field it is known how far apart the points
+are that touch the same value: if the first is at `p + a` and the second at `q + b`, they meet where
+`q - p = a - b`. This distance is all that follows.
+
+* A loop may run its iterations in parallel if no two accesses meet across it, that is, at a
+  distance along what it counts while the loops around it stand still.
+* Two loops may become one if the second never needs what the first has yet to do: no distance
+  from the first to the second points backwards.
+* Rows and columns may be swapped or tiled unless a distance points forwards along the one and
+  backwards along the other.
+
+A scalar that a kernel changes holds all points in the order in which they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from psyclone_storage.analysis.touch import data_by_name
+from psyclone_storage.base.diagnostic import Diagnostic, InternalError
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
+from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.walk import kernel_calls, path_to
+
+Reasons = tuple[Diagnostic, ...]
+
+
+_TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
+_HERE = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two accesses to one value: `first` writes it if `flow`, otherwise `second` does.
+
+    `first` is called for some point, `second` for the one that is `i` further east and `j` further
+    north.
+    """
+
+    first: KernelCall
+    second: KernelCall
+    datum: str
+    i: int
+    j: int
+    flow: bool
+
+    @property
+    def writer(self) -> KernelCall:
+        """The call that writes."""
+        return self.first if self.flow else self.second
+
+    @property
+    def other(self) -> KernelCall:
+        """The call that meets the writer; at a distance, through a stencil."""
+        return self.second if self.flow else self.first
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from the others but for the distance."""
+        return self.writer.uid, self.other.uid, self.datum
+
+    def along(self, axis: Axis) -> int:
+        """Return the distance in one direction, negative if it points backwards."""
+        return self.i if axis is Axis.EAST else self.j
+
+
+def meetings(
+    schedule: Schedule, firsts: Sequence[KernelCall], seconds: Sequence[KernelCall]
+) -> Iterator[Meeting]:
+    """Yield where calls of `seconds` touch what calls of `firsts` touch, and one of both writes."""
+    data = data_by_name(schedule)
+    for first in firsts:
+        for second in seconds:
+            for name, mine, theirs in _shared_fields(first, second, data):
+                for i, j in _touched(theirs) if mine.access.writes else ():
+                    yield Meeting(first, second, name, -i, -j, flow=True)
+                for i, j in _touched(mine) if theirs.access.writes else ():
+                    yield Meeting(first, second, name, i, j, flow=False)
+
+
+def _shared_fields(
+    first: KernelCall, second: KernelCall, data: Mapping[str, Datum]
+) -> Iterator[tuple[str, KernelArg, KernelArg]]:
+    """Yield the fields that both calls are passed, under one name or under two of one object."""
+    for mine, actual in zip(first.kernel.args, first.args, strict=True):
+        for theirs, other in zip(second.kernel.args, second.args, strict=True):
+            if actual.datum is None or other.datum is None or mine.kind is not ArgKind.FIELD:
+                continue
+            if other.datum == actual.datum or other.datum in data[actual.datum].may_alias:
+                yield other.datum, mine, theirs
+
+
+def _touched(arg: KernelArg) -> tuple[tuple[int, int], ...]:
+    """Return the points that are touched, as distances from the kernel's own point."""
+    neighbours = arg.stencil.offsets if isinstance(arg.stencil, GridStencil) else ()
+    return tuple(dict.fromkeys((_HERE, *neighbours)))
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+def may_run_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
+    """Return why the iterations of `loop`, over a grid, must not run at the same time (S010)."""
+    calls, axis = kernel_calls(loop), _axis(loop)
+    found = _while_others_stand(schedule, loop, meetings(schedule, calls, calls))
+    races = {meeting.key: _race(loop, meeting) for meeting in found if meeting.along(axis)}
+    ordered = f"Iterations of '{loop.uid}' race"
+    return (*races.values(), *_changed_scalars(calls, "S010", ordered))
+
+
+def may_fuse_points(schedule: Schedule, one: Loop, two: Loop, *, in_order: bool) -> Reasons:
+    """Return why the loop `two` must not become part of `one` before it (S009).
+
+    Unless `in_order`, their iterations must not come to wait for each other. With distributed
+    memory, no neighbour may be read in `two` of what `one` writes: a halo is exchanged between
+    the two.
+    """
+    axis = _axis(one)
+    firsts, seconds = kernel_calls(one), kernel_calls(two)
+    problems: dict[tuple[str, str, str], Diagnostic] = {}
+    for meeting in meetings(schedule, firsts, seconds):
+        if schedule.distributed and meeting.flow and (meeting.i, meeting.j) != _HERE:
+            problems[meeting.key] = _no_fusion(meeting, "its halo is exchanged between the loops")
+    for meeting in _while_others_stand(schedule, one, meetings(schedule, firsts, seconds)):
+        distance = meeting.along(axis)
+        if distance < 0:
+            why = "a stencil looks at points that the other call has yet to reach, or has passed"
+            problems[meeting.key] = _no_fusion(meeting, why)
+        elif distance and not in_order:
+            why = "a stencil looks at points of other iterations, which could not run in parallel"
+            hint = "Say 'in_order' if they need not."
+            problems.setdefault(meeting.key, _no_fusion(meeting, why, hint))
+    calls, ordered = (*firsts, *seconds), f"'{one.uid}' and '{two.uid}' cannot share a loop"
+    common = _used(schedule, firsts) & _used(schedule, seconds)
+    return (*problems.values(), *_changed_scalars(calls, "S009", ordered, common))
+
+
+def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
+    """Return the data that `calls` are passed, under every name that each may have."""
+    data = data_by_name(schedule)
+    names = [item.datum for call in calls for item in call.args if item.datum is not None]
+    return frozenset(names).union(*(data[name].may_alias for name in names))
+
+
+def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:
+    """Return why the rows and columns inside `loop` must stay in their order (S014)."""
+    calls = kernel_calls(loop)
+    ordered = f"The points of '{loop.uid}' must stay in order"
+    crossed = {
+        meeting.key: Diagnostic(
+            "S014",
+            f"{ordered}: '{meeting.other.kernel.name}' looks to the north-west or south-east in"
+            f" '{meeting.datum}', which '{meeting.writer.kernel.name}' writes.",
+            meeting.other.span,
+        )
+        for meeting in meetings(schedule, calls, calls)
+        if meeting.i * meeting.j < 0
+    }
+    return (*crossed.values(), *_changed_scalars(calls, "S014", ordered))
+
+
+def _while_others_stand(
+    schedule: Schedule, loop: Loop, found: Iterator[Meeting]
+) -> Iterator[Meeting]:
+    """Yield the meetings that happen while the loops around `loop` stay where they are.
+
+    A tile is not one row or column: while its loop stands, those inside of it move.
+    """
+    fixed = {
+        _axis(item)
+        for item in path_to(schedule, loop.uid)[:-1]
+        if isinstance(item, Loop) and item.over not in _TILES
+    }
+    for meeting in found:
+        if not any(meeting.along(axis) for axis in fixed):
+            yield meeting
+
+
+def _axis(loop: Loop) -> Axis:
+    axis = loop.over.axis
+    if axis is None:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
+    return axis
+
+
+def _race(loop: Loop, meeting: Meeting) -> Diagnostic:
+    return Diagnostic(
+        "S010",
+        f"Iterations of '{loop.uid}' race: '{meeting.other.kernel.name}' looks at neighbours in"
+        f" '{meeting.datum}', which '{meeting.writer.kernel.name}' writes.",
+        meeting.other.span,
+    )
+
+
+def _no_fusion(meeting: Meeting, why: str, hint: str = "") -> Diagnostic:
+    return Diagnostic(
+        "S009",
+        f"'{meeting.first.kernel.name}' and '{meeting.second.kernel.name}' cannot share a loop: for"
+        f" '{meeting.datum}', {why}.",
+        meeting.second.span,
+        hint=hint,
+    )
+
+
+def _changed_scalars(
+    calls: Sequence[KernelCall], code: str, ordered: str, among: frozenset[str] | None = None
+) -> Iterator[Diagnostic]:
+    """Yield the scalars, `among` those given, that calls change, and what they thereby forbid."""
+    for call in calls:
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            changed = described.kind is ArgKind.SCALAR and described.access.writes
+            if changed and (among is None or actual.datum in among):
+                message = f"{ordered}: '{call.kernel.name}' changes '{spell(actual.value)}' with"
+                yield Diagnostic(code, f"{message} each point.", actual.span or call.span)

@@ -1,0 +1,71 @@
+"""Loop bounds that are known beforehand: the table of GOcean 1.0 (spec 5.4).
+
+Owns where the points of each type lie on a grid whose internal region starts at 2, by index offset
+and set of points. The table describes one domain whose boundary lies around it. dl_esm_inf gives
+each field a region of its own, which need not be that of the table: its U and V points go as far as
+the T points. So for each entry this file also says whether it names the points of the field's own
+region, whatever the grid, its boundaries and its distribution over ranks are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.domain.gocean.words import ALL, ANY_OFFSET, ANY_TYPE, INTERNAL
+from psyclone_storage.ir.kernel import GridBounds
+from psyclone_storage.ir.rules import KnownBounds
+
+_NE, _SW = "go_offset_ne", "go_offset_sw"
+_Range = tuple[str, str]
+
+_INNER: _Range = ("{start}", "{stop}")
+_TO_LAST_BUT_ONE: _Range = ("{start}", "{stop}-1")
+_BEYOND: _Range = ("{start}", "{stop}+1")
+_AROUND: _Range = ("{start}-1", "{stop}+1")
+_FROM_BEFORE: _Range = ("{start}-1", "{stop}")
+_SHIFTED: _Range = ("{start}-1", "{stop}-1")
+
+# By offset, type of point and set of points: the columns (i), and the rows (j).
+_RANGES: Mapping[tuple[str, str, str], tuple[_Range, _Range]] = {
+    (_NE, "go_ct", ALL): (_AROUND, _AROUND),
+    (_NE, "go_ct", INTERNAL): (_INNER, _INNER),
+    (_NE, "go_cu", ALL): (_FROM_BEFORE, _AROUND),
+    (_NE, "go_cu", INTERNAL): (_TO_LAST_BUT_ONE, _INNER),
+    (_NE, "go_cv", ALL): (_AROUND, _FROM_BEFORE),
+    (_NE, "go_cv", INTERNAL): (_INNER, _TO_LAST_BUT_ONE),
+    (_NE, "go_cf", ALL): (_FROM_BEFORE, _FROM_BEFORE),
+    (_NE, "go_cf", INTERNAL): (_SHIFTED, _SHIFTED),
+    (_SW, "go_ct", ALL): (_AROUND, _AROUND),
+    (_SW, "go_ct", INTERNAL): (_INNER, _INNER),
+    (_SW, "go_cu", ALL): (_AROUND, _AROUND),
+    (_SW, "go_cu", INTERNAL): (_BEYOND, _INNER),
+    (_SW, "go_cv", ALL): (_AROUND, _AROUND),
+    (_SW, "go_cv", INTERNAL): (_INNER, _BEYOND),
+    (_SW, "go_cf", ALL): (_AROUND, _AROUND),
+    (_SW, "go_cf", INTERNAL): (_BEYOND, _BEYOND),
+    **{
+        (ANY_OFFSET, field, points): (_FROM_BEFORE, _FROM_BEFORE)
+        for field in ("go_cu", "go_cv", "go_ct", "go_cf")
+        for points in (ALL, INTERNAL)
+    },
+    **{
+        (offset, ANY_TYPE, points): (_AROUND, _AROUND)
+        for offset in (_NE, _SW, ANY_OFFSET)
+        for points in (ALL, INTERNAL)
+    },
+}
+
+# Regions of dl_esm_inf with a halo of one point that no boundary condition changes.
+_OWN_REGIONS = frozenset(
+    (offset, "go_ct", points) for offset in (_NE, _SW) for points in (ALL, INTERNAL)
+)
+
+
+def known_bounds(offset: str, field: str, points: str) -> KnownBounds | None:
+    """Return the bounds for `points` of a field on `field` points; None if the table lacks them."""
+    ranges = _RANGES.get((offset, field, points))
+    if ranges is None:
+        return None
+    (inner_start, inner_stop), (outer_start, outer_stop) = ranges
+    bounds = GridBounds(outer_start, outer_stop, inner_start, inner_stop)
+    return KnownBounds(bounds, (offset, field, points) in _OWN_REGIONS)

@@ -1,0 +1,101 @@
+"""Loop bounds that are read once for all loops over a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.rules import KnownBounds, Rules
+from psyclone_storage.ir.schedule import Loop, Schedule, Statement
+from psyclone_storage.ir.walk import outer_loops, replaced
+from psyclone_storage.transform.step import (
+    Place,
+    Reasons,
+    loop_named,
+    not_a_loop,
+    place_of,
+    under_directive,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantLoopBounds:
+    """Give the loops over a grid bounds in terms of `istop` and `jstop`, which are read once.
+
+    They are the ends of the internal region of the grid, so that a compiler sees that loops go
+    equally far. Without the step each loop asks its field for the region it has.
+
+    The bounds are those of GOcean's table, by offset, type of point and set of points. Only for T
+    points they are the region that fields have in dl_esm_inf. For others they differ by a point at
+    the boundary of the domain; `of_table` is the user's word that the table is meant, which is what
+    PSyclone's transformation of this name always does, and what PSyclone of 2019 did by itself.
+
+    Refused where the table has no entry, as for `go_external_pts`; where its bounds are not
+    those of the field, without `of_table`; and there with distributed memory in any case, for the
+    boundary of a rank is not that of the domain.
+
+    before: loop1 over rows, from u%internal%ystart to u%internal%ystop
+    after:  jstop = u%grid%subdomain%internal%ystop; loop1 over rows, from 2 to jstop
+    """
+
+    name: ClassVar[str] = "constant-loop-bounds"
+
+    loop: str
+    of_table: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop that no other loop is around."""
+        for loop in outer_loops(schedule):
+            yield {"loop": loop.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against constant bounds."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        reasons = list(under_directive(schedule, self.loop))
+        for inside in _with_loops_inside(loop):
+            if found := _reason(schedule, inside, rules.known_bounds(inside), self.of_table):
+                reasons.append(found)
+                break
+        return tuple(reasons)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with other bounds for the loop and those inside of it."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        return replaced(schedule, loop.uid, _bounded(loop, rules))
+
+
+def _reason(
+    schedule: Schedule, loop: Loop, known: KnownBounds | None, of_table: bool
+) -> Diagnostic | None:
+    if known is None:
+        message = f"No bounds of '{loop.uid}' are known before the program runs."
+        return Diagnostic("T018", message, place_of(loop))
+    if known.own:
+        return None
+    message = f"The bounds that are known for '{loop.uid}' are not the region of its field"
+    if schedule.distributed:
+        message += ", and the boundary of a rank is not that of the domain."
+        return Diagnostic("T018", message, place_of(loop))
+    hint = "Say 'of_table' if the table of GOcean is meant."
+    return None if of_table else Diagnostic("T018", f"{message}.", place_of(loop), hint=hint)
+
+
+def _with_loops_inside(loop: Loop) -> Iterator[Loop]:
+    yield loop
+    for item in loop.body:
+        if isinstance(item, Loop):
+            yield from _with_loops_inside(item)
+
+
+def _bounded(item: Loop, rules: Rules) -> Loop:
+    known = rules.known_bounds(item)
+    body: tuple[Statement, ...] = tuple(
+        _bounded(inside, rules) if isinstance(inside, Loop) else inside for inside in item.body
+    )
+    return replace(item, body=body, bounds=known.bounds if known else None)
