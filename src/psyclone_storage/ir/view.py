@@ -92,6 +92,17 @@ def _datum_text(datum: Datum) -> str:
     return f"{datum.kind.value}{vector}, {datum.access.value}"
 
 
+def line_text(item: Statement, *, colour: bool = False) -> str:
+    """Return `item` as one line, without what is inside, its name in bold if `colour`."""
+    paint = _bold if colour else _unpainted
+    return f"{paint(item.uid)}  {statement_text(item)}"
+
+
+def block_text(item: Statement) -> str:
+    """Return `item` and all inside as text, one line a statement, as `schedule_text` has them."""
+    return "\n".join(_columns(list(_rows((item,), 0)), _unpainted)) + "\n"
+
+
 def _rows(body: tuple[Statement, ...], indent: int) -> Iterator[tuple[int, str, str]]:
     for item in body:
         yield indent, item.uid, statement_text(item)

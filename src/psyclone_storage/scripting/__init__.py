@@ -20,19 +20,23 @@ The classes to ask `walk` and `ancestor` for are exported here, and all steps. A
 use the words of PSyclone: `psyclone_modules` says which.
 """
 
+from psyclone_storage.scripting.arguments import Argument, DataAccess
+from psyclone_storage.scripting.containers import Invokes, Psy
+from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.views import (
+    BuiltInCall,
+    CodedCall,
     Construct,
+    EndOfExchange,
     GlobalReduction,
     HaloExchange,
     Invoke,
-    Invokes,
     KernelCall,
     Loop,
     MarkHalo,
-    Node,
-    Psy,
     Region,
     Schedule,
+    StartOfExchange,
 )
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
@@ -43,9 +47,14 @@ from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 
 __all__ = [
+    "Argument",
+    "BuiltInCall",
+    "CodedCall",
     "ColourLoop",
     "ComputeRedundantly",
     "Construct",
+    "DataAccess",
+    "EndOfExchange",
     "FuseLoops",
     "GlobalReduction",
     "HaloExchange",
@@ -65,4 +74,5 @@ __all__ = [
     "Schedule",
     "ShareLoop",
     "SplitExchange",
+    "StartOfExchange",
 ]

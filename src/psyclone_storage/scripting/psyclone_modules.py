@@ -15,6 +15,7 @@ from types import ModuleType
 
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.scripting import views
+from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
 from psyclone_storage.scripting.transformation import TransformationError
 
@@ -49,7 +50,7 @@ _NODES: Mapping[str, object] = {
     "LFRicKern": views.KernelCall,
     "LFRicLoop": views.Loop,
     "Loop": views.Loop,
-    "Node": views.Node,
+    "Node": Node,
     "Routine": views.Schedule,
     "Schedule": views.Schedule,
 }

@@ -24,8 +24,8 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
+from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
-from psyclone_storage.scripting.views import Psy
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 
 from psyclone_storage.ir.schedule import Statement
 from psyclone_storage.ir.walk import path_to
+from psyclone_storage.scripting.node import Node
 from psyclone_storage.transform.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A workbench, and whether the script that works on it was written for PSyclone."""
+    """A workbench, and whether the script that works on it was written for PSyclone.
+
+    `home` is what the script sees around the schedule, if there is anything.
+    """
 
     bench: Workbench
     psyclone: bool = False
+    home: Node | None = None
 
     def path(self, uid: str) -> tuple[Statement, ...]:
         """Return the statements from the outermost to `uid`, none for the schedule itself.

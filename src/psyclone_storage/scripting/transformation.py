@@ -15,10 +15,10 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.scripting.views import Node, Schedule
+from psyclone_storage.scripting.views import Body, Place, Schedule
 from psyclone_storage.transform.step import Reasons, Step
 
-Nodes = Node | Sequence[Node]
+Nodes = Place | Sequence[Place]
 Options = Mapping[str, object]
 
 
@@ -57,9 +57,9 @@ class Transformation:
         if reasons and not self._is_idle(reasons):
             raise TransformationError(*reasons)
         if reasons:
-            return nodes[0].root, None
+            return nodes[0].schedule, None
         session.bench.apply(step)
-        return nodes[0].root, step
+        return nodes[0].schedule, step
 
     def validate(
         self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
@@ -76,16 +76,16 @@ class Transformation:
 
     def _read(
         self, node: Nodes, more: Sequence[object], given: Options
-    ) -> tuple[tuple[Node, ...], dict[str, object]]:
+    ) -> tuple[tuple[Place, ...], dict[str, object]]:
         """Return the nodes and the options; those of 1.8 may come last without a keyword."""
         nodes = list(node) if isinstance(node, Sequence) else [node]
         chosen = dict(given)
         for item in more:
-            if isinstance(item, Node):
+            if isinstance(item, Place):
                 nodes.append(item)
             elif isinstance(item, Mapping):
                 chosen |= item
-        if not nodes or not all(isinstance(item, Node) for item in nodes):
+        if not nodes or not all(isinstance(item, Place) for item in nodes):
             raise TransformationError(
                 Diagnostic("T015", f"'{self.name}' is applied to something that is no node.")
             )
@@ -95,7 +95,7 @@ class Transformation:
         return tuple(nodes), {**self.options, **chosen}
 
     @abstractmethod
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         """Return the step of ours that this transformation stands for."""
 
     def _is_idle(self, reasons: Reasons) -> bool:
@@ -111,10 +111,10 @@ class Unsupported(Transformation):
 
     def _read(
         self, node: Nodes, more: Sequence[object], given: Options
-    ) -> tuple[tuple[Node, ...], dict[str, object]]:
+    ) -> tuple[tuple[Place, ...], dict[str, object]]:
         raise self._refusal()
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         raise self._refusal()
 
     def _refusal(self) -> TransformationError:
@@ -122,7 +122,7 @@ class Unsupported(Transformation):
         return TransformationError(Diagnostic("T015", message))
 
 
-def two_nodes(transformation: Transformation, nodes: tuple[Node, ...]) -> tuple[Node, Node]:
+def two_nodes(transformation: Transformation, nodes: tuple[Place, ...]) -> tuple[Place, Place]:
     """Return the two nodes that `transformation` works on.
 
     Raises:
@@ -132,3 +132,19 @@ def two_nodes(transformation: Transformation, nodes: tuple[Node, ...]) -> tuple[
         message = f"'{transformation.name}' takes two nodes, not {len(nodes)}."
         raise TransformationError(Diagnostic("T015", message))
     return nodes[0], nodes[1]
+
+
+def ends(nodes: tuple[Place, ...]) -> tuple[str, str]:
+    """Return the names of the first and the last statement of `nodes`.
+
+    A schedule or the body of a loop that is given alone stands for all that it holds.
+
+    Raises:
+        TransformationError: `T015`, it holds nothing.
+    """
+    first = nodes[0]
+    inside = first.children if isinstance(first, Schedule | Body) else nodes
+    places = [node.uid for node in inside if isinstance(node, Place)]
+    if not places:
+        raise TransformationError(Diagnostic("T015", f"There is nothing in '{first.uid}'."))
+    return places[0], places[-1]

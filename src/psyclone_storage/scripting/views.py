@@ -6,27 +6,52 @@ it reads the tree as the last step left it. Only steps change the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
-from psyclone_storage.analysis.dependence import dag_dot
+from psyclone_storage.analysis.dependence import Dependence, dag_dot, edges
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.region import describe_depth
-from psyclone_storage.ir.rules import KernelSource, Rules
-from psyclone_storage.ir.view import schedule_text
+from psyclone_storage.ir.view import block_text, line_text, schedule_text
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.scripting.arguments import Argument, arguments_of
+from psyclone_storage.scripting.drawing import draw
+from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.step import Step
-from psyclone_storage.transform.workbench import Workbench
-
-Wanted = TypeVar("Wanted", bound="Node")
 
 
-class Node:
+class Searched(Node):
+    """A node that answers for the loops and calls inside of it."""
+
+    __slots__ = ()
+
+    def loops(self) -> list[Loop]:
+        """Return all loops, the outer ones before those in them."""
+        return self.walk(Loop)
+
+    def kernels(self) -> list[KernelCall]:
+        """Return all calls of kernels and built-ins."""
+        return self.walk(KernelCall)
+
+    def coded_kernels(self) -> list[CodedCall]:
+        """Return all calls of kernels."""
+        return self.walk(CodedCall)
+
+    def kern_calls(self) -> list[CodedCall]:
+        """Return all calls of kernels, as `coded_kernels` does under the name of 2019."""
+        return self.walk(CodedCall)
+
+    def reductions(self) -> list[KernelCall]:
+        """Return all calls that reduce to a scalar."""
+        return [call for call in self.kernels() if call.is_reduction]
+
+
+class Place(Searched):
     """A place in a schedule: the schedule itself or a statement of it."""
 
     __slots__ = ("_session", "_uid")
@@ -37,9 +62,10 @@ class Node:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Node)
+            isinstance(other, Place)
             and other._session.bench is self._session.bench
             and other._uid == self._uid
+            and isinstance(other, Body) == isinstance(self, Body)
         )
 
     def __hash__(self) -> int:
@@ -59,12 +85,17 @@ class Node:
         return self._uid or self._tree.name
 
     @property
+    def dag_name(self) -> str:
+        """The name of this place in the graph of dependences."""
+        return self.uid
+
+    @property
     def parent(self) -> Node | None:
-        """The loop, construct or schedule around this, None for a schedule."""
+        """The loop, construct, region or schedule around this, or what holds a schedule."""
         if not self._uid:
-            return None
+            return self._session.home
         path = self._path
-        return _view(self._session, path[-2]) if len(path) > 1 else self.root
+        return _view(self._session, path[-2]) if len(path) > 1 else self.schedule
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -79,15 +110,52 @@ class Node:
         )
 
     @property
-    def root(self) -> Schedule:
+    def schedule(self) -> Schedule:
         """The schedule that this is in."""
         return Schedule(self._session, "")
 
+    def node_str(self, colour: bool = False) -> str:
+        """Return this in one line, its name in bold letters if `colour`."""
+        return line_text(self._path[-1], colour=colour)
+
+    def view(self) -> str:
+        """Return this, and all inside, as readable text."""
+        return block_text(self._path[-1])
+
+    def debug_string(self) -> str:
+        """Return this as readable text, as `view` does."""
+        return self.view()
+
+    # ------------------------------------------------------------------ dependences
+
+    def backward_dependence(self) -> Place | None:
+        """Return the nearest statement before this that this depends on, or None."""
+        earlier = [edge.earlier for edge in self._edges() if edge.later == self._outermost]
+        return self._last_of(earlier)
+
+    def forward_dependence(self) -> Place | None:
+        """Return the nearest statement after this that depends on this, or None."""
+        later = [edge.later for edge in self._edges() if edge.earlier == self._outermost]
+        order = [item.uid for item in self._tree.body]
+        return self._last_of(sorted(later, key=order.index)[:1])
+
+    def is_valid_location(self, target: Place, position: str = "before") -> bool:
+        """Return whether this may move to just `before` or just `after` the node `target`."""
+        step = MoveStatement(self.uid, target.uid, after=position == "after")
+        return not self._session.bench.check(step)
+
     @property
-    def position(self) -> int:
-        """The number of this among its siblings, from 0."""
-        parent = self.parent
-        return parent.children.index(self) if parent else 0
+    def _outermost(self) -> str:
+        """The statement of the schedule that this is or is in."""
+        return self._path[0].uid if self._uid else ""
+
+    def _edges(self) -> tuple[Dependence, ...]:
+        return edges(self._tree)
+
+    def _last_of(self, uids: list[str]) -> Place | None:
+        order = [item.uid for item in self._tree.body]
+        found = max(uids, key=order.index, default=None)
+        return None if found is None else _view(self._session, self._session.bench[found])
 
     @property
     def _tree(self) -> tree.Schedule:
@@ -97,53 +165,51 @@ class Node:
     def _path(self) -> tuple[tree.Statement, ...]:
         return self._session.path(self._uid)
 
-    def walk(self, wanted: type[Wanted] | tuple[type[Wanted], ...]) -> list[Wanted]:
-        """Return this and all below it that are of the class or classes `wanted`, in order."""
-        return [node for node in _all_below(self) if isinstance(node, wanted)]
 
-    def ancestor(self, wanted: type[Wanted]) -> Wanted | None:
-        """Return the nearest node around this one that is of the class `wanted`, or None."""
-        node = self.parent
-        while node is not None and not isinstance(node, wanted):
-            node = node.parent
-        return node
-
-    def following(self) -> list[Node]:
-        """Return the later siblings of this."""
-        parent = self.parent
-        return list(parent.children[self.position + 1 :]) if parent else []
-
-
-class Schedule(Node):
+class Schedule(Place):
     """What one invoke does."""
 
     __slots__ = ()
+
+    def __getitem__(self, number: int) -> Node:
+        return self.children[number]
 
     @property
     def name(self) -> str:
         """The name of the routine that the invoke becomes."""
         return self._tree.name
 
+    def node_str(self, colour: bool = False) -> str:
+        """Return what this is in one line, its name in bold letters if `colour`."""
+        return schedule_text(self._tree, colour=colour).partition("\n")[0]
+
     def view(self) -> str:
         """Return the schedule as readable text."""
         return schedule_text(self._tree)
 
-    def dag(self) -> str:
-        """Return the dependences between the statements, in the language of Graphviz."""
-        return dag_dot(self._tree)
+    def dag(self, file_name: str = "", file_format: str = "svg") -> str:
+        """Return the dependences between the statements, in the language of Graphviz.
 
-    def loops(self) -> list[Loop]:
-        """Return all loops, the outer ones before those in them."""
-        return self.walk(Loop)
+        With a `file_name`, or always for a script of PSyclone, they go to the file
+        `<file_name>.<file_format>`, too: as text for `dot` and `gv`, for others as a picture, which
+        takes Graphviz. Without that the text goes to a file, and standard error says so.
 
-    def kernels(self) -> list[KernelCall]:
-        """Return all calls of kernels and built-ins."""
-        return self.walk(KernelCall)
+        Raises:
+            CompileError: `T002`, Graphviz cannot draw in this format.
+        """
+        text = dag_dot(self._tree)
+        if file_name or self._session.psyclone:
+            draw(text, file_name or "dag", file_format)
+        return text
 
     @property
     def invoke(self) -> Invoke:
         """The invoke that does this."""
         return Invoke(self._session)
+
+    def lower_to_language_level(self) -> Schedule:
+        """Return this: it is lowered when it is printed, and stays what it is."""
+        return self
 
     def check(self, step: Step) -> tuple[Diagnostic, ...]:
         """Return all reasons against `step`; nothing if it may be applied."""
@@ -173,7 +239,7 @@ class Schedule(Node):
         return tuple(applied.step for applied in self._session.bench.history)
 
 
-class Loop(Node):
+class Loop(Place):
     """A loop over cells or dofs."""
 
     __slots__ = ()
@@ -215,9 +281,24 @@ class Loop(Node):
         """PSyclone's word for what it counts, empty for cells."""
         return _LOOP_TYPES[self._loop.over]
 
-    def kernels(self) -> list[KernelCall]:
-        """Return all calls inside."""
-        return self.walk(KernelCall)
+    @property
+    def loop_body(self) -> Body:
+        """What is directly inside, as a list."""
+        return Body(self._session, self._uid)
+
+
+class Body(Place):
+    """The statements directly inside of a loop, in order."""
+
+    __slots__ = ()
+
+    def __getitem__(self, number: int) -> Node:
+        return self.children[number]
+
+    @property
+    def parent(self) -> Node | None:
+        """The loop."""
+        return _view(self._session, self._path[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +314,19 @@ _LOOP_TYPES = {
     tree.Over.DOMAIN: "null",
     tree.Over.COLOURS: "colours",
     tree.Over.CELLS_OF_COLOUR: "cells_in_colour",
+    tree.Over.TILE_COLOURS: "colours",
+    tree.Over.TILES_OF_COLOUR: "tiles_in_colour",
+    tree.Over.CELLS_OF_TILE: "cells_in_tile",
     tree.Over.ROWS: "outer",
     tree.Over.COLUMNS: "inner",
+    tree.Over.ROW_TILES: "outer",
+    tree.Over.ROWS_OF_TILE: "outer",
+    tree.Over.COLUMN_TILES: "inner",
+    tree.Over.COLUMNS_OF_TILE: "inner",
 }
 
 
-class Construct(Node):
+class Construct(Place):
     """Statements under a directive of OpenMP."""
 
     __slots__ = ()
@@ -251,7 +339,7 @@ class Construct(Node):
         return construct.directive.value
 
 
-class Region(Node):
+class Region(Place):
     """Statements that a profiler times as one."""
 
     __slots__ = ()
@@ -264,7 +352,7 @@ class Region(Node):
         return region.name
 
 
-class KernelCall(Node):
+class KernelCall(Place):
     """A call of a kernel or a built-in."""
 
     __slots__ = ()
@@ -294,6 +382,16 @@ class KernelCall(Node):
         return tuple(actual.datum or spell(actual.value) for actual in self._call.args)
 
     @property
+    def args(self) -> tuple[Argument, ...]:
+        """What it is passed, to be compared with what others are passed."""
+        return arguments_of(self._tree, self._call)
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether it reduces to a scalar."""
+        return any(arg.access is Access.REDUCTION for arg in self._call.kernel.args)
+
+    @property
     def accesses(self) -> tuple[str, ...]:
         """What it does with each argument.
 
@@ -302,7 +400,19 @@ class KernelCall(Node):
         return tuple(arg.access.value for arg in self._call.kernel.args)
 
 
-class HaloExchange(Node):
+class CodedCall(KernelCall):
+    """A call of a kernel, which has code of its own."""
+
+    __slots__ = ()
+
+
+class BuiltInCall(KernelCall):
+    """A call of a built-in."""
+
+    __slots__ = ()
+
+
+class HaloExchange(Place):
     """A halo exchange, or one end of an asynchronous one."""
 
     __slots__ = ()
@@ -343,13 +453,25 @@ class HaloExchange(Node):
         )
 
 
-class MarkHalo(Node):
+class StartOfExchange(HaloExchange):
+    """The start of an asynchronous halo exchange."""
+
+    __slots__ = ()
+
+
+class EndOfExchange(HaloExchange):
+    """The end of an asynchronous halo exchange."""
+
+    __slots__ = ()
+
+
+class MarkHalo(Place):
     """A note at run time of what a loop left clean or dirty."""
 
     __slots__ = ()
 
 
-class GlobalReduction(Node):
+class GlobalReduction(Place):
     """The combination of a reduction over all ranks."""
 
     __slots__ = ()
@@ -385,107 +507,29 @@ class Invoke:
             raise ValueError(f"The schedule of '{self.name}' cannot become that of another invoke.")
 
 
-class Invokes:
-    """All invokes of the algorithm."""
-
-    __slots__ = ("_invokes",)
-
-    def __init__(self, sessions: tuple[Session, ...]) -> None:
-        self._invokes = tuple(map(Invoke, sessions))
-
-    @property
-    def invoke_list(self) -> list[Invoke]:
-        """The invokes, in the order of the algorithm."""
-        return list(self._invokes)
-
-    @property
-    def names(self) -> list[str]:
-        """Their names, in the same order."""
-        return [invoke.name for invoke in self._invokes]
-
-    def get(self, name: str) -> Invoke:
-        """Return the invoke called `name`, with or without `invoke_` before it.
-
-        Raises:
-            KeyError: there is none; the message lists those that there are.
-        """
-        wanted = {name.lower(), f"invoke_{name.lower()}"}
-        for invoke in self._invokes:
-            if invoke.name in wanted:
-                return invoke
-        raise KeyError(f"There is no invoke '{name}'; there are: {', '.join(self.names)}.")
+def _view(session: Session, statement: tree.Statement) -> Place:
+    return _kind(statement)(session, statement.uid)
 
 
-class Psy:
-    """The PSy layer of one algorithm: what `trans` is called with."""
-
-    __slots__ = ("_program", "_sessions")
-
-    def __init__(
-        self,
-        program: tree.Program,
-        rules: Rules,
-        source: KernelSource | None = None,
-        *,
-        psyclone: bool = False,
-    ) -> None:
-        self._program = program
-        self._sessions = tuple(
-            Session(Workbench(invoke.schedule, rules, source), psyclone)
-            for invoke in program.invokes
-        )
-
-    @property
-    def program(self) -> tree.Program:
-        """The program with the steps applied so far; the very one if there are none."""
-        if not any(session.bench.history for session in self._sessions):
-            return self._program
-        invokes = tuple(
-            replace(invoke, schedule=session.bench.schedule)
-            for invoke, session in zip(self._program.invokes, self._sessions, strict=True)
-        )
-        return replace(self._program, invokes=invokes)
-
-    @property
-    def name(self) -> str:
-        """The name of the module that is generated."""
-        return self._program.name
-
-    @property
-    def invokes(self) -> Invokes:
-        """The invokes of the algorithm."""
-        return Invokes(self._sessions)
-
-    @property
-    def children(self) -> tuple[Schedule, ...]:
-        """The schedule of each invoke."""
-        return tuple(invoke.schedule for invoke in self.invokes.invoke_list)
-
-    def walk(self, wanted: type[Wanted] | tuple[type[Wanted], ...]) -> list[Wanted]:
-        """Return everything in all schedules that is of the class or classes `wanted`."""
-        return [node for schedule in self.children for node in schedule.walk(wanted)]
-
-    def view(self) -> str:
-        """Return all schedules as readable text."""
-        return "\n".join(schedule.view() for schedule in self.children)
+def _kind(statement: tree.Statement) -> type[Place]:
+    """Return the class of the view on `statement`."""
+    match statement:
+        case tree.KernelCall(kernel=kernel):
+            return BuiltInCall if kernel.is_builtin else CodedCall
+        case tree.HaloExchange(phase=phase):
+            return _PHASES[phase]
+    return _VIEWS[type(statement)]
 
 
-def _all_below(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _all_below(child)
-
-
-def _view(session: Session, statement: tree.Statement) -> Node:
-    return _VIEWS[type(statement)](session, statement.uid)
-
-
-_VIEWS: dict[type, type[Node]] = {
+_PHASES = {
+    tree.Phase.WHOLE: HaloExchange,
+    tree.Phase.START: StartOfExchange,
+    tree.Phase.FINISH: EndOfExchange,
+}
+_VIEWS: dict[type, type[Place]] = {
     tree.Loop: Loop,
     tree.Construct: Construct,
     tree.Region: Region,
-    tree.KernelCall: KernelCall,
-    tree.HaloExchange: HaloExchange,
     tree.MarkHalo: MarkHalo,
     tree.GlobalReduction: GlobalReduction,
 }

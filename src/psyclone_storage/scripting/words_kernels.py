@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported
-from psyclone_storage.scripting.views import Node
+from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.step import Step
@@ -16,7 +16,7 @@ class WriteOut(Transformation):
 
     function = ""
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return IntrinsicsToCode(nodes[0].uid, self.function)
 
 
@@ -37,14 +37,14 @@ _FUNCTIONS = {
 class AssignInLoops(Transformation):
     """Write the array assignments of a kernel as loops."""
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ArraysToLoops(nodes[0].uid)
 
 
 class WriteRanges(Transformation):
     """Write whole arrays in a kernel with their ranges."""
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ArraysToRanges(nodes[0].uid)
 
 

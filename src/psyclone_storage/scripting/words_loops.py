@@ -11,9 +11,10 @@ from psyclone_storage.scripting.transformation import (
     Transformation,
     TransformationError,
     Unsupported,
+    ends,
     two_nodes,
 )
-from psyclone_storage.scripting.views import Loop, Node, Schedule
+from psyclone_storage.scripting.views import Loop, Place, Schedule
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
@@ -32,7 +33,7 @@ class Colour(Transformation):
 
     options: Mapping[str, object] = {"tiling": False}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ColourLoop(nodes[0].uid, tiling=bool(options["tiling"]))
 
     def _is_idle(self, reasons: Reasons) -> bool:
@@ -44,7 +45,7 @@ class RedundantComputation(Transformation):
 
     options: Mapping[str, object] = {"depth": None}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         depth = options["depth"]
         if depth is None:
             return ComputeRedundantly(nodes[0].uid)
@@ -58,7 +59,7 @@ class LoopFuse(Transformation):
 
     options: Mapping[str, object] = {"same_space": False}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         first, second = two_nodes(self, nodes)
         return FuseLoops(first.uid, second.uid, same_space=bool(options["same_space"]))
 
@@ -66,7 +67,7 @@ class LoopFuse(Transformation):
 class LoopSwap(Transformation):
     """Swap a loop over a grid and the one inside it."""
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return SwapLoops(nodes[0].uid)
 
 
@@ -75,7 +76,7 @@ class ChunkLoop(Transformation):
 
     options: Mapping[str, object] = {"chunksize": 32}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ChunkStep(nodes[0].uid, _size(self, options["chunksize"]))
 
 
@@ -84,7 +85,7 @@ class LoopTiling2D(Transformation):
 
     options: Mapping[str, object] = {"tilesize": 32}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         size = _size(self, options["tilesize"])
         return TileLoops(nodes[0].uid, size, size)
 
@@ -94,7 +95,7 @@ class LoopTiling(Transformation):
 
     options: Mapping[str, object] = {"tiledims": (32, 32)}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         sizes = options["tiledims"]
         if not isinstance(sizes, Sequence) or len(sizes) != 2:
             message = f"'{self.name}' takes a size for rows and one for columns, not '{sizes}'."
@@ -135,7 +136,7 @@ class ConstLoopBounds(Transformation):
         for loop in self._loops(nodes, chosen):
             step = self._step((loop,), chosen)
             loop.session.bench.apply(step)
-        return nodes[0].root, step
+        return nodes[0].schedule, step
 
     def validate(
         self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
@@ -154,7 +155,7 @@ class ConstLoopBounds(Transformation):
         if reasons:
             raise TransformationError(*reasons)
 
-    def _loops(self, nodes: tuple[Node, ...], options: Options) -> tuple[Node, ...]:
+    def _loops(self, nodes: tuple[Place, ...], options: Options) -> tuple[Place, ...]:
         if not options["const_bounds"]:
             return ()
         if not isinstance(nodes[0], Schedule):
@@ -162,7 +163,7 @@ class ConstLoopBounds(Transformation):
         loops = nodes[0].walk(Loop)
         return tuple(loop for loop in loops if loop.ancestor(Loop) is None)
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ConstantLoopBounds(nodes[0].uid, of_table=True)
 
 
@@ -171,7 +172,7 @@ class Move(Transformation):
 
     options: Mapping[str, object] = {"position": "before"}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         moved, target = two_nodes(self, nodes)
         return MoveStatement(moved.uid, target.uid, after=options["position"] == "after")
 
@@ -179,7 +180,7 @@ class Move(Transformation):
 class AsyncHaloExchange(Transformation):
     """Split a halo exchange into its start and its end."""
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return SplitExchange(nodes[0].uid)
 
 
@@ -191,18 +192,16 @@ class Profile(Transformation):
 
     options: Mapping[str, object] = {"region_name": None}
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
-        first, last = nodes[0], nodes[-1]
-        if isinstance(first, Schedule):
-            first, last = first.children[0], first.children[-1]
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        first, last = ends(nodes)
         names = options["region_name"]
         if names is None:
-            return ProfileRegion(first.uid, last.uid)
+            return ProfileRegion(first, last)
         if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != 2:
             message = f"A region is named by its module and itself, not by '{names}'."
             raise TransformationError(Diagnostic("T015", message))
         module, region = map(str, names)
-        return ProfileRegion(first.uid, last.uid, region, module)
+        return ProfileRegion(first, last, region, module)
 
 
 NAMES: Mapping[type[Transformation], str] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported
-from psyclone_storage.scripting.views import Node
+from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported, ends
+from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.step import Step
 
@@ -16,7 +16,7 @@ class ParallelLoop(Transformation):
     def __init__(self, omp_schedule: str = "static") -> None:
         self.omp_schedule = omp_schedule
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ParallelDo(nodes[0].uid, self.omp_schedule)
 
 
@@ -28,15 +28,15 @@ class WorkshareLoop(Transformation):
     def __init__(self, omp_schedule: str = "static") -> None:
         self.omp_schedule = omp_schedule
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible=bool(options["reprod"]))
 
 
 class ParallelRegion(Transformation):
     """Put one or several neighbouring nodes under `omp parallel`."""
 
-    def _step(self, nodes: tuple[Node, ...], options: Options) -> Step:
-        return OpenParallelRegion(nodes[0].uid, nodes[-1].uid)
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return OpenParallelRegion(*ends(nodes))
 
 
 NAMES: Mapping[type[Transformation], str] = {

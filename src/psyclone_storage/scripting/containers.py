@@ -1,0 +1,153 @@
+"""What holds schedules: the invokes, the module of a PSy layer and its file, as a script sees them.
+
+The view that `trans` is called with is `Psy`. For a script of PSyclone it is the file that
+PSyclone shows: it holds one module, and that holds the schedules. For others it holds the
+schedules directly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from psyclone_storage.ir import schedule as tree
+from psyclone_storage.ir.rules import KernelSource, Rules
+from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.session import Session
+from psyclone_storage.scripting.views import Invoke, Schedule, Searched
+from psyclone_storage.transform.workbench import Workbench
+
+
+class Invokes:
+    """All invokes of the algorithm."""
+
+    __slots__ = ("_invokes",)
+
+    def __init__(self, sessions: tuple[Session, ...]) -> None:
+        self._invokes = tuple(map(Invoke, sessions))
+
+    @property
+    def invoke_list(self) -> list[Invoke]:
+        """The invokes, in the order of the algorithm."""
+        return list(self._invokes)
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, in the same order."""
+        return [invoke.name for invoke in self._invokes]
+
+    def get(self, name: str) -> Invoke:
+        """Return the invoke called `name`, with or without `invoke_` before it.
+
+        Raises:
+            KeyError: there is none; the message lists those that there are.
+        """
+        wanted = {name.lower(), f"invoke_{name.lower()}"}
+        for invoke in self._invokes:
+            if invoke.name in wanted:
+                return invoke
+        raise KeyError(f"There is no invoke '{name}'; there are: {', '.join(self.names)}.")
+
+
+class Holder(Searched):
+    """A node that holds schedules, directly or not, and is no statement of one."""
+
+    __slots__ = ()
+
+    def node_str(self, colour: bool = False) -> str:
+        """Return the class of this."""
+        return type(self).__name__
+
+    def view(self) -> str:
+        """Return all schedules as readable text."""
+        return "\n".join(child.view() for child in self.children)
+
+    def debug_string(self) -> str:
+        """Return all schedules as readable text, as `view` does."""
+        return self.view()
+
+
+class Module(Holder):
+    """The module that is generated, in the tree that a script of PSyclone walks over."""
+
+    __slots__ = ("_file",)
+
+    def __init__(self, file: Psy) -> None:
+        self._file = file
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Module) and other._file is self._file
+
+    def __hash__(self) -> int:
+        return hash(id(self._file))
+
+    @property
+    def name(self) -> str:
+        """The name of the module."""
+        return self._file.name
+
+    @property
+    def parent(self) -> Psy:
+        """The file."""
+        return self._file
+
+    @property
+    def children(self) -> tuple[Schedule, ...]:
+        """The schedule of each invoke."""
+        return self._file.schedules
+
+
+class Psy(Holder):
+    """The PSy layer of one algorithm: what `trans` is called with."""
+
+    __slots__ = ("_home", "_program", "_sessions")
+
+    def __init__(
+        self,
+        program: tree.Program,
+        rules: Rules,
+        source: KernelSource | None = None,
+        *,
+        psyclone: bool = False,
+    ) -> None:
+        self._program = program
+        home = Module(self) if psyclone else None
+        self._sessions = tuple(
+            Session(Workbench(invoke.schedule, rules, source), psyclone, home)
+            for invoke in program.invokes
+        )
+        self._home = home
+
+    @property
+    def program(self) -> tree.Program:
+        """The program with the steps applied so far; the very one if there are none."""
+        if not any(session.bench.history for session in self._sessions):
+            return self._program
+        invokes = tuple(
+            replace(invoke, schedule=session.bench.schedule)
+            for invoke, session in zip(self._program.invokes, self._sessions, strict=True)
+        )
+        return replace(self._program, invokes=invokes)
+
+    @property
+    def name(self) -> str:
+        """The name of the module that is generated."""
+        return self._program.name
+
+    @property
+    def invokes(self) -> Invokes:
+        """The invokes of the algorithm."""
+        return Invokes(self._sessions)
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The schedule of each invoke."""
+        return tuple(invoke.schedule for invoke in self.invokes.invoke_list)
+
+    @property
+    def parent(self) -> None:
+        """Nothing is around this."""
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The schedule of each invoke; for a script of PSyclone the module that holds them."""
+        return self.schedules if self._home is None else (self._home,)

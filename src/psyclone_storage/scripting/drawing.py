@@ -1,0 +1,36 @@
+"""Pictures of graphs, drawn by Graphviz if that is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+
+_TEXT = ("dot", "gv")
+
+
+def draw(text: str, file_name: str, file_format: str) -> None:
+    """Write a graph, as text for Graphviz, to the file `<file_name>.<file_format>`.
+
+    Without Graphviz the text is written to `<file_name>.dot`, and standard error says so.
+
+    Raises:
+        CompileError: `T002`, Graphviz cannot draw in this format.
+    """
+    if file_format in _TEXT:
+        Path(f"{file_name}.{file_format}").write_text(text, encoding="utf-8")
+        return
+    program = shutil.which("dot")
+    if program is None:
+        Path(f"{file_name}.dot").write_text(text, encoding="utf-8")
+        note = f"Graphviz is not installed: '{file_name}.dot' holds the graph as text."
+        sys.stderr.write(f"{note}\n")
+        return
+    command = [program, f"-T{file_format}", "-o", f"{file_name}.{file_format}"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        message = f"Graphviz cannot draw '{file_name}.{file_format}'."
+        raise CompileError(Diagnostic("T002", message, hint=done.stderr.strip()))
