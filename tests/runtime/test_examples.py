@@ -24,6 +24,9 @@ ADVECTION = re.compile(
 WAVES = re.compile(
     rf"^step +\d+ +volume{NUMBER}energy{NUMBER}iterations +\d+$", re.MULTILINE
 )  # fmt: skip
+CYCLES = re.compile(
+    rf"^cycle +\d+ +sum{NUMBER}of{NUMBER}residual{NUMBER}$", re.MULTILINE
+)  # fmt: skip
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -52,6 +55,11 @@ def advection(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
 @pytest.fixture(scope="session")
 def waves(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
     return runner("shallow_water", "surface", tools, tmp_path_factory.mktemp("waves"))
+
+
+@pytest.fixture(scope="session")
+def multigrid(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return runner("multigrid", "spread", tools, tmp_path_factory.mktemp("multigrid"))
 
 
 def runner(name: str, answers: str, tools: Path, build: Path) -> Example:
@@ -107,7 +115,7 @@ def test_waves_keep_the_volume_of_water_and_their_energy(waves: Example, ranks: 
 @pytest.mark.parametrize("ranks", RANKS[1:])
 def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -> None:
     """The order of sums depends on the ranks, and the solver on the sums, to its tolerance."""
-    alone, together = (surface(waves(number)[1]) for number in (1, ranks))
+    alone, together = (values_at(waves(number)[1]) for number in (1, ranks))
     assert len(alone) == 48 * 48
     assert together.keys() == alone.keys()
     highest = max(map(abs, alone.values()))
@@ -115,6 +123,27 @@ def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -
     assert all(abs(together[place] - alone[place]) < 1e-12 for place in alone)
 
 
-def surface(lines: list[str]) -> dict[tuple[str, str], float]:
-    """Return the height, in metres, at every place."""
-    return {(x, y): float(height) for x, y, height in map(str.split, lines)}
+@pytest.mark.parametrize("ranks", RANKS)
+def test_multigrid_spreads_what_there_is_and_loses_nothing(multigrid: Example, ranks: int) -> None:
+    """Second derivatives have no sum on a plane without borders, so x has that of b."""
+    states = [tuple(map(float, state)) for state in CYCLES.findall(multigrid(ranks)[0])]
+    assert len(states) == 17
+    total, wanted, _ = states[-1]
+    assert wanted == pytest.approx(3.0, rel=1e-12)
+    assert total == pytest.approx(wanted, rel=1e-8)
+    residuals = [residual for *_, residual in states]
+    later = zip(residuals, residuals[1:], strict=False)
+    assert all(after < before / 3 for before, after in later), "every cycle takes its share"
+
+
+@pytest.mark.parametrize("ranks", RANKS[1:])
+def test_multigrid_is_the_same_on_any_number_of_ranks(multigrid: Example, ranks: int) -> None:
+    """No sum over ranks enters the result, so digits agree."""
+    alone = multigrid(1)[1]
+    assert len(alone) == 64 * 64
+    assert multigrid(ranks)[1] == alone
+
+
+def values_at(lines: list[str]) -> dict[tuple[str, str], float]:
+    """Return the value at every place."""
+    return {(x, y): float(value) for x, y, value in map(str.split, lines)}
