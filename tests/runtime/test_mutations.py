@@ -7,17 +7,15 @@ differ from what they should be: NaN from a halo that was not filled, or a value
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from runtime.mutations import Exchange, number_exchanges
+from runtime.mutations import Outcome, judge, lines_of, number_exchanges
 from runtime.programs import (
     ANNEXED,
     OWNED,
     Mode,
-    Run,
     build_program,
     generate,
     run_program,
@@ -27,21 +25,6 @@ MODES = (OWNED, ANNEXED)
 RANKS = 4
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one mutation.
-
-    Attributes:
-        mutation: the place of the exchange and what was done to it, `drop` or `shorten`.
-        reached: whether the program has done something else because of it.
-        noticed: whether the answers have changed.
-    """
-
-    mutation: str
-    reached: bool
-    noticed: bool
 
 
 @pytest.fixture(scope="session")
@@ -60,32 +43,6 @@ def outcomes(
         return judge(run, exchanges)
 
     return tried
-
-
-def lines_of(exchanges: list[Exchange]) -> list[str]:
-    """Return the mutations to try, and each algorithm without one for comparison."""
-    algorithms = sorted({exchange.algorithm for exchange in exchanges})
-    plain = [f"0 none {name}\n" for name in algorithms]
-    return plain + [
-        f"{exchange.number} {change} {exchange.algorithm}\n"
-        for exchange in exchanges
-        for change in ("drop", "shorten")
-    ]
-
-
-def judge(run: Run, exchanges: list[Exchange]) -> list[Outcome]:
-    """Return what came of each mutation over all meshes."""
-    lines = [line.split() for line in run.answers[0]]
-    right = {(mesh, name): digest for mesh, _, change, name, _, digest in lines if change == "none"}
-    reached: dict[str, bool] = {}
-    noticed: dict[str, bool] = {}
-    for mesh, number, change, algorithm, was_mutated, digest in lines:
-        if change == "none":
-            continue
-        mutation = f"{change} {exchanges[int(number) - 1].place}"
-        reached[mutation] = reached.get(mutation, False) or was_mutated == "T"
-        noticed[mutation] = noticed.get(mutation, False) or digest != right[mesh, algorithm]
-    return [Outcome(mutation, reached[mutation], noticed[mutation]) for mutation in reached]
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)

@@ -1,0 +1,67 @@
+!> Runs algorithms on a domain with borders, and on a periodic one if ranks are distributed.
+!>
+!> The words of the command line: how the generated code was made, which is "serial" if it exchanges
+!> nothing; how the domain is cut, "x", "y" or "best"; and a file with a line for each run: a number,
+!> what is done to the exchange of this number (none, drop, shorten) and the algorithm to run with
+!> it. A fourth word, "digests", asks for one number from each run in place of all answers.
+program main
+
+  use gocean_mod, only: gocean_finalise, gocean_initialise
+  use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
+  use mutation_mod, only: drop_exchange, shorten_exchange, was_mutated
+  use parallel_mod, only: get_rank
+  use suite_mod, only: run_algorithm
+  use world_mod, only: close_answers, make_grids, open_answers, report_digests, report_mutation
+
+  implicit none
+
+  character(16) :: mode, cut, form
+  character(256) :: runs
+
+  call gocean_initialise()
+  call get_command_argument(1, mode)
+  call get_command_argument(2, cut)
+  call get_command_argument(3, runs)
+  call get_command_argument(4, form)
+  call open_answers()
+  call make_grids('bounded', trim(cut), .false.)
+  call run_all()
+  if (mode /= 'serial') then
+    call make_grids('periodic', trim(cut), .true.)
+    call run_all()
+  end if
+  call print_statistics()
+  call close_answers()
+  call gocean_finalise()
+
+contains
+
+  !> Do all runs of the file.
+  subroutine run_all()
+    character(64) :: algorithm, change
+    integer :: end_of_file, number, unit
+
+    open (newunit=unit, file=runs, action='read', status='old')
+    do
+      read (unit, *, iostat=end_of_file) number, change, algorithm
+      if (end_of_file /= 0) exit
+      call drop_exchange(0)
+      if (change == 'drop') call drop_exchange(number)
+      if (change == 'shorten') call shorten_exchange(number)
+      if (form == 'digests') call report_digests()
+      call run_algorithm(trim(algorithm))
+      if (form == 'digests') call report_mutation(number, change, algorithm, was_mutated())
+    end do
+    close (unit)
+  end subroutine run_all
+
+  !> Print what halo exchanges have cost this rank.
+  subroutine print_statistics()
+    type(halo_statistics_type) :: statistics
+
+    statistics = get_halo_statistics()
+    print '(a, 4(1x, i0))', 'statistics', get_rank() - 1, statistics%exchanges, &
+        statistics%messages, statistics%bytes
+  end subroutine print_statistics
+
+end program main

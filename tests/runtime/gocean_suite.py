@@ -1,0 +1,72 @@
+"""Builds the GOcean programs of the run tests: the corpus and what is in `gocean/`, in one program.
+
+Owns which sources belong together, and the files that tell a program what to run. How programs run
+on ranks, and the reading of their answers, is in `programs.py`; what the words of the command line
+are, `gocean/main.f90` says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.cli.main import main
+from runtime.programs import FLAGS, Mode, Run, command, compile_sources, run_program
+
+HERE = Path(__file__).parent
+SOURCES = HERE / "gocean"
+CORPUS = HERE.parent / "corpus" / "gocean"
+INFRASTRUCTURE = HERE.parents[1] / "external" / "gocean_infrastructure"
+LIBRARY = "libgocean_infrastructure.a"
+
+# One is a program by itself; the other numbers points in the indices of a rank, which depend on
+# how the domain is cut.
+LEFT_OUT = {"in_a_program", "indices"}
+ALGORITHMS = sorted(
+    path for path in (*CORPUS.glob("*.x90"), *SOURCES.glob("*.x90")) if path.stem not in LEFT_OUT
+)
+KERNELS = sorted((*CORPUS.glob("kernels/*.f90"), *SOURCES.glob("kernels/*.f90")))
+
+
+def build_infrastructure(folder: Path) -> Path:
+    """Compile the GOcean infrastructure with MPI in `folder` and return the folder."""
+    names = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
+    sources = [INFRASTRUCTURE / name.replace("/serial/", "/mpi/") for name in names]
+    compile_sources(sources, folder, ())
+    archive = sorted(str(path) for path in folder.glob("*.o"))
+    command(["ar", "cr", LIBRARY, *archive], folder)
+    return folder
+
+
+def build_support(library: Path, folder: Path) -> Path:
+    """Compile in `folder` what does not depend on generated code and return the folder."""
+    support = [HERE / "lfric" / "mutation_mod.f90", SOURCES / "world_mod.f90"]
+    compile_sources([*support, *KERNELS], folder, (library,))
+    return folder
+
+
+def generate(mode: Mode, folder: Path) -> list[Path]:
+    """Generate the PSy layers of all algorithms in `folder` and return their files."""
+    kernels = ("-d", str(CORPUS / "kernels"), "-d", str(SOURCES / "kernels"))
+    words = ["-api", "gocean", *map(str, ALGORITHMS), *kernels]
+    assert main([*words, "--output-dir", str(folder), *mode.options]) == 0
+    return sorted(folder.glob("*_psy.f90"))
+
+
+def build_program(library: Path, support: Path, folder: Path) -> Path:
+    """Compile and link the generated layers and algorithms in `folder` and return the program."""
+    layers = sorted(folder.glob("*_psy.f90"))
+    algorithms = sorted(set(folder.glob("*.f90")) - set(layers))
+    program = [SOURCES / "suite_mod.f90", SOURCES / "main.f90"]
+    compile_sources([*layers, *algorithms, *program], folder, (library, support))
+    objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
+    command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", "program"], folder)
+    return folder / "program"
+
+
+def run_all(program: Path, mode: Mode, ranks: int, cut: str = "best") -> Run:
+    """Run every algorithm once, on a domain that is cut across `x`, across `y`, or as is `best`."""
+    folder = program.with_name(f"{cut}{ranks}")
+    table = program.with_name("all.txt")
+    lines = [f"0 none {path.stem}\n" for path in ALGORITHMS]
+    table.write_text("".join(lines), encoding="utf-8")
+    return run_program(program, mode, ranks, folder, cut, str(table))

@@ -1,0 +1,151 @@
+"""Generated GOcean code computes the same on any number of ranks as it does on one.
+
+The algorithms are the corpus, and those in `gocean/`. Each point is computed from the same values
+in the same order wherever it is, so answers are compared digit for digit. Points that a rank does
+not own are NaN until they are exchanged, so that one that is used shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from runtime.gocean_suite import (
+    ALGORITHMS,
+    build_infrastructure,
+    build_program,
+    build_support,
+    generate,
+    run_all,
+)
+from runtime.mutations import Outcome, judge, lines_of, number_exchanges
+from runtime.programs import Answers, Mode, Run, merge_answers, run_program
+
+SERIAL = Mode("serial", ("-nodm",))
+THREADED = Mode("serial", ("-nodm", "--apply", "openmp-parallel-do"), threads=2)
+DISTRIBUTED = Mode("distributed", ("-dm",))
+THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
+NAMES = [path.stem for path in ALGORITHMS]
+CUTS = [(1, "best"), (2, "x"), (2, "y"), (4, "x"), (4, "best"), (6, "y"), (6, "best")]
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+Runner = Callable[[Mode, int, str], Run]
+Reader = Callable[[Mode, int, str], Answers]
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return the folders of the compiled infrastructure and of all that the programs share."""
+    library = build_infrastructure(tmp_path_factory.mktemp("gocean"))
+    return library, build_support(library, tmp_path_factory.mktemp("gocean_support"))
+
+
+@pytest.fixture(scope="module")
+def run(parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Return what runs the code of a mode on a number of ranks and a cut of the domain, once."""
+
+    @cache
+    def built(mode: Mode) -> Path:
+        folder = tmp_path_factory.mktemp(f"gocean_{mode.name}")
+        generate(mode, folder)
+        return build_program(*parts, folder)
+
+    return cache(lambda mode, ranks, cut: run_all(built(mode), mode, ranks, cut))
+
+
+@pytest.fixture(scope="module")
+def answers(run: Runner) -> Reader:
+    """Return what gives the answers of a mode on a number of ranks and a cut of the domain."""
+    return cache(lambda mode, ranks, cut: merge_answers(run(mode, ranks, cut)))
+
+
+def part_of(answers: Answers, domain: str, algorithm: str = "") -> Answers:
+    """Return the answers on a domain, `bounded` or `periodic`, of one algorithm or of all."""
+    wanted = f"{domain}/{algorithm}/" if algorithm else f"{domain}/"
+    chosen = {key: value for key, value in answers.items() if key[0].startswith(wanted)}
+    assert chosen
+    return chosen
+
+
+def differing(expected: Answers, computed: Answers) -> list[str]:
+    """Return the names of the answers that differ in a value."""
+    assert computed.keys() == expected.keys()
+    return sorted({key[0] for key in expected if computed[key] != expected[key]})
+
+
+@pytest.mark.parametrize("algorithm", NAMES)
+def test_serial_answers_are_numbers_that_the_algorithm_has_changed(
+    answers: Reader, algorithm: str
+) -> None:
+    """Nothing that the parallel answers are compared with is NaN, or what fields start with."""
+    values = part_of(answers(SERIAL, 1, "best"), "bounded", algorithm)
+    assert "NaN" not in values.values()
+    untouched = part_of(answers(SERIAL, 1, "best"), "bounded", "areas")
+    starts = {key[0].rsplit("/", 1)[1] + key[1]: value for key, value in untouched.items()}
+    changed = {
+        key[0]
+        for key, value in values.items()
+        if value != starts[key[0].rsplit("/", 1)[1] + key[1]]
+    }
+    assert changed or algorithm == "areas"
+
+
+@pytest.mark.parametrize(("ranks", "cut"), CUTS)
+def test_answers_in_a_bounded_domain_are_those_of_code_without_exchanges(
+    answers: Reader, ranks: int, cut: str
+) -> None:
+    expected = answers(SERIAL, 1, "best")
+    computed = part_of(answers(DISTRIBUTED, ranks, cut), "bounded")
+    assert differing(expected, computed) == []
+
+
+@pytest.mark.parametrize(("ranks", "cut"), CUTS[1:])
+def test_answers_in_a_periodic_domain_do_not_depend_on_the_ranks(
+    answers: Reader, ranks: int, cut: str
+) -> None:
+    expected = part_of(answers(DISTRIBUTED, 1, "best"), "periodic")
+    assert "NaN" not in expected.values()
+    assert differing(expected, part_of(answers(DISTRIBUTED, ranks, cut), "periodic")) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "ranks"), [(THREADED, 1), (THREADED_RANKS, 1), (THREADED_RANKS, 4)]
+)
+def test_threads_do_not_change_the_answers(answers: Reader, mode: Mode, ranks: int) -> None:
+    expected = answers(SERIAL, 1, "best")
+    assert differing(expected, part_of(answers(mode, ranks, "best"), "bounded")) == []
+
+
+def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:
+    """Four parts in a row have two neighbours, but one where the bounded domain ends.
+
+    As many exchanges are done on the periodic domain, where each part has two.
+    """
+    assert all(one.messages == 0 for one in run(DISTRIBUTED, 1, "best").statistics)
+    statistics = run(DISTRIBUTED, 4, "x").statistics
+    assert len({one.exchanges for one in statistics}) == 1
+    messages = [2 * one.messages / one.exchanges for one in statistics]
+    assert messages == [3, 4, 4, 3]
+
+
+@pytest.fixture(scope="module")
+def outcomes(parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    """Return what came of dropping and of shortening each exchange."""
+    folder = tmp_path_factory.mktemp("gocean_mutated")
+    exchanges = number_exchanges(generate(DISTRIBUTED, folder))
+    program = build_program(*parts, folder)
+    table = folder / "mutations.txt"
+    table.write_text("".join(lines_of(exchanges)), encoding="utf-8")
+    words = ("best", str(table), "digests")
+    return judge(run_program(program, DISTRIBUTED, 4, folder / "run", *words), exchanges)
+
+
+def test_every_exchange_is_needed_to_its_full_depth(outcomes: list[Outcome]) -> None:
+    never_done = {one.mutation for one in outcomes if not one.reached}
+    assert not {mutation for mutation in never_done if mutation.startswith("drop")}
+    assert not {one.mutation for one in outcomes if one.reached and not one.noticed}
+    assert {one.mutation.split()[0] for one in outcomes if one.noticed} == {"drop", "shorten"}
