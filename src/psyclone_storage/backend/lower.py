@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.frame import Infrastructure, lower_routines
+from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.lfric.arguments import actual_arguments
 from psyclone_storage.backend.lfric.bounds import (
     last_of_colour,
@@ -207,5 +208,8 @@ def _call(context: Context, call: KernelCall, index: Expr) -> tuple[Line, ...]:
     if kernel.formula is not None:
         line = formula_line(context, call, kernel.formula, index)
         return (Comment(f"Built-in: {kernel.name}"), line)
+    args = actual_arguments(context, call, index)
+    if call.code is not None and call.code.in_place:
+        return in_place_lines(call.code, args, context.work)
     procedure = context.work.imports.local(kernel.module, kernel.procedure)
-    return (Call(Name(procedure), actual_arguments(context, call, index)),)
+    return (Call(Name(procedure), args),)

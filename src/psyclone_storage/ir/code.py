@@ -29,19 +29,27 @@ class Procedure:
 class KernelModule:
     """The module around a kernel's subroutine, as its author wrote it.
 
+    `place` is its text, with what stands before it in the file and belongs to no other module.
     `routine` is the place of the subroutine, from its opening statement to its end. `uses` are the
     module's own. `declarations` are its specification part in order, the rest of it opaque;
     `procedures` are all procedures in it, the subroutine among them, and `generics` the names, in
-    lower case, of its interfaces.
+    lower case, of its interfaces. `constants` are, in lower case, the names that the module and the
+    subroutine import and that are known to be constants.
     """
 
     name: str
-    source: SourceText = field(repr=False)
+    place: Span = field(repr=False)
     routine: Span = field(repr=False)
     uses: tuple[Use, ...] = ()
     declarations: tuple[Specified, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     generics: frozenset[str] = frozenset()
+    constants: frozenset[str] = frozenset()
+
+    @property
+    def source(self) -> SourceText:
+        """The file that the module is in."""
+        return self.place.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,8 @@ class KernelCode:
     own, not those of the module around it. `declarations` are its specification part in order,
     `directives` are those at its end, as `acc routine seq`. `internal` are its internal
     procedures, without the word `contains`. One that is `inlined` needs nothing of the module
-    around it and becomes a procedure of the module that calls it.
+    around it and becomes a procedure of the module that calls it. One that is `in_place` is no
+    procedure any more: its statements stand where it was called.
     """
 
     name: str
@@ -67,6 +76,7 @@ class KernelCode:
     suffix: str = ""
     internal: Opaque | None = None
     inlined: bool = False
+    in_place: bool = False
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""

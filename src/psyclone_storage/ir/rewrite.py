@@ -29,6 +29,7 @@ from psyclone_storage.ir.unit import (
     If,
     Line,
     PointerAssign,
+    ScopedBlock,
 )
 
 Change = Callable[[Expr], Expr]
@@ -86,7 +87,7 @@ def names_in(expr: Expr) -> frozenset[str]:
 def blocks_of(line: Line) -> tuple[tuple[Line, ...], ...]:
     """Return the blocks of statements that `line` holds directly, in the order of their text."""
     match line:
-        case Do():
+        case Do() | ScopedBlock():
             return (line.body,)
         case If(branches, otherwise):
             return (*(branch.body for branch in branches), otherwise)
@@ -129,7 +130,7 @@ def rewritten(lines: Iterable[Line], change: Callable[[Line], Iterable[Line]]) -
 def with_blocks(line: Line, change: Callable[[Line], Iterable[Line]]) -> Line:
     """Return `line` with the statements inside of it changed, and itself as it is."""
     match line:
-        case Do():
+        case Do() | ScopedBlock():
             return replace(line, body=rewritten(line.body, change))
         case If(branches, otherwise):
             inner = tuple(

@@ -105,6 +105,15 @@ class Deallocate:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopedBlock:
+    """Statements with variables and imports of their own, which nothing outside of it sees."""
+
+    uses: tuple[Use, ...]
+    declarations: tuple[Declare, ...]
+    body: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """Statements of an author that are carried along as written, without being understood.
 
@@ -127,6 +136,7 @@ Line = (
     | If
     | Allocate
     | Deallocate
+    | ScopedBlock
     | Opaque
 )
 

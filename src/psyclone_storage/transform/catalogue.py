@@ -21,7 +21,11 @@ from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.constants import SetKernelConstants
+from psyclone_storage.transform.kernel.inline import InlineCall
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.profile import ProfileRegion
@@ -51,6 +55,11 @@ STEPS: Mapping[str, type[Step]] = {
         IntrinsicsToCode,
         ArraysToLoops,
         ArraysToRanges,
+        InlineCall,
+        InlineKernelModule,
+        MakeAccRoutine,
+        DeclareTarget,
+        SetKernelConstants,
     )
 }
 
@@ -61,7 +70,7 @@ RECIPES: Mapping[str, str] = {
 
 Value = str | int | bool
 
-_OF_OPTIONS = frozenset({"T014", "T017", "T024"})
+_OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
 """Reasons that lie in an option of a step, so that no other place would be better."""
 
 _WISH = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")

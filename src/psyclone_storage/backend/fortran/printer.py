@@ -30,6 +30,7 @@ from psyclone_storage.ir.unit import (
     Opaque,
     PointerAssign,
     Routine,
+    ScopedBlock,
     Unit,
     Use,
 )
@@ -37,8 +38,11 @@ from psyclone_storage.ir.unit import (
 _STEP = 2
 
 
-def emit_unit(unit: Unit) -> str:
-    """Return the text of a module, ending in a newline."""
+def emit_unit(unit: Unit, procedures: Iterable[Iterable[str]] = ()) -> str:
+    """Return the text of a module, ending in a newline.
+
+    `procedures` are the lines of further ones, which are private.
+    """
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")
     for use in unit.uses:
@@ -49,6 +53,8 @@ def emit_unit(unit: Unit) -> str:
     lines += ["", "contains"]
     for routine in unit.routines:
         lines += ["", *_routine(routine)]
+    for procedure in procedures:
+        lines += ["", *procedure]
     lines += ["", f"end module {unit.name}"]
     return "\n".join(lines) + "\n"
 
@@ -152,6 +158,13 @@ def _line(line: Line, indent: int) -> Iterator[str]:
             yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}{by}", indent)
             yield from emit_lines(body, indent + _STEP)
             yield " " * indent + "end do"
+        case ScopedBlock(uses, declarations, body):
+            yield " " * indent + "block"
+            for use in uses:
+                yield from wrapped(emit_use(use), indent + _STEP)
+            yield from emit_declarations(declarations, indent + _STEP)
+            yield from emit_lines(body, indent + _STEP)
+            yield " " * indent + "end block"
         case If(branches, otherwise):
             yield from _choice(branches, otherwise, indent)
         case _:

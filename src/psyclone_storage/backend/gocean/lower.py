@@ -13,6 +13,7 @@ from psyclone_storage.backend import abi_gocean as abi
 from psyclone_storage.backend.frame import Infrastructure, lower_routines
 from psyclone_storage.backend.gocean.bounds import loop_bounds
 from psyclone_storage.backend.gocean.context import Context
+from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.workspace import Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name
@@ -110,7 +111,7 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
         case Construct():
             return tuple(_construct(context, statement))
         case KernelCall():
-            return (_call(context, statement),)
+            return _call(context, statement)
     raise InternalError(f"'{statement.uid}' has no meaning for GOcean.")
 
 
@@ -149,10 +150,12 @@ def _body(context: Context, loop: Loop) -> tuple[Line, ...]:
     return tuple(line for item in loop.body for line in _nested(context, item))
 
 
-def _call(context: Context, call: KernelCall) -> Call:
-    procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
+def _call(context: Context, call: KernelCall) -> tuple[Line, ...]:
     args = tuple(_actual(context, call, dummy) for dummy in call.dummies)
-    return Call(Name(procedure), args)
+    if call.code is not None and call.code.in_place:
+        return in_place_lines(call.code, args, context.work)
+    procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
+    return (Call(Name(procedure), args),)
 
 
 def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:

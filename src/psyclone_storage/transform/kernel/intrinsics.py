@@ -1,9 +1,9 @@
 """Calls of Fortran's own functions, written out as code.
 
 A result goes to a new variable in front of the statement that needs it. Which functions can be
-written out, and how, is in `transform.kernel.expansions`; here is where they stand: in assignments,
-in the conditions of choices, in the bounds of loops and in arguments of calls. Those in statements that
-are not understood stay.
+written out, and how, is in `transform.kernel.expansions`; here is where they stand: in
+assignments, in the conditions of choices, in the bounds of loops and in arguments of calls. Those
+in statements that are not understood stay.
 """
 
 from __future__ import annotations
@@ -211,8 +211,8 @@ class IntrinsicsToCode:
     """Write out the functions of the language in a kernel: those of `only`, or all that can be.
 
     These are `abs`, `sign`, `min`, `max`, `sum`, `product`, `maxval`, `minval`, `dot_product` and
-    `matmul`; several in `only` are joined by `+`. The values stay the same to the last bit, but that
-    sums are added up in the order of elements and that `sign` takes -0.0 for a positive number.
+    `matmul`; several in `only` are joined by `+`. The values stay the same to the last bit, but
+    that sums are added up in the order of elements, and that `sign` takes -0.0 for positive.
 
     Refused where a type or shape cannot be told from the kernel's own declarations: the temporary
     variable must have it.

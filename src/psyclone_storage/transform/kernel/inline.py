@@ -1,0 +1,227 @@
+"""Calls of kernels replaced by the statements of the kernels.
+
+Here is decided whether that keeps the meaning, and what the statements take along. What is passed
+for the dummies is known to the back end alone, which puts it in (`backend.in_place`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import dropwhile
+from typing import ClassVar
+
+from psyclone_storage.analysis.affine import simplified, whole
+from psyclone_storage.analysis.body import written_names
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Binary, Expr, Name, Range, canonical
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.rewrite import substituted, walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Blank, Comment, Declare, Imported, Line, Opaque, Use
+from psyclone_storage.ir.walk import find
+from psyclone_storage.transform.kernel.code import (
+    check_call,
+    code_of,
+    coded_calls,
+    not_understood,
+    with_code,
+)
+from psyclone_storage.transform.kernel.scopes import local_names, surroundings, used_kinds
+from psyclone_storage.transform.step import Place, Reasons, place_of
+
+_IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
+_RETURN = re.compile(r"return\s*", re.IGNORECASE)
+_JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
+_LABEL = re.compile(r"^\s*\d", re.MULTILINE)
+_OF_DUMMIES = re.compile(r"intent\(.*\)|target|contiguous")
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCall:
+    """Put the statements of a kernel in the place of its call.
+
+    The compiler then sees them inside of the loop. Arguments take the place of the dummies. The
+    kernel's own variables, and what it imports, stand in a block of their own around its statements,
+    so that each iteration and each thread has its own. This is the last step for a kernel.
+
+    Refused if a statement is not understood that uses anything of the kernel's own, or that jumps; if
+    the kernel returns early, keeps values from call to call, allocates or points; if it needs
+    more of its module than constants; or if its dummies are not of the shape that is passed.
+
+    before: do i ... call k_code(i, j, u_fld%data, dt)
+    after:  do i ... u_fld%data(i, j) = u_fld%data(i, j) + dt
+    """
+
+    name: ClassVar[str] = "inline-call"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel that is no built-in."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against taking the statements for the call."""
+        if problems := check_call(schedule, self.call):
+            return problems
+        call, code = find(schedule, self.call), code_of(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        if code.in_place:
+            return (Diagnostic("T065", f"The statements of '{self.call}' are in place already."),)
+        jumps = tuple(_opaque_reasons(code))
+        texts = (*_about_scope(code), *_about_variables(code), *_about_dummies(code, call))
+        place = place_of(call)
+        return (
+            *jumps,
+            *(
+                Diagnostic("T065", f"'{code.name}' cannot be inlined: {text}.", place)
+                for text in texts
+            ),
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements in the place of the call."""
+        raise_if_any(self.check(schedule, rules))
+        return with_code(schedule, self.call, _self_contained(code_of(schedule, self.call)))
+
+
+# ---------------------------------------------------------------------------- reasons
+
+
+def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield the statements that mean something else, or nothing, in another place (T052)."""
+    own = local_names(code) | {item.name.lower() for item in surroundings(code).constants}
+    for line in walk_lines(_without_last_return(code.body)):
+        if isinstance(line, Opaque) and (line.names & (own | _JUMPS) or _LABEL.search(line.text)):
+            yield not_understood(code, line, "cannot be inlined")
+
+
+def _about_scope(code: KernelCode) -> Iterator[str]:
+    """Yield what the statements would not find outside of their module."""
+    around = surroundings(code)
+    if code.internal is not None:
+        yield "it has internal procedures"
+    for names, what in ((around.procedures, "calls"), (around.others, "uses")):
+        if names:
+            yield f"it {what} {listed(sorted(names), 'and')} of its module"
+    unknown = around.unknown - used_kinds(code)
+    if unknown and len(_whole_modules(code)) != 1:
+        yield f"it is not clear where {listed(sorted(unknown), 'and')} comes from"
+    for item in code.declarations:
+        if isinstance(item, Opaque) and not _IMPLICIT.match(item.text):
+            yield f"'{item.text.partition(chr(10))[0]}' is not understood"
+
+
+def _about_variables(code: KernelCode) -> Iterator[str]:
+    """Yield variables that are more than a value in one call."""
+    dummies = {name.lower() for name in code.dummies}
+    for item in code.declarations:
+        if not isinstance(item, Declare) or item.name.lower() in dummies:
+            continue
+        words = {word.lower() for word in item.attributes}
+        if words - {"parameter"}:
+            yield f"its variable '{item.name}' is {listed(sorted(words), 'and')}"
+        elif item.value is not None and not words:
+            yield f"its variable '{item.name}' keeps its value from call to call"
+        elif not isinstance(item.type, ScalarType):
+            yield f"its variable '{item.name}' has a derived type"
+
+
+def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
+    """Yield dummies that are not what is passed for them."""
+    if len(code.dummies) != len(call.dummies):
+        yield f"it takes {len(code.dummies)} arguments, and {len(call.dummies)} are passed"
+        return
+    written = written_names(code.body, code)
+    theirs = {
+        name.lower(): Name(dummy.name)
+        for name, dummy in zip(code.dummies, call.dummies, strict=True)
+    }
+    for name, dummy in zip(code.dummies, call.dummies, strict=True):
+        declared = code.declared(name)
+        if declared is None:
+            yield f"'{name}' is not declared"
+            continue
+        odd = [word for word in declared.attributes if not _OF_DUMMIES.fullmatch(word.lower())]
+        if odd:
+            yield f"its argument '{name}' is {listed(odd, 'and')}"
+        if not dummy.rank and name.lower() in written and not dummy.access.writes:
+            yield f"it changes its argument '{name}', which the caller needs"
+        if not _has_shape(declared, dummy, theirs):
+            yield f"its argument '{name}' has another shape than what is passed"
+
+
+def _has_shape(declared: Declare, dummy: Dummy, theirs: dict[str, Name]) -> bool:
+    """Return whether elements of a dummy are where those of what is passed for it are.
+
+    The last extent does not matter for that.
+    """
+    if len(declared.shape) != dummy.rank:
+        return False
+    pairs = list(zip(declared.shape, dummy.shape, strict=True))
+    return all(_same_extent(mine, other, theirs) for mine, other in pairs[:-1])
+
+
+def _same_extent(mine: Expr, other: str, theirs: dict[str, Name]) -> bool:
+    if isinstance(mine, Range):
+        if mine.upper is None:
+            return True
+        span = Binary("-", mine.upper, mine.lower or whole(1))
+        mine = Binary("+", span, whole(1))
+    return canonical(simplified(substituted(mine, theirs))) == "".join(other.split()).lower()
+
+
+# ---------------------------------------------------------------------------- taking along
+
+
+def _self_contained(code: KernelCode) -> KernelCode:
+    """Return `code` with all that its statements need, without dead ends."""
+    around = surroundings(code)
+    unknown = around.unknown - used_kinds(code)
+    uses = [use for use in (*code.uses, *around.uses) if use.names]
+    if unknown:
+        names = tuple(Imported(name, name) for name in sorted(unknown))
+        uses.append(Use(_whole_modules(code)[0], names))
+    own = (item for item in code.declarations if isinstance(item, Declare))
+    return replace(
+        code,
+        uses=tuple(replace(use, whole=False) for use in uses),
+        declarations=(*around.constants, *own),
+        body=_without_ends(code.body),
+        directives=(),
+        inlined=False,
+        in_place=True,
+    )
+
+
+def _whole_modules(code: KernelCode) -> list[str]:
+    """Return the modules that are imported as a whole, each once."""
+    uses = (use for use in (*code.uses, *code.module.uses) if use.whole)
+    return list(dict.fromkeys(use.module.lower() for use in uses))
+
+
+def _without_ends(body: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return `body` without empty lines at its start and a `return` at its end."""
+    return tuple(dropwhile(lambda line: isinstance(line, Blank), _without_last_return(body)))
+
+
+def _without_last_return(body: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return `body` without a `return` at its end, which does nothing there."""
+    lines = list(body)
+    while lines and isinstance(lines[-1], Comment | Blank):
+        lines.pop()
+    match lines:
+        case [*_, Opaque(text)] if _RETURN.fullmatch(text):
+            return tuple(lines[:-1])
+    return body
