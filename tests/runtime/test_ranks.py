@@ -35,6 +35,12 @@ RECIPES = {
     "coloured, on two threads": Mode(
         "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
     ),
+    "tiles of colours, on two threads": Mode(
+        "owned", (*DISTRIBUTED, "colour{tiling=true}; openmp-parallel-do"), threads=2
+    ),
+    "tiles of colours in the halo": Mode(
+        "owned", (*DISTRIBUTED, "colour{tiling=true}; compute-redundantly{depth=1}")
+    ),
     "exchanges in two calls": Mode("owned", (*DISTRIBUTED, "split-exchange")),
     "redundant computation": Mode("owned", (*DISTRIBUTED, "compute-redundantly{depth=1}")),
 }

@@ -1,8 +1,8 @@
-!> Owns which cells a loop visits: inner, owned and halo cells, and their colours and tiles.
+!> Owns which cells a loop visits: inner, owned and halo cells, and their colours.
 !>
 !> The cells of a rank are ordered by inner depth, owned, halo by depth. A colour is a set of
 !> cells no two of which share a vertex; within a colour cells ascend, so that the last cell of
-!> a group is a loop bound. Here a tile is a single cell, and tile colours are the colours.
+!> a group is a loop bound.
 module mesh_cells_mod
 
   use constants_mod, only: i_def, l_def
@@ -21,13 +21,10 @@ module mesh_cells_mod
     integer(i_def) :: num_ghost = 0
     integer(i_def), allocatable :: ncells_of_colour(:)
     integer(i_def), allocatable :: colour_map(:, :)
-    integer(i_def), allocatable :: ncells_of_tile(:, :)
-    integer(i_def), allocatable :: tiling_map(:, :, :)
   contains
     procedure, public :: initialise_cells
     procedure, private :: colour_cells
     procedure, private :: last_of_colour
-    procedure, private :: cells_of_tiles
 
     procedure, public :: get_ncells_2d
     procedure, public :: get_ncells_2d_with_ghost
@@ -37,19 +34,11 @@ module mesh_cells_mod
     procedure, public :: get_last_inner_cell
     procedure, public :: get_last_inner_cell_per_colour
     procedure, public :: get_last_inner_cell_all_colours
-    procedure, public :: get_last_inner_tile_per_colour
-    procedure, public :: get_last_inner_tile_all_colours
-    procedure, public :: get_last_inner_cell_per_colour_and_tile
-    procedure, public :: get_last_inner_cell_all_colours_all_tiles
 
     procedure, public :: get_num_cells_edge
     procedure, public :: get_last_edge_cell
     procedure, public :: get_last_edge_cell_per_colour
     procedure, public :: get_last_edge_cell_all_colours
-    procedure, public :: get_last_edge_tile_per_colour
-    procedure, public :: get_last_edge_tile_all_colours
-    procedure, public :: get_last_edge_cell_per_colour_and_tile
-    procedure, public :: get_last_edge_cell_all_colours_all_tiles
 
     procedure, public :: get_halo_depth
     procedure, public :: get_num_cells_halo
@@ -63,25 +52,11 @@ module mesh_cells_mod
       get_last_halo_cell_per_colour_any, get_last_halo_cell_per_colour_deepest
     procedure, public :: get_last_halo_cell_all_colours
     procedure, public :: get_last_halo_cell_all_colours_deepest
-    procedure, public :: get_last_halo_tile_per_colour_any
-    procedure, public :: get_last_halo_tile_per_colour_deepest
-    generic, public :: get_last_halo_tile_per_colour => &
-      get_last_halo_tile_per_colour_any, get_last_halo_tile_per_colour_deepest
-    procedure, public :: get_last_halo_tile_all_colours
-    procedure, public :: get_last_halo_tile_all_colours_deepest
-    procedure, public :: get_last_halo_cell_per_colour_and_tile_any
-    procedure, public :: get_last_halo_cell_per_colour_and_tile_deepest
-    generic, public :: get_last_halo_cell_per_colour_and_tile => &
-      get_last_halo_cell_per_colour_and_tile_any, get_last_halo_cell_per_colour_and_tile_deepest
-    procedure, public :: get_last_halo_cell_all_colours_all_tiles
-    procedure, public :: get_last_halo_cell_all_colours_all_tiles_deepest
 
     procedure, public :: get_ncolours
     procedure, public :: get_colours
     procedure, public :: get_colour_map
     procedure, public :: is_coloured
-    procedure, public :: get_ntilecolours
-    procedure, public :: get_coloured_tiling_map
   end type mesh_cells_type
 
 contains
@@ -98,21 +73,11 @@ contains
     integer(i_def), intent(in) :: num_ghost
     integer(i_def), intent(in) :: vert_on_cell(:, :)
 
-    integer(i_def) :: colour
-
     allocate (self%last_inner, source=last_inner)
     self%last_edge = last_edge
     allocate (self%last_halo, source=last_halo)
     self%num_ghost = num_ghost
     call self%colour_cells(vert_on_cell)
-
-    allocate (self%tiling_map(size(self%colour_map, 1), size(self%colour_map, 2), 1))
-    self%tiling_map(:, :, 1) = self%colour_map
-    allocate (self%ncells_of_tile(size(self%colour_map, 1), size(self%colour_map, 2)))
-    self%ncells_of_tile = 0
-    do colour = 1, size(self%ncells_of_colour, kind=i_def)
-      self%ncells_of_tile(colour, :self%ncells_of_colour(colour)) = 1
-    end do
   end subroutine initialise_cells
 
   !> Set the cells of every colour.
@@ -145,16 +110,6 @@ contains
 
     last = count(self%colour_map(colour, :self%ncells_of_colour(colour)) <= last_cell, kind=i_def)
   end function last_of_colour
-
-  !> Return for each tile, (colour, tile), the number of its cells that are not beyond
-  !> `last_cell`.
-  function cells_of_tiles(self, last_cell) result(ncells)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: last_cell
-    integer(i_def) :: ncells(size(self%ncells_of_tile, 1), size(self%ncells_of_tile, 2))
-
-    ncells = merge(self%ncells_of_tile, 0_i_def, self%colour_map <= last_cell)
-  end function cells_of_tiles
 
   !> Return the number of cells to the deepest halo.
   function get_ncells_2d(self) result(ncells_2d)
@@ -224,57 +179,6 @@ contains
     end do
   end function get_last_inner_cell_all_colours
 
-  !> Return the last tile of a colour with an inner cell.
-  function get_last_inner_tile_per_colour(self, colour, depth) result(last_inner_tile)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def), intent(in) :: depth
-    integer(i_def) :: last_inner_tile
-
-    last_inner_tile = self%get_last_inner_cell_per_colour(colour, depth)
-  end function get_last_inner_tile_per_colour
-
-  !> Return the last tile with an inner cell, (colour, depth).
-  function get_last_inner_tile_all_colours(self) result(last_inner_tiles)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: last_inner_tiles(:, :)
-
-    integer(i_def) :: depth, colour
-
-    allocate (last_inner_tiles(self%get_ncolours(), self%get_inner_depth()))
-    do depth = 1, self%get_inner_depth()
-      do colour = 1, self%get_ncolours()
-        last_inner_tiles(colour, depth) = self%get_last_inner_tile_per_colour(colour, depth)
-      end do
-    end do
-  end function get_last_inner_tile_all_colours
-
-  !> Return the last inner cell of a tile.
-  function get_last_inner_cell_per_colour_and_tile(self, colour, tile, depth) &
-    result(last_inner_cell)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def), intent(in) :: tile
-    integer(i_def), intent(in) :: depth
-    integer(i_def) :: last_inner_cell
-
-    last_inner_cell = merge(1, 0, tile <= self%get_last_inner_cell_per_colour(colour, depth))
-  end function get_last_inner_cell_per_colour_and_tile
-
-  !> Return the last inner cell, (colour, tile, depth).
-  function get_last_inner_cell_all_colours_all_tiles(self) result(last_inner_cells)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: last_inner_cells(:, :, :)
-
-    integer(i_def) :: depth
-
-    allocate (last_inner_cells(self%get_ncolours(), size(self%ncells_of_tile, 2), &
-              self%get_inner_depth()))
-    do depth = 1, self%get_inner_depth()
-      last_inner_cells(:, :, depth) = self%cells_of_tiles(self%last_inner(depth))
-    end do
-  end function get_last_inner_cell_all_colours_all_tiles
-
   !> Return the number of owned cells next to another rank's.
   function get_num_cells_edge(self) result(edge_cells)
     class(mesh_cells_type), intent(in) :: self
@@ -312,46 +216,6 @@ contains
       all_last_edge_cells(colour) = self%get_last_edge_cell_per_colour(colour)
     end do
   end function get_last_edge_cell_all_colours
-
-  !> Return the last tile of a colour with an owned cell.
-  function get_last_edge_tile_per_colour(self, colour) result(last_edge_tile)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def) :: last_edge_tile
-
-    last_edge_tile = self%get_last_edge_cell_per_colour(colour)
-  end function get_last_edge_tile_per_colour
-
-  !> Return the last tile with an owned cell of every colour.
-  function get_last_edge_tile_all_colours(self) result(last_edge_tiles)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: last_edge_tiles(:)
-
-    integer(i_def) :: colour
-
-    allocate (last_edge_tiles(self%get_ncolours()))
-    do colour = 1, self%get_ncolours()
-      last_edge_tiles(colour) = self%get_last_edge_tile_per_colour(colour)
-    end do
-  end function get_last_edge_tile_all_colours
-
-  !> Return the last owned cell of a tile.
-  function get_last_edge_cell_per_colour_and_tile(self, colour, tile) result(last_edge_cell)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def), intent(in) :: tile
-    integer(i_def) :: last_edge_cell
-
-    last_edge_cell = merge(1, 0, tile <= self%get_last_edge_cell_per_colour(colour))
-  end function get_last_edge_cell_per_colour_and_tile
-
-  !> Return the last owned cell, (colour, tile).
-  function get_last_edge_cell_all_colours_all_tiles(self) result(last_edge_cells)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: last_edge_cells(:, :)
-
-    allocate (last_edge_cells, source=self%cells_of_tiles(self%last_edge))
-  end function get_last_edge_cell_all_colours_all_tiles
 
   !> Return the number of depths of the halo.
   function get_halo_depth(self) result(halo_depth)
@@ -441,93 +305,6 @@ contains
     allocate (ncells_colour, source=self%ncells_of_colour)
   end function get_last_halo_cell_all_colours_deepest
 
-  !> Return the last tile of a colour with a cell in the halo to a depth.
-  function get_last_halo_tile_per_colour_any(self, colour, depth) result(ntiles_colour)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def), intent(in) :: depth
-    integer(i_def) :: ntiles_colour
-
-    ntiles_colour = self%get_last_halo_cell_per_colour_any(colour, depth)
-  end function get_last_halo_tile_per_colour_any
-
-  !> Return the last tile of a colour.
-  function get_last_halo_tile_per_colour_deepest(self, colour) result(ntiles_colour)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def) :: ntiles_colour
-
-    ntiles_colour = self%ncells_of_colour(colour)
-  end function get_last_halo_tile_per_colour_deepest
-
-  !> Return the last tile with a cell in the halo, (colour, depth).
-  function get_last_halo_tile_all_colours(self) result(ntiles)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: ntiles(:, :)
-
-    integer(i_def) :: depth, colour
-
-    allocate (ntiles(self%get_ncolours(), self%get_halo_depth()))
-    do depth = 1, self%get_halo_depth()
-      do colour = 1, self%get_ncolours()
-        ntiles(colour, depth) = self%get_last_halo_tile_per_colour_any(colour, depth)
-      end do
-    end do
-  end function get_last_halo_tile_all_colours
-
-  !> Return the last tile of every colour.
-  function get_last_halo_tile_all_colours_deepest(self) result(ntiles)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: ntiles(:)
-
-    allocate (ntiles, source=self%ncells_of_colour)
-  end function get_last_halo_tile_all_colours_deepest
-
-  !> Return the last cell of a tile in the halo to a depth.
-  function get_last_halo_cell_per_colour_and_tile_any(self, colour, tile, depth) &
-    result(ncells_coloured_tile)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def), intent(in) :: tile
-    integer(i_def), intent(in) :: depth
-    integer(i_def) :: ncells_coloured_tile
-
-    ncells_coloured_tile = &
-      merge(1, 0, tile <= self%get_last_halo_cell_per_colour_any(colour, depth))
-  end function get_last_halo_cell_per_colour_and_tile_any
-
-  !> Return the last cell of a tile.
-  function get_last_halo_cell_per_colour_and_tile_deepest(self, colour, tile) &
-    result(ncells_coloured_tile)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), intent(in) :: colour
-    integer(i_def), intent(in) :: tile
-    integer(i_def) :: ncells_coloured_tile
-
-    ncells_coloured_tile = self%ncells_of_tile(colour, tile)
-  end function get_last_halo_cell_per_colour_and_tile_deepest
-
-  !> Return the last cell of the halo, (colour, tile, depth).
-  function get_last_halo_cell_all_colours_all_tiles(self) result(ncells)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: ncells(:, :, :)
-
-    integer(i_def) :: depth
-
-    allocate (ncells(self%get_ncolours(), size(self%ncells_of_tile, 2), self%get_halo_depth()))
-    do depth = 1, self%get_halo_depth()
-      ncells(:, :, depth) = self%cells_of_tiles(self%last_halo(depth))
-    end do
-  end function get_last_halo_cell_all_colours_all_tiles
-
-  !> Return the last cell of the halo, (colour, tile).
-  function get_last_halo_cell_all_colours_all_tiles_deepest(self) result(ncells)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def), allocatable :: ncells(:, :)
-
-    allocate (ncells, source=self%ncells_of_tile)
-  end function get_last_halo_cell_all_colours_all_tiles_deepest
-
   !> Return the number of colours.
   function get_ncolours(self) result(ncolours)
     class(mesh_cells_type), intent(in) :: self
@@ -563,21 +340,5 @@ contains
 
     cstat = allocated(self%colour_map)
   end function is_coloured
-
-  !> Return the number of colours of tiles.
-  function get_ntilecolours(self) result(ntilecolours)
-    class(mesh_cells_type), intent(in) :: self
-    integer(i_def) :: ntilecolours
-
-    ntilecolours = size(self%tiling_map, 1, i_def)
-  end function get_ntilecolours
-
-  !> Return the cells of the tiles, (colour, tile, place).
-  function get_coloured_tiling_map(self) result(coloured_tiling_map)
-    class(mesh_cells_type), target, intent(in) :: self
-    integer(i_def), pointer :: coloured_tiling_map(:, :, :)
-
-    coloured_tiling_map => self%tiling_map
-  end function get_coloured_tiling_map
 
 end module mesh_cells_mod

@@ -1,6 +1,6 @@
 !> Owns the mesh: columns of cells over a horizontal mesh, their topology, geometry and relations.
 !>
-!> Which cells a loop visits, and their colours, are inherited from mesh_cells_mod. Ids of
+!> Which cells and tiles a loop visits, and their colours, are inherited from mesh_tiles_mod. Ids of
 !> cells and vertices in three dimensions count the lowest layer first: cell (c, k) is
 !> c + (k - 1) times the number of columns.
 module mesh_mod
@@ -9,8 +9,8 @@ module mesh_mod
   use domain_mod, only: domain_type
   use extrusion_mod, only: extrusion_type
   use local_mesh_mod, only: local_mesh_type
-  use mesh_cells_mod, only: mesh_cells_type
   use mesh_map_mod, only: mesh_map_type
+  use mesh_tiles_mod, only: mesh_tiles_type
   use reference_element_mod, only: B, T, reference_cube_type, reference_element_type
 
   implicit none
@@ -25,7 +25,7 @@ module mesh_mod
   end type mesh_map_holder
 
   !> A mesh of hexahedra in columns.
-  type, extends(mesh_cells_type), public :: mesh_type
+  type, extends(mesh_tiles_type), public :: mesh_type
     private
     character(str_def) :: mesh_name = 'unset'
     type(local_mesh_type), pointer :: local_mesh => null()
@@ -72,6 +72,7 @@ module mesh_mod
     procedure, public :: get_dz
     procedure, public :: get_eta
     procedure, private :: height
+    procedure, private :: places_of_cells
 
     procedure, public :: get_gid_from_lid
 
@@ -96,8 +97,8 @@ module mesh_mod
 
 contains
 
-  !> Return the mesh that an extrusion makes of a horizontal mesh; tiles are single cells
-  !> whatever size is asked for.
+  !> Return the mesh that an extrusion makes of a horizontal mesh, in tiles of single cells unless
+  !> a size, (x, y), is given. With `inner_halo_tiles`, tiles of inner cells are kept apart.
   function new_mesh(local_mesh, extrusion, mesh_name, tile_size, inner_halo_tiles) result(self)
     type(local_mesh_type), pointer, intent(in) :: local_mesh
     class(extrusion_type), intent(in) :: extrusion
@@ -106,7 +107,8 @@ contains
     logical(l_def), optional, intent(in) :: inner_halo_tiles
     type(mesh_type) :: self
 
-    integer(i_def) :: depth
+    integer(i_def) :: depth, size_of_tiles(2)
+    logical(l_def) :: inner_apart
 
     number_of_meshes = number_of_meshes + 1
     call self%set_id(number_of_meshes)
@@ -126,8 +128,30 @@ contains
       local_mesh%get_last_edge_cell(), &
       [(local_mesh%get_last_halo_cell(depth), depth=1, local_mesh%get_halo_depth())], &
       local_mesh%get_num_cells_ghost(), local_mesh%get_corners())
+    size_of_tiles = 1
+    inner_apart = .false.
+    if (present(tile_size)) size_of_tiles = tile_size
+    if (present(inner_halo_tiles)) inner_apart = inner_halo_tiles
+    call self%initialise_tiles(size_of_tiles, self%places_of_cells(), local_mesh%get_corners(), &
+                               inner_apart)
     allocate (self%adjacent_face, source=local_mesh%get_adjacent_faces())
   end function new_mesh
+
+  !> Return the place in x and in y on the whole plane of every cell but the ghosts, (xy, cell).
+  function places_of_cells(self) result(places)
+    class(mesh_type), intent(in) :: self
+    integer(i_def), allocatable :: places(:, :)
+
+    integer(i_def) :: cell
+
+    allocate (places(2, self%get_ncells_2d()))
+    do cell = 1, self%get_ncells_2d()
+      associate (number => self%local_mesh%get_gid_from_lid(cell) - 1, &
+                 cells_x => self%local_mesh%get_cells_x())
+        places(:, cell) = [modulo(number, cells_x), number / cells_x] + 1
+      end associate
+    end do
+  end function places_of_cells
 
   !> Return the shape of the cells.
   function get_reference_element(self)

@@ -1,0 +1,102 @@
+!> Tiles: every cell is in one, tiles of a colour share no vertex, loops visit what they should.
+program tiles
+
+  use checks_mod, only: check, deepest, finish_checks, new_mesh, start_checks
+  use constants_mod, only: i_def
+  use mesh_mod, only: mesh_type
+
+  implicit none
+
+  type(mesh_type), pointer :: mesh
+
+  call start_checks()
+  mesh => new_mesh('even', .true., 16, 12, tile_size=[4, 3])
+  call check_tiles(mesh, most_cells=12)
+  call check(mesh%get_ntilecolours() < 8, 'tiles of an even plane have few colours')
+  mesh => new_mesh('odd', .true., 9, 7, tile_size=[2, 2])
+  call check_tiles(mesh, most_cells=4)
+  mesh => new_mesh('bounded', .false., 10, 7, tile_size=[3, 1])
+  call check_tiles(mesh, most_cells=3)
+  mesh => new_mesh('wide', .false., 10, 7, tile_size=[100, 1])
+  call check_tiles(mesh, most_cells=10)
+  mesh => new_mesh('single', .true., 9, 7)
+  call check_tiles(mesh, most_cells=1)
+  call check(mesh%get_ntilecolours() == mesh%get_ncolours(), 'single cells are coloured as cells')
+  call check(all(mesh%get_last_edge_tile_all_colours() == mesh%get_last_edge_cell_all_colours()), &
+             'and visited as cells')
+  call finish_checks()
+
+contains
+
+  !> Check the loops over the tiles of a mesh.
+  subroutine check_tiles(mesh, most_cells)
+    type(mesh_type), pointer, intent(in) :: mesh
+    integer(i_def), intent(in) :: most_cells
+
+    integer(i_def), allocatable :: last_tiles(:, :), last_cells(:, :, :)
+    integer(i_def), pointer :: map(:, :, :)
+    integer(i_def) :: colour, depth, tile
+
+    map => mesh%get_coloured_tiling_map()
+    call check(size(map, 3) <= most_cells, 'a tile is not larger than asked for')
+    allocate (last_tiles, source=mesh%get_last_halo_tile_all_colours())
+    allocate (last_cells, source=mesh%get_last_halo_cell_all_colours_all_tiles())
+    do depth = 1, deepest
+      call check_loop(mesh, last_tiles(:, depth), last_cells(:, :, depth), &
+                      mesh%get_last_halo_cell(depth))
+      do colour = 1, mesh%get_ntilecolours()
+        call check(last_tiles(colour, depth) == mesh%get_last_halo_tile_per_colour(colour, depth), &
+                   'tiles of one colour')
+        do tile = 1, last_tiles(colour, depth)
+          call check(last_cells(colour, tile, depth) == &
+                     mesh%get_last_halo_cell_per_colour_and_tile(colour, tile, depth), &
+                     'cells of one tile')
+        end do
+      end do
+    end do
+    call check_loop(mesh, mesh%get_last_edge_tile_all_colours(), &
+                    mesh%get_last_edge_cell_all_colours_all_tiles(), mesh%get_last_edge_cell())
+    deallocate (last_tiles, last_cells)
+    allocate (last_tiles, source=mesh%get_last_inner_tile_all_colours())
+    allocate (last_cells, source=mesh%get_last_inner_cell_all_colours_all_tiles())
+    do depth = 1, mesh%get_inner_depth()
+      call check_loop(mesh, last_tiles(:, depth), last_cells(:, :, depth), &
+                      mesh%get_last_inner_cell(depth))
+    end do
+  end subroutine check_tiles
+
+  !> Check that a loop visits all cells to the last one, and that those of different tiles of one
+  !> colour share no vertex.
+  subroutine check_loop(mesh, last_tiles, last_cells, last_cell)
+    type(mesh_type), pointer, intent(in) :: mesh
+    integer(i_def), intent(in) :: last_tiles(:)
+    integer(i_def), intent(in) :: last_cells(:, :)
+    integer(i_def), intent(in) :: last_cell
+
+    integer(i_def), pointer :: map(:, :, :)
+    integer(i_def), allocatable :: tile_at(:), visits(:)
+    integer(i_def) :: cell, colour, corner, place, tile, vertex
+
+    map => mesh%get_coloured_tiling_map()
+    allocate (tile_at(mesh%get_nverts_2d()), visits(mesh%get_ncells_2d()))
+    visits = 0
+    do colour = 1, mesh%get_ntilecolours()
+      tile_at = 0
+      do tile = 1, last_tiles(colour)
+        call check(last_cells(colour, tile) > 0, 'no tile is without a cell')
+        do place = 1, last_cells(colour, tile)
+          cell = map(colour, tile, place)
+          visits(cell) = visits(cell) + 1
+          do corner = 1, 4
+            vertex = mesh%get_vert_on_cell(corner, cell)
+            call check(any(tile_at(vertex) == [0, tile]), 'tiles of a colour share no vertex')
+            tile_at(vertex) = tile
+          end do
+        end do
+      end do
+    end do
+    call check(all(visits(:last_cell) == 1), 'every cell is visited once')
+    call check(all(visits(last_cell + 1:) == 0), 'and none beyond')
+  end subroutine check_loop
+
+end program tiles
