@@ -61,7 +61,13 @@ def lower_routines(program: Program, infrastructure: Infrastructure, comment: st
     """Return the module of a program's routines."""
     routines = {invoke.name for invoke in program.invokes}
     data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
-    imports = Imports({program.name, *routines, *data})
+    own = {
+        call.kernel.procedure
+        for invoke in program.invokes
+        for call in kernel_calls(invoke.schedule)
+        if call.kernel.module == program.name
+    }
+    imports = Imports({program.name, *routines, *data, *own}, program.name)
     lowered = tuple(
         _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
     )

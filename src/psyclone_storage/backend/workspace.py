@@ -58,15 +58,19 @@ class Section(Enum):
 class Imports:
     """The names that a module takes from other modules.
 
-    A name that is already `taken`, or that two modules both provide, gets a local name.
+    A name that is already `taken`, or that two modules both provide, gets a local name. What is
+    asked of the module `own` is there without an import.
     """
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), own: str = "") -> None:
         self._names = NameTable(taken)
+        self._own = own.lower()
         self._locals: dict[tuple[str, str], str] = {}
 
     def local(self, module: str, name: str) -> str:
         """Return the name that `name` of `module` has here, importing it if need be."""
+        if module.lower() == self._own:
+            return name
         key = (module.lower(), name.lower())
         if key not in self._locals:
             self._locals[key] = self._names.fresh(name)

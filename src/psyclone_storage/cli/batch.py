@@ -11,14 +11,15 @@ import os
 import sys
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.guard import failure
-from psyclone_storage.cli.options import Options, algorithm_path, psy_path
+from psyclone_storage.cli.kernel_folder import KernelFolder
+from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
 from psyclone_storage.cli.trial import try_to_compile
@@ -126,14 +127,32 @@ def _compile_in_worker(file: Path) -> Done:
 def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
     """Compile `file`; a problem, a defect of this tool included, concerns this file alone."""
     try:
-        build = compiler.compile_algorithm(file)
-        return _deliver(file, build, compiler, options)
+        with _kernels(options) as kernels:
+            build = compiler.compile_algorithm(file, kernels)
+            written = kernels.deliver() if kernels else ()
+            done = _deliver(file, build, compiler, options)
+            return replace(done, targets=(*done.targets, *written))
     except CompileError as error:
         return Done(error.problems)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
         return Done((failure(error, file),))
+
+
+@contextmanager
+def _kernels(options: Options) -> Iterator[KernelFolder | None]:
+    """Give the folder of changed kernels, None if nothing is to be written; tidy up on failure."""
+    folder = kernel_folder(options)
+    if folder is None:
+        yield None
+        return
+    kernels = KernelFolder(folder, single=options.kernel_renaming == "single")
+    try:
+        yield kernels
+    except BaseException:
+        kernels.discard()
+        raise
 
 
 def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> Done:
@@ -146,6 +165,9 @@ def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> 
     for path, text in outputs.values():
         if path is not None:
             problems += _write(path, text)
+    if build.kernels:
+        # Without the PSy layer that calls them, changed kernels must not stay.
+        raise_if_any(problems)
     if options.compile:
         problems += try_to_compile(file, build, compiler, options)
     shown = () if options.reports or (options.compile and not options.writes) else outputs.items()

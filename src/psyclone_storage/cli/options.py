@@ -46,6 +46,7 @@ class Options:
     algorithm_output: Path | None
     psy_output: Path | None
     kernel_output: Path | None
+    kernel_renaming: str
     output_dir: Path | None
     directories: tuple[Path, ...]
     includes: tuple[Path, ...]
@@ -93,6 +94,7 @@ def read_options(words: Sequence[str]) -> Options:
         algorithm_output=given.oalg,
         psy_output=given.opsy,
         kernel_output=given.okern,
+        kernel_renaming=given.kernel_renaming,
         output_dir=given.output_dir,
         directories=tuple(given.directory or ()),
         includes=tuple(given.include or ()),
@@ -130,6 +132,13 @@ def psy_path(file: Path, options: Options) -> Path | None:
     if options.output_dir is not None:
         return options.output_dir / f"{file.stem}_psy.f90"
     return options.psy_output
+
+
+def kernel_folder(options: Options) -> Path | None:
+    """Return the folder of changed kernels, None if only reports are asked for."""
+    if options.kernel_output is None and options.reports and not options.writes:
+        return None
+    return options.kernel_output or options.output_dir or Path()
 
 
 # ------------------------------------------------------------------ contradictions
@@ -313,7 +322,19 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
     group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")
-    group.add_argument("-okern", type=Path, metavar="DIR", help="folder of transformed kernels")
+    group.add_argument(
+        "-okern",
+        type=Path,
+        metavar="DIR",
+        help="folder of the kernels that steps have changed (default: the current one)",
+    )
+    group.add_argument(
+        "--kernel-renaming",
+        choices=("multiple", "single"),
+        default="multiple",
+        help="whether each call of a changed kernel has a kernel of its own (default), or all"
+        " share one and must be changed alike",
+    )
     group.add_argument(
         "--output-dir", type=Path, metavar="DIR",
         help="write '<name>.f90' and '<name>_psy.f90' of each algorithm to DIR",

@@ -60,8 +60,9 @@ class _Trial:
         if order.missing:
             yield from (_missing(name, user) for name, user in order.missing.items())
             return
+        changed = [self._keep(f"{item.module}{item.suffix}", item.text) for item in build.kernels]
         psy = self._keep(f"{file.stem}_psy.f90", build.psy_text)
-        for source in (*order.files, psy):
+        for source in (*order.files, *changed, psy):
             problem = self._compile(source)
             if problem is not None and (source is psy or problem.severity is Severity.ERROR):
                 yield problem

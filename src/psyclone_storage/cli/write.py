@@ -48,7 +48,7 @@ def _replace(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-        mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+        mode = path.stat().st_mode if path.exists() else 0o666 & ~umask()
         temporary.chmod(mode)
         temporary.replace(path)
     except BaseException:
@@ -56,7 +56,8 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _umask() -> int:
+def umask() -> int:
+    """Return the permissions that new files of this process do not have."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

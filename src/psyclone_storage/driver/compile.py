@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -23,6 +23,7 @@ from psyclone_storage.config.settings import API_NAMES, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, ApiParts
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
+from psyclone_storage.driver.placing import Counting, KernelText, Shelf, place_kernels
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
@@ -69,9 +70,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a compilation gives: the final program, both texts, and the kernel files it read.
+    """What a compilation gives: the final program, the texts, and the kernel files it read.
 
-    `rules` are those of the domain that planned it.
+    `rules` are those of the domain that planned it. `kernels` are the kernels that steps have
+    changed, each for a file of its own.
     """
 
     program: Program
@@ -81,6 +83,7 @@ class Build:
     rules: Rules
     warnings: tuple[Diagnostic, ...] = ()
     refused: Refused = ()
+    kernels: tuple[KernelText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,8 @@ class Compiler:
     profile: frozenset[Grain] = frozenset()
     breaks_lines: bool = False
 
-    def compile_algorithm(self, path: Path) -> Build:
-        """Compile the algorithm file at `path`.
+    def compile_algorithm(self, path: Path, shelf: Shelf | None = None) -> Build:
+        """Compile the algorithm file at `path`; `shelf` gives numbers to changed kernels.
 
         Raises:
             CompileError: everything that a stage found wrong in the user's files.
@@ -118,12 +121,13 @@ class Compiler:
         raise_if_any(unfinished(program))
         if self.settings.lfric.fuse_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
-        unit = self.api.lower(program, self.settings)
+        placed = place_kernels(program, shelf or Counting())
+        unit = self.api.lower(placed.program, self.settings)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
-        psy_text, notes = emit_unit(unit), _notes(algorithm)
-        build = Build(program, text, psy_text, files, domain.rules, notes, refused)
-        check_output(build)
+        psy_text, notes = emit_unit(unit, placed.procedures), _notes(algorithm)
+        build = Build(program, text, psy_text, files, domain.rules, notes, refused, placed.kernels)
+        check_output(build, dict(placed.heads))
         return build
 
 
@@ -169,8 +173,10 @@ def _notes(algorithm: ParsedAlgorithm) -> tuple[Diagnostic, ...]:
     return (Diagnostic("P013", message, file=name, severity=Severity.WARNING),)
 
 
-def check_output(build: Build) -> None:
+def check_output(build: Build, inlined: Mapping[str, tuple[str, ...]]) -> None:
     """Read the generated texts with our own front end, as a compiler would.
+
+    `inlined` are the dummy arguments of the kernels in the PSy layer, by name.
 
     Raises:
         InternalError: an invoke is left in the algorithm, or a routine cannot be read back.
@@ -180,7 +186,7 @@ def check_output(build: Build) -> None:
         routines = subroutine_heads(SourceText("generated PSy layer", build.psy_text))
     except CompileError as error:
         raise InternalError(f"Generated code cannot be read: {error}") from error
-    wanted = {
+    wanted = dict(inlined) | {
         invoke.name: tuple(datum.name for datum in invoke.schedule.data)
         for invoke in build.program.invokes
     }

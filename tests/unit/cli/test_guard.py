@@ -103,7 +103,7 @@ def test_a_defect_in_a_stage_names_the_file(
 def test_generated_code_that_cannot_be_read_back_is_a_defect(
     monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    monkeypatch.setattr(stages, "emit_unit", lambda _: "subroutine other()\nend subroutine\n")
+    monkeypatch.setattr(stages, "emit_unit", lambda *_: "subroutine other()\nend subroutine\n")
     done = command("-opsy", "psy.f90", "alg.x90")
     assert done.status == 2
     assert "Generated code differs from what was to be generated." in done.err

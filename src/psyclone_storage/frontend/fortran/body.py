@@ -73,13 +73,20 @@ def _module(
     heads = (INTERFACE.match(item.text) for item in run if isinstance(item, Statement))
     return KernelModule(
         around.name,
-        around.opening.source,
+        Span(around.opening.source, _end_before(reader, around), around.stop),
         _place(scope),
         specification.uses,
         specification.declarations,
         tuple(_procedure(item, statements) for item in own),
         frozenset(head["name"].lower() for head in heads if head and head["name"]),
     )
+
+
+def _end_before(reader: UnitReader, around: OpenScope) -> int:
+    """Return the end of the unit before `around`, 0 if it is the first."""
+    first = around.opening.offset(0)
+    units = [item.stop for item in reader.opened if item.parent is None and item.stop <= first]
+    return max(units, default=0)
 
 
 def _procedure(scope: OpenScope, statements: list[Statement]) -> Procedure:

@@ -1,0 +1,142 @@
+"""What all steps on the code of kernels share: finding it, replacing it, and why they must not.
+
+A step that changes the code of a kernel makes a kernel of its own for one call: the author's module
+is copied with the changed subroutine in it, or the subroutine goes into the PSy layer. So a
+kernel that keeps a state in its module is left alone: a copy would have a state of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.unit import Declare, Opaque
+from psyclone_storage.ir.walk import find, kernel_calls, replaced
+from psyclone_storage.transform.kernel.scopes import local_names, used_names
+from psyclone_storage.transform.step import Place, Reasons, missing, place_of
+
+_DECLARES_NO_VARIABLE = re.compile(
+    r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
+    re.IGNORECASE,
+)
+
+
+def coded_calls(schedule: Schedule) -> Iterator[Place]:
+    """Yield the place of each call that has code: of all but built-ins."""
+    for call in kernel_calls(schedule):
+        if not call.kernel.is_builtin:
+            yield {"call": call.uid}
+
+
+def check_call(schedule: Schedule, uid: str) -> Reasons:
+    """Return why the code of `uid` cannot be changed.
+
+    There is no such call (T003, T004), it is a built-in (T050), several subroutines may be called
+    (T051), or the subroutine uses variables of its module (T053).
+    """
+    if problems := missing(schedule, uid):
+        return problems
+    call = find(schedule, uid)
+    if not isinstance(call, KernelCall):
+        return (Diagnostic("T004", f"'{uid}' is not a call of a kernel."),)
+    kernel, place = call.kernel, place_of(call)
+    if kernel.is_builtin:
+        return (Diagnostic("T050", f"'{kernel.name}' is a built-in, which has no code.", place),)
+    if len(kernel.implementations) > 1:
+        message = f"'{kernel.name}' stands for {listed(kernel.implementations, 'and')}."
+        hint = "The types of the arguments decide; only a kernel with one subroutine is changed."
+        return (Diagnostic("T051", message, place, hint=hint),)
+    variables = own_variables(code_of(schedule, uid))
+    return tuple(
+        Diagnostic(
+            "T053",
+            f"'{kernel.procedure}' uses '{name}', a variable of its module '{kernel.module}', of"
+            " which a changed kernel would have a copy of its own.",
+            place,
+        )
+        for name in variables
+    )
+
+
+def code_of(schedule: Schedule, uid: str) -> KernelCode:
+    """Return the code of the call `uid`, which the workbench has put there."""
+    call = find(schedule, uid)
+    assert isinstance(call, KernelCall)
+    assert call.code is not None
+    return call.code
+
+
+def with_code(schedule: Schedule, uid: str, code: KernelCode) -> Schedule:
+    """Return `schedule` with `code` called by `uid` instead of what it called."""
+    call = find(schedule, uid)
+    assert isinstance(call, KernelCall)
+    return replaced(schedule, uid, replace(call, code=code))
+
+
+def check_understood(code: KernelCode, what: str) -> Reasons:
+    """Return the statements that are not understood (T052), with what cannot be done for them."""
+    return tuple(not_understood(code, line, what) for line in opaque_lines(code))
+
+
+def opaque_lines(code: KernelCode) -> tuple[Opaque, ...]:
+    """Return the statements of `code` that are carried along as written."""
+    return tuple(line for line in walk_lines(code.body) if isinstance(line, Opaque))
+
+
+def not_understood(code: KernelCode, line: Opaque, what: str) -> Diagnostic:
+    """Return that `line` is why `what` cannot be done (T052)."""
+    first = line.text.partition("\n")[0]
+    message = f"'{code.name}' {what}: its statement '{first}' is not understood."
+    return Diagnostic("T052", message, place_in(code, line))
+
+
+def place_in(code: KernelCode, line: Opaque) -> Span | None:
+    """Return where an author wrote `line`, None if a step has made it."""
+    routine = code.module.routine
+    first = line.text.partition("\n")[0]
+    start = routine.source.text.find(first, routine.start, routine.stop)
+    return None if start < 0 else Span(routine.source, start, start + len(first))
+
+
+# ---------------------------------------------------------------------------- state
+
+
+def own_variables(code: KernelCode) -> tuple[str, ...]:
+    """Return the variables of its module, not the constants, that a subroutine may use.
+
+    Those that other procedures of the module use are among them, if it may call these.
+    """
+    wanted = reached_names(code)
+    return tuple(
+        name for item in code.module.declarations for name in _variables(item) if name in wanted
+    )
+
+
+def reached_names(code: KernelCode) -> frozenset[str]:
+    """Return the names that a subroutine takes from around it, as do those it may call."""
+    found: set[str] = set()
+    new = used_names(code) - local_names(code)
+    while new:
+        found |= new
+        called = (item.names for item in code.module.procedures if item.name in new)
+        new = frozenset().union(*called) - found
+    return frozenset(found)
+
+
+def _variables(item: Specified) -> frozenset[str]:
+    """Return the variables that an item of a module may declare, in lower case."""
+    match item:
+        case Declare() if "parameter" not in item.attributes:
+            return frozenset({item.name.lower()})
+        case Opaque() if (
+            not _DECLARES_NO_VARIABLE.match(item.text) and "parameter" not in item.names
+        ):
+            return item.names
+    return frozenset()

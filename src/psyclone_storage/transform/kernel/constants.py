@@ -1,0 +1,164 @@
+"""Sizes that a kernel gets as arguments, as constants that its compiler can count with.
+
+The numbers of dofs are those of spaces on quadrilateral cells, of the order `h` in the horizontal
+and `v` in the vertical (spec 7.1; PSyclone 3.3 tells the two apart).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.expr import Literal
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.walk import find
+from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.scopes import used_names
+from psyclone_storage.transform.step import Place, Reasons
+
+_DOFS: Mapping[str, Callable[[int, int], int]] = {
+    "w0": lambda h, v: (h + 2) ** 2 * (v + 2),
+    "w1": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 2) + (h + 2) ** 2 * (v + 1),
+    "w2": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 1) + (h + 1) ** 2 * (v + 2),
+    "w2broken": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 1) + (h + 1) ** 2 * (v + 2),
+    "w2trace": lambda h, v: 4 * (h + 1) * (v + 1) + 2 * (h + 1) ** 2,
+    "w2h": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 1),
+    "w2v": lambda h, v: (h + 1) ** 2 * (v + 2),
+    "w3": lambda h, v: (h + 1) ** 2 * (v + 1),
+    "wtheta": lambda h, v: (h + 1) ** 2 * (v + 2),
+}
+"""How many dofs a cell has, by function space."""
+
+_UNSET = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SetKernelConstants:
+    """Make numbers of layers, dofs and quadrature points constants of a kernel.
+
+    `number_of_layers` is that of the mesh; `element_order_h` and `element_order_v`, or
+    `element_order` for both, are the orders of the function spaces; with `quadrature` the number of
+    points is that of the order plus three in each direction. What is not given stays an argument,
+    as do the dofs of spaces that only the algorithm knows, `any_space_1` among them. The arguments
+    are passed as before, but not looked at: the values are the user's word (spec 7.1).
+
+    before: ndf_w0 is an argument
+    after:  ndf_w0_dummy is, and `integer, parameter :: ndf_w0 = 8`
+    """
+
+    name: ClassVar[str] = "kernel-constants"
+
+    call: str
+    number_of_layers: int = _UNSET
+    element_order: int = _UNSET
+    element_order_h: int = _UNSET
+    element_order_v: int = _UNSET
+    quadrature: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel that is no built-in."""
+        yield from coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call itself."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the constants."""
+        if problems := self._check_options() or check_call(schedule, self.call):
+            return problems
+        code, values = code_of(schedule, self.call), self._values(schedule)
+        if not values:
+            message = f"'{code.name}' has no argument that would be constant."
+            return (Diagnostic("T058", message, code.module.routine),)
+        return tuple(
+            Diagnostic(
+                "T058",
+                f"The declaration of '{name}' in '{code.name}' is not understood.",
+                code.module.routine,
+            )
+            for name in values
+            if code.declared(name) is None
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return `schedule` with the constants in the kernel."""
+        raise_if_any(self.check(schedule, rules))
+        code = code_of(schedule, self.call)
+        return with_code(schedule, self.call, _with_constants(code, self._values(schedule)))
+
+    def _orders(self) -> tuple[int, int]:
+        """Return the orders in the horizontal and in the vertical."""
+        if self.element_order != _UNSET:
+            return self.element_order, self.element_order
+        return self.element_order_h, self.element_order_v
+
+    def _check_options(self) -> Reasons:
+        """Return what is wrong with the options (T057)."""
+        horizontal, vertical = self._orders()
+        given = (self.element_order_h, self.element_order_v) != (_UNSET, _UNSET)
+        problems = []
+        if self.element_order != _UNSET and given:
+            problems.append("'element_order' stands for both orders: give it or them.")
+        if (horizontal < 0) != (vertical < 0) or min(horizontal, vertical) < _UNSET:
+            problems.append("The orders of the elements are both given, and are 0 or more.")
+        if self.number_of_layers != _UNSET and self.number_of_layers < 1:
+            problems.append("The number of layers is 1 or more.")
+        if self.quadrature and horizontal == _UNSET:
+            problems.append("The number of quadrature points follows from the orders: give them.")
+        if self.number_of_layers == _UNSET and horizontal == _UNSET:
+            problems.append("Neither the number of layers nor the order of the elements is given.")
+        return tuple(Diagnostic("T057", problem) for problem in problems)
+
+    def _values(self, schedule: Schedule) -> Mapping[str, int]:
+        """Return the value of each argument that becomes a constant, by its name in the kernel."""
+        call = find(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        names = code_of(schedule, self.call).dummies
+        values = {
+            name: self._value(dummy) for name, dummy in zip(names, call.dummies, strict=False)
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _value(self, dummy: Dummy) -> int | None:
+        horizontal, vertical = self._orders()
+        if dummy.role is Role.NLAYERS:
+            return None if self.number_of_layers == _UNSET else self.number_of_layers
+        if horizontal == _UNSET:
+            return None
+        match dummy.role:
+            case Role.NDF if dummy.space in _DOFS:
+                return _DOFS[dummy.space](horizontal, vertical)
+            case Role.NPOINTS_XY if self.quadrature:
+                return (horizontal + 3) ** 2
+            case Role.NPOINTS_Z if self.quadrature:
+                return vertical + 3
+        return None
+
+
+def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:
+    names = NameTable(used_names(code) | {name.lower() for name in code.dummies})
+    renamed = {name.lower(): names.fresh(f"{name}_dummy") for name in values}
+    sizes = {name.lower(): value for name, value in values.items()}
+
+    def declared(item: Specified) -> tuple[Specified, ...]:
+        if not isinstance(item, Declare) or item.name.lower() not in renamed:
+            return (item,)
+        value = Literal(str(sizes[item.name.lower()]), Intrinsic.INTEGER)
+        constant = replace(item, attributes=("parameter",), value=value)
+        return (constant, replace(item, name=renamed[item.name.lower()]))
+
+    return replace(
+        code,
+        dummies=tuple(renamed.get(name.lower(), name) for name in code.dummies),
+        declarations=tuple(new for item in code.declarations for new in declared(item)),
+    )

@@ -1,0 +1,160 @@
+"""Kernels that a device may call: `acc routine` and `omp declare target` in their subroutines.
+
+A procedure on a device has its arguments, its own variables and constants, and nothing else: the
+variables of modules are on the host, and so is every procedure that is not made for a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.intrinsics import PURE
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.unit import Call, Directive
+from psyclone_storage.transform.kernel.code import (
+    check_call,
+    code_of,
+    coded_calls,
+    not_understood,
+    opaque_lines,
+    with_code,
+)
+from psyclone_storage.transform.kernel.scopes import (
+    WORDS,
+    imports_of,
+    surroundings,
+    used_kinds,
+    used_values,
+)
+from psyclone_storage.transform.step import Place, Reasons
+
+_LEVELS = ("seq", "vector", "worker", "gang")
+_ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "stop"})
+"""Words of statements that leave the subroutine; of opaque ones that is all that is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeAccRoutine:
+    """Let OpenACC code call a kernel: its subroutine gets the directive `acc routine`.
+
+    `parallelism` is `seq`, `vector`, `worker` or `gang`: how much of the device one call may use.
+    The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use what is
+    not on the device: a variable of a module, another procedure, or a statement that is not
+    understood and that calls, reads or writes. `force` takes the names that are imported for
+    constants and the procedures that are called for ones on the device.
+
+    before: subroutine k_code(n, a)
+    after:  subroutine k_0_code(n, a) with `!$acc routine seq`
+    """
+
+    name: ClassVar[str] = "acc-routine"
+
+    call: str
+    parallelism: str = "seq"
+    force: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel that is no built-in."""
+        yield from coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call itself."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against calling the kernel from OpenACC code."""
+        if self.parallelism not in _LEVELS:
+            message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
+            hint = f"There are {listed(_LEVELS, 'and')}."
+            return (Diagnostic("T057", message, hint=hint),)
+        return _check(schedule, self.call, "acc routine", self.force)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return `schedule` with the directive in the kernel."""
+        raise_if_any(self.check(schedule, rules))
+        return _with_directive(schedule, self.call, f"acc routine {self.parallelism}")
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareTarget:
+    """Let OpenMP code on a device call a kernel: its subroutine gets `omp declare target`.
+
+    The call gets a kernel of its own, see `-okern`. Refused for the same reasons as `acc-routine`.
+
+    before: subroutine k_code(n, a)
+    after:  subroutine k_0_code(n, a) with `!$omp declare target`
+    """
+
+    name: ClassVar[str] = "omp-declare-target"
+
+    call: str
+    force: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel that is no built-in."""
+        yield from coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call itself."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against calling the kernel from OpenMP code on a device."""
+        return _check(schedule, self.call, "omp declare target", self.force)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return `schedule` with the directive in the kernel."""
+        raise_if_any(self.check(schedule, rules))
+        return _with_directive(schedule, self.call, "omp declare target")
+
+
+def _with_directive(schedule: Schedule, uid: str, text: str) -> Schedule:
+    code = code_of(schedule, uid)
+    return with_code(schedule, uid, replace(code, directives=(*code.directives, Directive(text))))
+
+
+def _check(schedule: Schedule, uid: str, directive: str, force: bool) -> Reasons:
+    if problems := check_call(schedule, uid):
+        return problems
+    code = code_of(schedule, uid)
+    if any(item.text.lower().startswith(directive) for item in code.directives):
+        return (Diagnostic("T054", f"'{code.name}' has the directive '{directive}' already."),)
+    opaque = tuple(
+        not_understood(code, line, "may leave the device")
+        for line in opaque_lines(code)
+        if line.names & _ON_THE_HOST
+    )
+    return opaque if force else (*opaque, *_on_the_host(code))
+
+
+def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield what the subroutine may use that is not on a device (T055)."""
+    hint = "With 'force' it is taken for something that is on the device."
+    called = {spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call)}
+    around = surroundings(code)
+    for name in sorted(called | around.procedures):
+        message = f"'{code.name}' calls '{name}', which may not be on the device."
+        yield Diagnostic("T055", message, code.module.routine, hint=hint)
+    values = used_values(code) - used_kinds(code) - PURE - called
+    for use, imported in imports_of(code):
+        name = imported.local.lower()
+        if name in values and name not in code.module.constants:
+            message = (
+                f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"
+                " known to be a constant: variables of modules are not on the device."
+            )
+            yield Diagnostic("T055", message, code.module.routine, hint=hint)
+    whole = [use.module for use in (*code.uses, *code.module.uses) if use.whole]
+    for name in sorted(around.unknown & values - WORDS) if whole else ():
+        message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
+        yield Diagnostic("T055", message, code.module.routine, hint=hint)

@@ -1,0 +1,143 @@
+"""Where the names that a kernel's subroutine takes from around it come from.
+
+Names that the subroutine declares or imports itself, functions of the language and words of
+statements are left out; of an opaque statement every name counts as used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.analysis.intrinsics import PURE
+from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.expr import Expr, Literal, walk
+from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
+
+WORDS = frozenset(
+    """allocatable associate asynchronous block call case character class close complex concurrent
+    contiguous continue critical cycle deallocate allocate default dimension do double else elseif
+    elsewhere end endassociate endblock enddo endif endselect endwhere exit external false forall
+    go goto if implicit in inout integer intent interface intrinsic is kind len logical none
+    nullify only open optional out parameter pointer precision print procedure rank read real
+    result return save select stop subroutine function target then to true type use value volatile
+    where while write""".split()
+)
+"""Words of statements that may stand in an opaque one. A variable of such a name is not found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a subroutine takes from around it, by where it comes from; names are in lower case.
+
+    `constants` and `procedures` are those of its own module, `others` are types and whatever else
+    the module specifies. `uses` are the module's imports, of the names needed alone.
+    `unknown` names come from modules that are imported as a whole, or from nowhere.
+    """
+
+    constants: tuple[Declare, ...]
+    procedures: frozenset[str]
+    others: frozenset[str]
+    uses: tuple[Use, ...]
+    unknown: frozenset[str]
+
+
+def surroundings(code: KernelCode) -> Surroundings:
+    """Return what `code` takes from around it, constants with all that they refer to."""
+    module, inside = code.module, local_names(code)
+    wanted = used_names(code) - inside
+    constants: list[Declare] = []
+    for item in reversed(module.declarations):
+        if isinstance(item, Declare) and item.name.lower() in wanted:
+            constants.insert(0, item)
+            wanted = wanted | (names_in_declaration(item) - inside)
+    left = wanted - {item.name.lower() for item in constants}
+    procedures = left & (module.generics | {item.name for item in module.procedures})
+    left -= procedures
+    uses = tuple(use for item in module.uses if (use := _narrowed(item, left)).names)
+    left -= {name.local.lower() for use in uses for name in use.names}
+    opaque = [item.names for item in module.declarations if isinstance(item, Opaque)]
+    others = left & frozenset[str]().union(*opaque)
+    return Surroundings(tuple(constants), procedures, others - PURE - WORDS, uses,
+                        left - others - PURE - WORDS)  # fmt: skip
+
+
+def _narrowed(use: Use, wanted: frozenset[str]) -> Use:
+    names = tuple(name for name in use.names if name.local.lower() in wanted)
+    return Use(use.module, names, use.intrinsic)
+
+
+def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
+    """Return each name that is imported by name, by the subroutine or by its module."""
+    return tuple((use, name) for use in (*code.uses, *code.module.uses) for name in use.names)
+
+
+# ---------------------------------------------------------------------------- names
+
+
+def used_names(code: KernelCode) -> frozenset[str]:
+    """Return all names in a subroutine, in lower case, but those of components and keywords."""
+    found = used_values(code) | used_kinds(code)
+    types = (item.type for item in code.declarations if isinstance(item, Declare))
+    return found | {kind.name for kind in types if isinstance(kind, DerivedType)}
+
+
+def used_values(code: KernelCode) -> frozenset[str]:
+    """Return the names in a subroutine that stand for values or procedures, in lower case."""
+    found: set[str] = set(code.internal.names) if code.internal else set()
+    for item in code.declarations:
+        found |= item.names if isinstance(item, Opaque) else frozenset()
+        for expr in _exprs(item):
+            found |= names_in(expr)
+    for line in walk_lines(code.body):
+        found |= line.names if isinstance(line, Opaque) else frozenset()
+        for expr in expressions_of(line):
+            found |= names_in(expr)
+    return frozenset(found)
+
+
+def used_kinds(code: KernelCode) -> frozenset[str]:
+    """Return the names that give the kind of a type or of a literal, in lower case.
+
+    They are constants wherever they come from.
+    """
+    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+    found = frozenset[str]().union(*(_kinds(expr) for expr in exprs))
+    return found.union(*(_kinds_in(item) for item in code.declarations))
+
+
+def local_names(code: KernelCode) -> frozenset[str]:
+    """Return the names that a subroutine declares or imports itself, in lower case."""
+    declared = {item.name.lower() for item in code.declarations if isinstance(item, Declare)}
+    imported = {name.local.lower() for use in code.uses for name in use.names}
+    opaque = {name for item in code.declarations if isinstance(item, Opaque) for name in item.names}
+    return frozenset(declared | imported | opaque | {name.lower() for name in code.dummies})
+
+
+def names_in_declaration(item: Specified) -> frozenset[str]:
+    """Return the names that a declaration refers to, in lower case, without the declared one."""
+    if isinstance(item, Opaque):
+        return item.names
+    found = _kinds_in(item).union(*(names_in(expr) for expr in _exprs(item)))
+    if isinstance(item, Declare) and isinstance(item.type, DerivedType):
+        return found | {item.type.name}
+    return found
+
+
+def _exprs(item: Specified) -> tuple[Expr, ...]:
+    if not isinstance(item, Declare):
+        return ()
+    return item.shape if item.value is None else (*item.shape, item.value)
+
+
+def _kinds_in(item: Specified) -> frozenset[str]:
+    found = frozenset[str]().union(*map(_kinds, _exprs(item)))
+    if isinstance(item, Declare) and not isinstance(item.type, DerivedType) and item.type.kind:
+        return found | {item.type.kind.lower()}
+    return found
+
+
+def _kinds(expr: Expr) -> frozenset[str]:
+    literals = (part for part in walk(expr) if isinstance(part, Literal))
+    return frozenset(part.kind.lower() for part in literals if part.kind)

@@ -1,0 +1,59 @@
+"""Workbenches with one call of a kernel whose code is given, for the tests of steps on code."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.transform.halos import with_halos
+from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.workbench import Workbench
+from unit.analysis.small import RULES, cells, schedule
+
+
+class OneFile:
+    """Reads every kernel from one text; counts how often."""
+
+    def __init__(self, text: str) -> None:
+        self._source = SourceText("work_mod.f90", text)
+        self.asked = 0
+
+    def code_of(self, kernel: Kernel) -> KernelCode:
+        self.asked += 1
+        return read_code(self._source, "work_code")
+
+
+def module(
+    body: str = "a(1) = 0.0", specification: str = "", above: str = "", below: str = ""
+) -> str:
+    """Return a module with the subroutine `work_code`; `above` is its own specification part."""
+    return f"""module work_mod
+{above}
+contains
+subroutine work_code(n, a)
+{specification}
+integer, intent(in) :: n
+real, intent(inout) :: a(n)
+{body}
+end subroutine work_code
+{below}
+end module work_mod
+"""
+
+
+def bench(text: str, *calls: KernelCall) -> Workbench:
+    """Return a workbench with `calls`, whose code is in `text`."""
+    planned = with_halos(schedule(*(calls or (cells("u inc w0"),))), RULES)
+    return Workbench(planned, RULES, OneFile(text))
+
+
+def printed(work: Workbench, step: Step, uid: str = "call1") -> list[str]:
+    """Return the lines, without indentation, that `step` makes of the code of the call."""
+    work.apply(step)
+    call = work[uid]
+    assert isinstance(call, KernelCall)
+    assert call.code is not None
+    return [line.strip() for line in emit_code(call.code) if line.strip()]
