@@ -283,8 +283,8 @@ contains
     ntilecolours = size(self%tiling%ntiles_of_colour, kind=i_def)
   end function get_ntilecolours
 
-  !> Set the number of colours of tiles, of tiles of each, of cells of each tile, (colour, tile), and
-  !> the cells, (colour, tile, place).
+  !> Set the number of colours of tiles, of tiles of each, of cells of each tile, (colour, tile),
+  !> and the cells, (colour, tile, place).
   subroutine get_tiling(self, ntilecolours, ntiles_per_colour, ncells_per_coloured_tile, &
                         coloured_tiling_map)
     class(mesh_tiles_type), target, intent(in) :: self
