@@ -5,14 +5,11 @@
 !> the type. Calls come from one thread.
 module coherent_storage_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, &
-                                         c_size_t
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use storage_coherence_mod, only: coherence_type
-  use storage_device_mod, only: attach_to_device, copy_to_device, copy_to_host, create_on_device, &
-                                delete_on_device, detach_from_device, device_has_memory, &
-                                kernel_address, spoil
+  use storage_device_mod, only: device_has_memory
   use storage_errors_mod, only: report_error
-  use storage_memory_mod, only: give_memory, take_memory
+  use storage_replicas_mod, only: home_of, replicas_type
   use storage_statistics_mod, only: count_avoided, count_exchange, count_transfer, &
                                     print_totals => print_statistics, storage_statistics_type
   use storage_words_mod, only: access_read, access_read_write, access_write, &
@@ -39,15 +36,10 @@ module coherent_storage_mod
   type, public :: coherent_storage_type
     private
     type(coherence_type) :: coherence
+    type(replicas_type) :: replicas
     type(storage_statistics_type) :: done
     character(:), allocatable :: name
-    type(c_ptr) :: host = c_null_ptr
-    type(c_ptr) :: device = c_null_ptr
-    integer(c_size_t) :: bytes = 0
     logical :: is_there = .false.
-    logical :: is_on_device = .false.
-    logical :: owns_host = .false.
-    logical :: owns_device = .false.
     logical :: read_only = .false.
   contains
     procedure, public :: set_up
@@ -86,7 +78,7 @@ module coherent_storage_mod
 
 contains
 
-  ! -- memory ----------------------------------------------------------------------------------------
+  ! -- memory --------------------------------------------------------------------------------------
 
   !> Make this the storage of so many bytes; what it was before is given up first.
   !>
@@ -105,25 +97,20 @@ contains
       call self%refuse(error_memory, 'has a size or a halo depth below 0', status)
       return
     end if
-    self%owns_host = .not. c_associated(options%host)
-    self%host = options%host
-    if (self%owns_host) self%host = take_memory(bytes)
-    if (.not. c_associated(self%host)) then
+    self%is_there = self%replicas%set_up(bytes, options%host)
+    if (.not. self%is_there) then
       call self%refuse(error_memory, 'finds no memory left on the host', status)
       return
     end if
-    self%bytes = bytes
     self%read_only = options%read_only
-    self%is_there = .true.
     call self%coherence%initialise(options%halo_depth)
     if (options%has_values) call self%coherence%note_copy(space_host)
-    if (self%owns_host) call spoil(self%host, bytes)
   end subroutine set_up
 
   !> Use memory of the device that exists already for the copy there, without a copy; it is never
   !> freed, and holds no current values unless `assume_valid` says so.
   !>
-  !> Errors: 205 if there is memory on the device already, 207 if the device has no memory of its own.
+  !> Errors: 205 if there is memory on the device already, 207 if the build has no device.
   subroutine attach_device(self, address, status)
     class(coherent_storage_type), intent(inout) :: self
     type(c_ptr), intent(in) :: address
@@ -132,20 +119,17 @@ contains
     if (.not. self%is_usable(space_device, status)) return
     if (.not. device_has_memory) then
       call self%refuse(error_memory, 'cannot use memory of a device: this build has none', status)
-    else if (self%is_on_device) then
+    else if (self%replicas%is_on_device()) then
       call self%refuse(error_memory_in_use, 'has memory on the device already', status)
     else
-      if (self%bytes > 0) call attach_to_device(self%host, address, self%bytes)
-      self%device = address
-      self%is_on_device = .true.
-      self%owns_device = .false.
+      call self%replicas%attach_device(address)
     end if
   end subroutine attach_device
 
   !> Give up the memory on the device; does nothing where there is none.
   !>
-  !> Errors: 201 while the storage is used, 205 for memory that was attached, 200 if the only current
-  !> values are there.
+  !> Errors: 201 while the storage is used, 205 for memory that was attached, 200 if the only
+  !> current values are there.
   subroutine leave_device(self, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), optional, intent(out) :: status
@@ -154,14 +138,15 @@ contains
     if (self%coherence%is_used()) then
       call self%refuse(error_access_conflict, 'cannot leave the device: there is ' // &
                        self%coherence%describe_users(), status)
-    else if (self%is_on_device .and. .not. self%owns_device) then
+    else if (self%replicas%is_attached()) then
       call self%refuse(error_memory_in_use, 'cannot free its memory on the device, which ' // &
                        'belongs to somebody else', status)
-    else if (self%is_on_device .and. self%coherence%is_sole_truth(space_device)) then
+    else if (self%coherence%is_sole_truth(space_device)) then
       call self%refuse(error_lost_values, 'has its only current values on the device: acquire ' // &
                        'them on the host first', status)
     else
-      call free_device(self)
+      call self%replicas%free_device()
+      if (device_has_memory) call self%coherence%forget(space_device)
     end if
   end subroutine leave_device
 
@@ -190,34 +175,17 @@ contains
     if (self%is_there) call free_all(self)
   end subroutine destroy_storage
 
-  !> Give up all memory and forget the values.
+  !> Give up all memory and forget what was done with it.
   subroutine free_all(self)
     class(coherent_storage_type), intent(inout) :: self
 
-    call free_device(self)
-    if (self%owns_host) call give_memory(self%host)
-    self%host = c_null_ptr
+    call self%replicas%free_all()
+    self%coherence = coherence_type()
     self%is_there = .false.
     self%done = storage_statistics_type()
   end subroutine free_all
 
-  !> Give up the memory on the device, or leave it to its owner.
-  subroutine free_device(self)
-    class(coherent_storage_type), intent(inout) :: self
-
-    if (self%is_on_device .and. self%bytes > 0) then
-      if (self%owns_device) then
-        call delete_on_device(self%host, self%device, self%bytes)
-      else
-        call detach_from_device(self%host)
-      end if
-    end if
-    self%device = c_null_ptr
-    self%is_on_device = .false.
-    if (device_has_memory) call self%coherence%forget(space_device)
-  end subroutine free_device
-
-  ! -- use -------------------------------------------------------------------------------------------
+  ! -- use -----------------------------------------------------------------------------------------
 
   !> Begin to use the values in a space, where they are current from then on.
   !>
@@ -318,19 +286,19 @@ contains
     call self%coherence%forget(space_device)
     if (on_host) call self%coherence%note_copy(space_host)
     if (on_device) then
-      call allocate_at(self, home_of(space_device))
+      call self%replicas%allocate_at(home_of(space_device))
       call self%coherence%note_copy(home_of(space_device))
     end if
   end subroutine assume_valid
 
-  ! -- halos -----------------------------------------------------------------------------------------
+  ! -- halos ---------------------------------------------------------------------------------------
 
   !> Begin to exchange the halo of the values in a space, which are current there from then on.
   !>
   !> Until `end_exchange` everybody may read, but for the halo, and nobody may write.
   !>
-  !> Errors: 230 for a depth that the halo does not have, 201 if somebody writes or exchanges, 204 if
-  !> it is read-only.
+  !> Errors: 230 for a depth that the halo does not have, 201 if somebody writes or exchanges, 204
+  !> if it is read-only.
   subroutine begin_exchange(self, space, depth, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -413,7 +381,7 @@ contains
     depth = self%coherence%get_halo_depth()
   end function get_halo_depth
 
-  ! -- questions -------------------------------------------------------------------------------------
+  ! -- questions -----------------------------------------------------------------------------------
 
   !> Say whether the copy in a space has the current values.
   pure function is_valid(self, space)
@@ -437,7 +405,7 @@ contains
     class(coherent_storage_type), intent(in) :: self
     logical :: has_device_memory
 
-    has_device_memory = self%is_on_device
+    has_device_memory = self%replicas%is_on_device()
   end function has_device_memory
 
   !> Return how many writes have ended: a write access, a touch and an exchange each are one.
@@ -454,8 +422,7 @@ contains
     integer(c_int), intent(in) :: space
     type(c_ptr) :: address
 
-    address = self%host
-    if (home_of(space) == space_device .and. self%bytes > 0) address = self%device
+    address = self%replicas%get_address(home_of(space))
   end function get_address
 
   !> Return the address that code for a space works on, of an access that was acquired there.
@@ -474,9 +441,7 @@ contains
                        ', but nobody acquired it there', status)
       return
     end if
-    address = self%host
-    if (home_of(space) == space_device .and. self%bytes > 0) &
-      address = kernel_address(self%host, self%device)
+    address = self%replicas%get_kernel_address(home_of(space))
   end function get_kernel_address
 
   !> Return the name, for messages.
@@ -520,7 +485,7 @@ contains
     call report_error(code, '"' // self%get_name() // '" ' // predicate // '.', status)
   end subroutine refuse
 
-  ! -- private ---------------------------------------------------------------------------------------
+  ! -- private -------------------------------------------------------------------------------------
 
   !> Say whether there is memory to be used and `space` is one; report it if not.
   function is_usable(self, space, status)
@@ -557,41 +522,27 @@ contains
     integer(c_int), intent(in) :: home
     integer(c_int), intent(in) :: access
 
-    call allocate_at(self, home)
+    call self%replicas%allocate_at(home)
     if (access /= access_write .and. self%coherence%is_stale(home)) then
-      if (self%bytes > 0) then
-        if (home == space_device) call copy_to_device(self%host, self%device, self%bytes)
-        if (home == space_host) call copy_to_host(self%host, self%device, self%bytes)
-        call count_transfer(self%done, home, self%bytes)
+      if (self%replicas%get_bytes() > 0) then
+        call self%replicas%move_to(home)
+        call count_transfer(self%done, home, self%replicas%get_bytes())
       end if
       call self%coherence%note_copy(home)
-    else if (self%is_on_device .and. self%coherence%is_initialised()) then
+    else if (self%replicas%is_on_device() .and. self%coherence%is_initialised()) then
       call count_avoided(self%done)
     end if
   end subroutine make_current
 
-  !> Make sure that there is memory at `home`.
-  subroutine allocate_at(self, home)
-    class(coherent_storage_type), intent(inout) :: self
-    integer(c_int), intent(in) :: home
-
-    if (home == space_host .or. self%is_on_device) return
-    if (self%bytes > 0) self%device = create_on_device(self%host, self%bytes)
-    self%is_on_device = .true.
-    self%owns_device = .true.
-  end subroutine allocate_at
-
-  !> Spoil the copy that a write at `home` makes stale, if it is current until now and our own.
+  !> Spoil the copy that a write at `home` makes stale, if it was current until now.
   subroutine spoil_stale(self, home)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: home
 
-    if (home == space_host) then
-      if (self%owns_device .and. self%coherence%is_valid(space_device)) &
-        call spoil(self%device, self%bytes)
-    else if (self%owns_host .and. self%coherence%is_valid(space_host)) then
-      call spoil(self%host, self%bytes)
-    end if
+    integer(c_int) :: elsewhere
+
+    elsewhere = space_host + space_device - home
+    if (self%coherence%is_valid(elsewhere)) call self%replicas%spoil_at(elsewhere)
   end subroutine spoil_stale
 
   !> Refuse an assignment, after which two storages would own one memory.
@@ -602,14 +553,5 @@ contains
     call left%refuse(error_memory_in_use, 'cannot be assigned "' // right%get_name() // &
                      '": assign the values, of a window on each')
   end subroutine assign_storage
-
-  !> Return the space whose memory serves a space.
-  pure function home_of(space) result(home)
-    integer(c_int), intent(in) :: space
-    integer(c_int) :: home
-
-    home = space
-    if (.not. device_has_memory) home = space_host
-  end function home_of
 
 end module coherent_storage_mod

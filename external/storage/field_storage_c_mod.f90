@@ -1,12 +1,13 @@
 !> Owns the interface for C, by which programs in other languages own or use field storages.
 !>
 !> A storage is known by a handle, which `field_storage_make` gives and `field_storage_free` takes.
-!> Every function returns a code of `storage_words_mod`, 0 if all is well; `field_storage_error` says
-!> what was wrong. Fortran code that is called with a handle finds the storage by `find_storage`.
+!> Every function returns a code of `storage_words_mod`, 0 if all is well; `field_storage_error`
+!> says what was wrong. Fortran code that is called with a handle finds the storage by
+!> `find_storage`.
 module field_storage_c_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int64_t, c_loc, &
-                                         c_null_char, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int64_t, &
+                                         c_loc, c_null_char, c_null_ptr, c_ptr
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
   use storage_device_mod, only: device_kind
@@ -231,8 +232,8 @@ contains
     if (associated(storage)) call storage%set_clean(depth, status)
   end function set_clean
 
-  !> Set what there is to know of one space: the address of the copy there, and whether it is current,
-  !> 0 or 1.
+  !> Set what there is to know of one space: the address of the copy there, and whether it is
+  !> current, 0 or 1.
   function ask(handle, space, address, valid) bind(c, name='field_storage_ask') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: space

@@ -1,5 +1,5 @@
-!> Owns the type that models use for the values of a field: a coherent storage with an element type,
-!> extents, and windows that are Fortran arrays.
+!> Owns the type that models use for the values of a field: a coherent storage with an element
+!> type, extents, and windows that are Fortran arrays.
 module field_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
@@ -143,7 +143,7 @@ contains
     end select
   end function element_bytes
 
-  ! -- windows: one for each element type and number of dimensions -----------------------------------
+  ! -- windows: one for each element type and number of dimensions ---------------------------------
   !
   ! A window shows the values to code for a space, between an acquire and its release there. Errors:
   ! 206 if nobody has access there, 220 if the storage has other elements or dimensions. The text of
@@ -209,7 +209,7 @@ contains
     include 'window_body.inc'
   end subroutine window_logical_2
 
-  ! -- private ---------------------------------------------------------------------------------------
+  ! -- private -------------------------------------------------------------------------------------
 
   !> Return the address for a window, null where it is refused.
   function window_address(self, space, element, dimensions, status) result(address)

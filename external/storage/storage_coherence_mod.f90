@@ -320,7 +320,7 @@ contains
   pure subroutine set_dirty(self)
     class(coherence_type), intent(inout) :: self
 
-    self%halo_dirty = .true.
+    if (allocated(self%halo_dirty)) self%halo_dirty = .true.
   end subroutine set_dirty
 
   !> Note that the halo is current up to a depth; what is beyond stays as it is.

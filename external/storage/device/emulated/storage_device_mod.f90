@@ -1,7 +1,7 @@
 !> Owns a device for machines without one: separate memory of the host, spoilt when it is stale.
 !>
-!> Kernels for the device run on the host and work on that memory, so that a transfer that is missing
-!> gives wrong answers, as it would on a device. OpenACC directives may be compiled or not.
+!> Kernels for the device run on the host and work on that memory, so that a transfer that is
+!> missing gives wrong answers, as it would on a device. OpenACC directives may be compiled or not.
 module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_ptr, c_size_t

@@ -1,0 +1,154 @@
+"""The storage library in Fortran: what its programs compute, print and refuse, for every device.
+
+The programs are files in `programs/`. Those that begin with `stops_at_` stop with the sentence that
+their first line names; the others check themselves or print.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from runtime.storage_fortran.builds import (
+    DEVICES,
+    FLAGS,
+    HERE,
+    LIBRARY,
+    SECONDS_FOR_A_COMMAND,
+    run,
+)
+from runtime.storage_fortran.conftest import Build
+
+PROGRAMS = HERE / "programs"
+STOPPING = sorted(PROGRAMS.glob("stops_at_*.f90"))
+SOURCES = sorted(LIBRARY.glob("**/*.f90"))
+DEVICE_FOLDERS = ("device/openacc/", "device/emulated/")
+NOTHING_MOVED = "0 transfers to the device (0 B), 0 to the host (0 B), 0 avoided"
+Done = subprocess.CompletedProcess[str]
+
+STATISTICS = """\
+first: 1 transfers to the device (80 B), 1 to the host (80 B), 3 avoided
+first: 1 exchanges, 3 messages (48 B)
+second: 1 transfers to the device (40 B), 1 to the host (40 B), 2 avoided
+second: 0 exchanges, 0 messages (0 B)
+all: 2 transfers to the device (120 B), 2 to the host (120 B), 5 avoided
+all: 1 exchanges, 3 messages (48 B)
+first: 0 transfers to the device (0 B), 0 to the host (0 B), 0 avoided
+first: 0 exchanges, 0 messages (0 B)
+2
+all: 0 transfers to the device (0 B), 0 to the host (0 B), 0 avoided
+all: 0 exchanges, 0 messages (0 B)
+"""
+
+EXAMPLE = """\
+total heat: 100.000000
+even: 1 transfers to the device (8016 B), 1 to the host (8016 B), 29 avoided
+even: 10 exchanges, 20 messages (160 B)
+all fields: 2 transfers to the device (16032 B), 1 to the host (8016 B), 58 avoided
+all fields: 20 exchanges, 40 messages (320 B)
+"""
+EXAMPLE_IN_ONE_MEMORY = re.sub(r"\d+ transfers to the device.*", NOTHING_MOVED, EXAMPLE)
+
+
+def done_by(source: Path, build: Build, kind: str, folder: Path) -> Done:
+    """Compile a program with the library for a kind of device, run it, and return what it did."""
+    library = build(kind).parent
+    sources = [PROGRAMS / "checks_mod.f90", source]
+    flags = [*FLAGS.split(), *(["-fopenacc"] if kind == "openacc" else [])]
+    program = folder / "program"
+    command = ["gfortran", *flags, f"-I{library}", f"-J{folder}", *map(str, sources)]
+    assert not run([*command, str(library / "libfield_storage.a"), "-o", str(program)])
+    return subprocess.run(
+        [program], capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
+    )
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("kind", DEVICES)
+@pytest.mark.parametrize("name", ["windows", "halos"])
+def test_a_program_finds_what_it_checks(build: Build, tmp_path: Path, name: str, kind: str) -> None:
+    done = done_by(PROGRAMS / f"{name}.f90", build, kind, tmp_path)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.fortran
+def test_what_is_stale_is_spoilt_on_an_emulated_device(build: Build, tmp_path: Path) -> None:
+    done = done_by(PROGRAMS / "poison.f90", build, "emulated", tmp_path)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("kind", ["emulated", "openacc"])
+def test_statistics_are_printed_for_one_and_for_all(
+    build: Build, tmp_path: Path, kind: str
+) -> None:
+    done = done_by(PROGRAMS / "statistics.f90", build, kind, tmp_path)
+    assert (done.stdout, done.stderr, done.returncode) == (STATISTICS, "", 0)
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("source", STOPPING, ids=lambda source: source.stem)
+def test_an_error_that_nobody_asks_for_stops_the_program(
+    build: Build, tmp_path: Path, source: Path
+) -> None:
+    expected = source.read_text(encoding="utf-8").splitlines()[0].removeprefix("! expect: ")
+    done = done_by(source, build, "emulated", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == expected
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("kind", DEVICES)
+def test_the_example_computes_the_same_on_every_device(build: Build, kind: str) -> None:
+    folder = build(kind).parent
+    words = [f"BUILD={folder}", f"DEVICE={kind}", f"FFLAGS={FLAGS}"]
+    run(["make", "-s", "-C", str(LIBRARY), *words, "example"])
+    printed = run([str(folder / "example")])
+    assert printed == (EXAMPLE_IN_ONE_MEMORY if kind == "none" else EXAMPLE)
+
+
+def test_every_source_file_is_in_the_list() -> None:
+    listed = (LIBRARY / "files.txt").read_text(encoding="utf-8").split()
+    present = {path.relative_to(LIBRARY).as_posix() for path in SOURCES} - {"example.f90"}
+    assert set(listed) == {name for name in present if not name.startswith(DEVICE_FOLDERS)}
+    assert len(listed) == len(set(listed))
+
+
+def test_every_module_is_listed_after_those_that_it_uses() -> None:
+    known: set[str] = set()
+    for name in (LIBRARY / "files.txt").read_text(encoding="utf-8").split():
+        text = (LIBRARY / name).read_text(encoding="utf-8")
+        used = set(re.findall(r"^ *use (\w+)", text, re.MULTILINE))
+        assert used <= known, name
+        known |= set(re.findall(r"^module (\w+)$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name + "/" + path.stem)
+def test_a_source_file_keeps_the_rules_of_the_house(source: Path) -> None:
+    lines = source.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("!> Owns ")
+    assert len(lines) <= 600
+    assert max(map(len, lines)) <= 100
+    modules = sum(bool(re.match(r"module \w+$", line)) for line in lines)
+    assert modules == 1
+    assert lines.count("  private") + lines.count("  public") == modules
+    programs = sum(line.startswith("program ") for line in lines)
+    assert lines.count("  implicit none") == modules + programs
+
+
+def test_all_devices_look_the_same() -> None:
+    """What the module of one device offers, the others offer with the same dummy arguments."""
+    declared = re.compile(
+        r"^  (?:(?:pure )?(?:subroutine|function) .*|  \w[^:!\n]*intent\(\w+\) :: .*)$",
+        re.MULTILINE,
+    )
+    texts = [
+        (LIBRARY / "device" / kind / "storage_device_mod.f90").read_text(encoding="utf-8")
+        for kind in DEVICES
+    ]
+    offered = [declared.findall(text.partition("contains\n")[2]) for text in texts]
+    assert offered[0]
+    assert offered[0] == offered[1] == offered[2]
