@@ -15,7 +15,6 @@ import pytest
 
 from runtime.gocean_suite import (
     ALGORITHMS,
-    build_infrastructure,
     build_program,
     build_support,
     generate,
@@ -38,10 +37,10 @@ Reader = Callable[[Mode, int, str], Answers]
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def parts(gocean_library: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return the folders of the compiled infrastructure and of all that the programs share."""
-    library = build_infrastructure(tmp_path_factory.mktemp("gocean"))
-    return library, build_support(library, tmp_path_factory.mktemp("gocean_support"))
+    support = build_support(gocean_library, tmp_path_factory.mktemp("gocean_support"))
+    return gocean_library, support
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
 !> Runs algorithms on a domain with borders, and on a periodic one if ranks are distributed.
 !>
-!> The words of the command line: how the generated code was made, which is "serial" if it exchanges
-!> nothing; how the domain is cut, "x", "y" or "best"; and a file with a line for each run: a number,
-!> what is done to the exchange of this number (none, drop, shorten) and the algorithm to run with
-!> it. A fourth word, "digests", asks for one number from each run in place of all answers.
+!> The words of the command line: how the generated code was made, which is "serial" if it has no
+!> exchanges; how the domain is cut, "x", "y" or "best"; and a file with a line for each run: a
+!> number, what is done to the exchange of this number (none, drop, shorten) and the algorithm to
+!> run with it. A fourth word, "digests", asks for one number from each run, not for all answers.
 program main
 
   use gocean_mod, only: gocean_finalise, gocean_initialise

@@ -1,4 +1,4 @@
-!> Owns what the GOcean programs of this folder have in common: grids, fields with known values, answers.
+!> Owns what the runs of the GOcean algorithms have in common: grids, fields, answers.
 !>
 !> Fields start with numbers that follow from the place of a point in the domain, so that they are
 !> the same however it is cut; points that a rank does not own are NaN until they are exchanged. The
