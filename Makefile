@@ -22,7 +22,7 @@ export PATH := $(abspath $(dir $(PY))):$(PATH)
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
-demo: $(READY) tools  ## compile a realistic algorithm and show why each exchange is there
+demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two ranks
 	examples/lfric/demo/run
 
 test: $(READY) tools  ## run every test that this machine can run

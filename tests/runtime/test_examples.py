@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -48,18 +49,31 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def advection(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
-    return runner("advection", "tracer", tools, tmp_path_factory.mktemp("advection"))
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return what makes a folder to build in; all of them share one library."""
+    library = tmp_path_factory.mktemp("library")
+
+    def make(name: str) -> Path:
+        build = tmp_path_factory.mktemp(name)
+        (build / "library").symlink_to(library)
+        return build
+
+    return make
 
 
 @pytest.fixture(scope="session")
-def waves(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
-    return runner("shallow_water", "surface", tools, tmp_path_factory.mktemp("waves"))
+def advection(tools: Path, builds: Callable[[str], Path]) -> Example:
+    return runner("advection", "tracer", tools, builds("advection"))
 
 
 @pytest.fixture(scope="session")
-def multigrid(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Example:
-    return runner("multigrid", "spread", tools, tmp_path_factory.mktemp("multigrid"))
+def waves(tools: Path, builds: Callable[[str], Path]) -> Example:
+    return runner("shallow_water", "surface", tools, builds("waves"))
+
+
+@pytest.fixture(scope="session")
+def multigrid(tools: Path, builds: Callable[[str], Path]) -> Example:
+    return runner("multigrid", "spread", tools, builds("multigrid"))
 
 
 def runner(name: str, answers: str, tools: Path, build: Path) -> Example:
@@ -132,7 +146,7 @@ def test_multigrid_spreads_what_there_is_and_loses_nothing(multigrid: Example, r
     assert wanted == pytest.approx(3.0, rel=1e-12)
     assert total == pytest.approx(wanted, rel=1e-8)
     residuals = [residual for *_, residual in states]
-    later = zip(residuals, residuals[1:], strict=False)
+    later = pairwise(residuals)
     assert all(after < before / 3 for before, after in later), "every cycle takes its share"
 
 
