@@ -1,0 +1,132 @@
+"""A machine that runs schedules over a small grid, point by point, as they say.
+
+It knows nothing of dependences. A kernel puts at its point a number that depends on all that it
+looks at, on the point and on the call, so that a value that is read too early or too late changes
+what comes after. At one point in five it writes nothing, which `go_write` does not forbid.
+Iterations that run in parallel take place backwards, or shuffled.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
+from psyclone_storage.ir.schedule import (
+    Axis,
+    Construct,
+    KernelCall,
+    Loop,
+    Over,
+    Schedule,
+    Statement,
+)
+
+FIRST, LAST_ROW, LAST_COLUMN = 4, 9, 10
+WIDTH = 3
+PRIME = 10007
+
+Order = Callable[[list[int]], list[int]]
+Values = dict[str, dict[tuple[int, int], int]]
+
+TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
+INSIDE = (Over.ROWS_OF_TILE, Over.COLUMNS_OF_TILE)
+
+
+def backwards(numbers: list[int]) -> list[int]:
+    """Return the iterations of a parallel loop from last to first."""
+    return numbers[::-1]
+
+
+def shuffled(seed: int) -> Order:
+    """Return what puts the iterations of a parallel loop into some other order."""
+    rng = random.Random(seed)
+
+    def order(numbers: list[int]) -> list[int]:
+        return rng.sample(numbers, len(numbers))
+
+    return order
+
+
+def start_values(names: Sequence[str]) -> Values:
+    """Return a number for every point of every field, halo included."""
+    return {
+        name: {
+            (i, j): (7919 * at + 131 * i + 17 * j * j + 3) % PRIME
+            for i in range(FIRST - WIDTH, LAST_COLUMN + WIDTH + 1)
+            for j in range(FIRST - WIDTH, LAST_ROW + WIDTH + 1)
+        }
+        for at, name in enumerate(names)
+    }
+
+
+def run(schedule: Schedule, order: Order = list) -> Values:
+    """Return the fields, and the scalars as fields of one point, after `schedule`."""
+    values = start_values([datum.name for datum in schedule.data])
+    machine = _Machine(values, order)
+    for statement in schedule.body:
+        machine.do(statement, parallel=False)
+    return values
+
+
+@dataclass
+class _Machine:
+    values: Values
+    order: Order
+    point: dict[Axis, int] = field(default_factory=dict)
+    tile: dict[Axis, int] = field(default_factory=dict)
+
+    def do(self, statement: Statement, *, parallel: bool) -> None:
+        match statement:
+            case Construct(directive=directive, body=body):
+                for inside in body:
+                    self.do(inside, parallel=directive.shares_work)
+            case Loop():
+                self._loop(statement, parallel)
+            case KernelCall():
+                self._call(statement)
+            case _:
+                raise AssertionError(f"{statement.uid} is nothing that one process does")
+
+    def _loop(self, loop: Loop, parallel: bool) -> None:
+        axis = loop.over.axis
+        assert axis is not None
+        last = LAST_COLUMN if axis is Axis.EAST else LAST_ROW
+        if loop.over in TILES:
+            numbers = list(range(FIRST, last + 1, loop.tile))
+        elif loop.over in INSIDE:
+            start = self.tile[axis]
+            numbers = list(range(start, min(start + loop.tile - 1, last) + 1))
+        else:
+            numbers = list(range(FIRST, last + 1))
+        for number in self.order(numbers) if parallel else numbers:
+            (self.tile if loop.over in TILES else self.point)[axis] = number
+            for inside in loop.body:
+                self.do(inside, parallel=False)
+
+    def _call(self, call: KernelCall) -> None:
+        here = (self.point[Axis.EAST], self.point[Axis.NORTH])
+        pairs = list(zip(call.kernel.args, call.args, strict=True))
+        total = 11 * here[0] + 29 * here[1] + sum(map(ord, call.uid))
+        for at, (described, actual) in enumerate(pairs, start=1):
+            if described.access.reads and actual.datum is not None:
+                for place in sorted(_places(described, here)):
+                    total = (total * 31 + at * self.values[actual.datum][place]) % PRIME
+        if sum(here) % 5 == 0:
+            return
+        for at, (described, actual) in enumerate(pairs, start=1):
+            if described.access.writes and actual.datum is not None:
+                (place, *_) = sorted(_places(described, here, own=True))
+                self.values[actual.datum][place] = (total + at) % PRIME
+
+
+def _places(
+    described: KernelArg, here: tuple[int, int], *, own: bool = False
+) -> set[tuple[int, int]]:
+    if described.kind is not ArgKind.FIELD:
+        return {(FIRST, FIRST)}
+    offsets = {(0, 0)}
+    if isinstance(described.stencil, GridStencil) and not own:
+        offsets |= set(described.stencil.offsets)
+    return {(here[0] + i, here[1] + j) for i, j in offsets}

@@ -1,0 +1,172 @@
+"""Steps on loops over a grid against a machine that runs what they make, point by point.
+
+Whatever is accepted leaves every value as it was, threads in any order included. What is refused
+for the sake of dependences is done by force here, and then some value does change.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from gocean_programs import kernel, schedule
+from properties.grid_machine import Values, backwards, run, shuffled
+from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.schedule import Construct, Directive, Loop, Schedule
+from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.transform.catalogue import STEPS
+from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.openmp import ParallelDo
+from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.swap import SwapLoops
+from psyclone_storage.transform.tile import TileLoops
+from psyclone_storage.transform.workbench import Workbench
+
+RULES = GoceanRules()
+STENCILS = {
+    "here": "go_pointwise",
+    "west": "go_stencil(000,110,000)",
+    "east": "go_stencil(000,013,000)",
+    "south": "go_stencil(000,010,020)",
+    "north": "go_stencil(010,010,000)",
+    "northwest": "go_stencil(100,010,000)",
+    "southwest": "go_stencil(000,010,200)",
+    "cross": "go_stencil(010,111,010)",
+}
+KERNELS: Mapping[str, Kernel] = {
+    **{
+        f"set_{name}": kernel(
+            "go_write, go_ct, go_pointwise", f"go_read, go_ct, {text}", name=f"set_{name}"
+        )
+        for name, text in STENCILS.items()
+    },
+    **{
+        f"change_{name}": kernel(f"go_readwrite, go_ct, {text}", name=f"change_{name}")
+        for name, text in STENCILS.items()
+    },
+    "count": kernel(
+        "go_write, go_ct, go_pointwise", "go_readwrite, go_i_scalar, go_pointwise", name="count"
+    ),
+}
+ON_LOOPS = (
+    "fuse", "swap-loops", "tile-loops", "chunk-loop", "openmp-parallel-do", "openmp-do",
+    "openmp-parallel", "move",
+)  # fmt: skip
+CASES, STEPS_TRIED = 300, 12
+
+
+def random_invoke(rng: random.Random) -> str:
+    calls = []
+    for _ in range(rng.randint(1, 4)):
+        name = rng.choice(sorted(KERNELS))
+        first, second = rng.sample("abc", 2)
+        args = "n" if name == "count" else second
+        calls.append(
+            f"{name}({first})" if name.startswith("change") else f"{name}({first}, {args})"
+        )
+    return ", ".join(calls)
+
+
+def random_step(rng: random.Random, bench: Workbench) -> Step | None:
+    kind = STEPS[rng.choice(ON_LOOPS)]
+    if kind.name == "move":
+        uids = [item.uid for item in bench.schedule.body]
+        return kind(statement=rng.choice(uids), target=rng.choice(uids))
+    places = list(kind.places(bench.schedule))
+    if not places:
+        return None
+    options: dict[str, object] = {}
+    if kind is FuseLoops:
+        options["in_order"] = rng.random() < 0.7
+    if kind is TileLoops:
+        options |= {"rows": rng.randint(1, 4), "columns": rng.randint(1, 4)}
+    if kind.name == "chunk-loop":
+        options["size"] = rng.randint(1, 4)
+    return kind(**rng.choice(places), **options)
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_what_is_accepted_changes_no_value(seed: int) -> None:
+    rng = random.Random(seed)
+    start = schedule(KERNELS, random_invoke(rng), distributed=False)
+    bench, expected = Workbench(start, RULES), run(start)
+    for _ in range(STEPS_TRIED):
+        step = random_step(rng, bench)
+        if step is not None and not bench.check(step):
+            bench.apply(step)
+    made = bench.schedule
+    assert run(made) == expected
+    if not check_finished(made):
+        assert run(made, backwards) == expected
+        assert run(made, shuffled(seed)) == expected
+    while bench.history:
+        bench.undo()
+    assert bench.schedule == start
+
+
+# ---------------------------------------------------------------------------- refusals
+
+PAIRS = [
+    f"{one}, {two}"
+    for one, two in product(
+        [f"set_{name}(a, b)" for name in STENCILS] + ["change_south(a)", "count(a, n)"],
+        [f"set_{name}(c, a)" for name in STENCILS]
+        + [f"set_{name}(b, c)" for name in STENCILS]
+        + ["change_north(a)", "count(c, n)"],
+    )
+]
+SINGLE = [f"change_{name}(a)" for name in STENCILS] + ["set_cross(a, b)", "count(a, n)"]
+
+Force = Callable[[Schedule], Schedule]
+
+
+def fused(made: Schedule) -> Schedule:
+    one, two = made.body
+    assert isinstance(one, Loop)
+    assert isinstance(two, Loop)
+    return replace(made, body=(replace(one, body=one.body + two.body),))
+
+
+def swapped(made: Schedule) -> Schedule:
+    (outer,) = made.body
+    assert isinstance(outer, Loop)
+    (inner,) = outer.body
+    assert isinstance(inner, Loop)
+    return replace(made, body=(replace(inner, body=(replace(outer, body=inner.body),)),))
+
+
+def in_parallel(uid: str) -> Force:
+    def force(made: Schedule) -> Schedule:
+        loop = next(item for item in statements(made) if item.uid == uid)
+        return replaced(made, uid, Construct("team", Directive.OMP_PARALLEL_DO, (loop,)))
+
+    return force
+
+
+def forced() -> Iterator[tuple[str, Step, Force]]:
+    """Yield every invoke with a step and with what does the same without asking."""
+    for calls in PAIRS:
+        yield calls, FuseLoops("loop1", "loop2", in_order=True), fused
+    for calls in SINGLE:
+        yield calls, SwapLoops("loop1"), swapped
+        for uid in ("loop1", "columns@loop1"):
+            yield calls, ParallelDo(uid), in_parallel(uid)
+
+
+def test_every_refusal_has_a_value_that_would_change() -> None:
+    """It holds in both directions: what changes nothing is not refused."""
+    refused = 0
+    for calls, step, force in forced():
+        start = schedule(KERNELS, calls, distributed=False)
+        expected: Values = run(start)
+        outcomes = [run(force(start), order) for order in (list, backwards)]
+        differs = any(outcome != expected for outcome in outcomes)
+        assert bool(step.check(start, RULES)) is differs, (calls, step)
+        refused += differs
+    assert 40 < refused < len(PAIRS)
