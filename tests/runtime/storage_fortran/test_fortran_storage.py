@@ -25,6 +25,8 @@ from runtime.storage_fortran.conftest import Build
 PROGRAMS = HERE / "programs"
 STOPPING = sorted(PROGRAMS.glob("stops_at_*.f90"))
 SOURCES = sorted(LIBRARY.glob("**/*.f90"))
+REFERENCE = LIBRARY.parents[1] / "docs" / "reference" / "fortran-storage.md"
+NOT_FOR_USERS = {"assignment", "is_usable"}
 DEVICE_FOLDERS = ("device/openacc/", "device/emulated/")
 NOTHING_MOVED = "0 transfers to the device (0 B), 0 to the host (0 B), 0 avoided"
 Done = subprocess.CompletedProcess[str]
@@ -152,3 +154,24 @@ def test_all_devices_look_the_same() -> None:
     offered = [declared.findall(text.partition("contains\n")[2]) for text in texts]
     assert offered[0]
     assert offered[0] == offered[1] == offered[2]
+
+
+def test_the_reference_page_names_everything_that_is_public() -> None:
+    page = REFERENCE.read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    of_types = [
+        text.partition(f":: {name}\n")[2].partition("end type")[0]
+        for name in (
+            "coherent_storage_type",
+            "extends(coherent_storage_type) :: field_storage_type",
+        )
+    ]
+    public = re.findall(r"procedure, public :: (\w+)", "".join(of_types))
+    generic = re.findall(r"generic, public :: (\w+)", "".join(of_types))
+    for_c = re.findall(r"bind\(c, name='(field_storage_\w+)'\)", text)
+    words = re.findall(r":: ((?:space|access|element|error)_.*)$", text, re.MULTILINE)
+    codes = re.findall(r"(error_\w+) = (\d+)", text)
+    named = {*public, *generic, *for_c, *re.findall(r"\w+_\w+(?= = \d)", " ".join(words))}
+    assert len(named) > 60
+    assert not [name for name in sorted(named - NOT_FOR_USERS) if f"`{name}`" not in page]
+    assert not [code for code in codes if f"| {code[1]} | `{code[0]}` |" not in page]
