@@ -199,7 +199,7 @@ CODES: dict[str, str] = {
     "T063": "The bounds of loops in a kernel do not allow a step.",
     "T065": "The statements of a kernel cannot take the place of its call.",
     "T067": "There is nothing in a kernel that a step would change.",
-    "T054": "A kernel that is to get a directive has it already.",
+    "T054": "A kernel is already what a step would make of it.",
     "T055": "A kernel for a device may use what is not on the device.",
     "T056": "A kernel cannot be taken out of its module.",
     "T057": "An option of a step on kernels has a value that it cannot have.",

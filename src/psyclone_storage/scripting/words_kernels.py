@@ -55,8 +55,6 @@ NAMES: Mapping[type[Transformation], str] = {
     },
     AssignInLoops: "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
     WriteRanges: "Reference2ArrayRangeTrans",
-    Unsupported: """
-        Dynamo0p3KernelConstTrans InlineTrans KernelModuleInlineTrans LFRicKernelConstTrans
-    """,
+    Unsupported: "InlineTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""

@@ -9,7 +9,7 @@ from psyclone_storage.scripting.transformation import Transformation, Unsupporte
 NAMES: Mapping[type[Transformation], str] = {
     Unsupported: """
         ACCDataTrans ACCEnterDataTrans ACCKernelsTrans ACCLoopTrans ACCParallelTrans
-        ACCRoutineTrans ACCUpdateTrans
+        ACCUpdateTrans
     """,
 }
 """What PSyclone calls each of them, in both of its generations."""

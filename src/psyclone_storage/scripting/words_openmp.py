@@ -49,7 +49,7 @@ NAMES: Mapping[type[Transformation], str] = {
     """,
     ParallelRegion: "OMPParallelTrans",
     Unsupported: """
-        OMPDeclareTargetTrans OMPMasterTrans OMPSingleTrans OMPTargetTrans OMPTaskTrans
+        OMPMasterTrans OMPSingleTrans OMPTargetTrans OMPTaskTrans
         OMPTaskloopTrans OMPTaskwaitTrans
     """,
 }

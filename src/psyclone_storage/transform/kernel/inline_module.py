@@ -53,7 +53,7 @@ class InlineKernelModule:
             return problems
         code = code_of(schedule, self.call)
         if code.inlined:
-            return (Diagnostic("T056", f"'{code.name}' is in the PSy layer already."),)
+            return (Diagnostic("T054", f"'{code.name}' is in the PSy layer already."),)
         around = surroundings(code)
         reasons = []
         for names, what in ((around.procedures, "calls"), (around.others, "uses")):

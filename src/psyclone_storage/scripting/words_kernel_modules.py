@@ -1,0 +1,151 @@
+"""PSyclone's names for what makes a kernel one of the caller's own: inlining, directives, sizes.
+
+Each takes a kernel call, or anything with kernels below: then all of them but built-ins change, or
+none. A kernel that is as it should be already stays as it is.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.transformation import (
+    Nodes,
+    Options,
+    Transformation,
+    TransformationError,
+)
+from psyclone_storage.scripting.views import KernelCall, Place, Schedule
+from psyclone_storage.transform.kernel.constants import SetKernelConstants
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
+from psyclone_storage.transform.step import Reasons, Step
+
+
+class OnKernels(Transformation):
+    """Change every kernel that is given or lies below what is given."""
+
+    def apply(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> tuple[Schedule, Step | None]:
+        """Change the kernels; return the schedule, and the last step unless nothing was to do.
+
+        Raises:
+            TransformationError: all reasons against the change of any of them.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        bench, last = nodes[0].session.bench, None
+        for step in self._checked(nodes, chosen):
+            bench.apply(step)
+            last = step
+        return nodes[0].schedule, last
+
+    def validate(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> None:
+        """Raise what `apply` would raise.
+
+        Raises:
+            TransformationError: all reasons against the change of any of them.
+        """
+        nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
+        self._checked(nodes, chosen)
+
+    @abstractmethod
+    def _step_for(self, uid: str, options: Options) -> Step:
+        """Return the step that changes the kernel of the call `uid`."""
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return self._step_for(nodes[0].uid, options)
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T054" for reason in reasons)
+
+    def _checked(self, nodes: tuple[Place, ...], options: Options) -> list[Step]:
+        """Return the steps that have anything to do."""
+        bench, steps, problems = nodes[0].session.bench, [], []
+        for uid in _calls(nodes):
+            step = self._step_for(uid, options)
+            reasons = bench.check(step)
+            if not reasons:
+                steps.append(step)
+            elif not self._is_idle(reasons):
+                problems += reasons
+        if problems:
+            raise TransformationError(*problems)
+        return steps
+
+
+class InlineModule(OnKernels):
+    """Copy kernels into the PSy layer."""
+
+    options: Mapping[str, object] = {"inline": True, "update_all": True}
+
+    def _step_for(self, uid: str, options: Options) -> Step:
+        if not options["inline"]:
+            message = f"'{self.name}' does not take a kernel out of the PSy layer: undo the step."
+            raise TransformationError(Diagnostic("T015", message))
+        return InlineKernelModule(uid)
+
+
+class AccRoutine(OnKernels):
+    """Make kernels callable from OpenACC code."""
+
+    options: Mapping[str, object] = {"force": False, "parallelism": "seq"}
+
+    def _step_for(self, uid: str, options: Options) -> Step:
+        return MakeAccRoutine(uid, str(options["parallelism"]).lower(), bool(options["force"]))
+
+
+class DeclareForTarget(OnKernels):
+    """Make kernels callable from OpenMP code on a device."""
+
+    options: Mapping[str, object] = {"force": False}
+
+    def _step_for(self, uid: str, options: Options) -> Step:
+        return DeclareTarget(uid, bool(options["force"]))
+
+
+class KernelConstants(OnKernels):
+    """Make sizes constants of kernels."""
+
+    options: Mapping[str, object] = {
+        "cellshape": "quadrilateral",
+        "element_order": None,
+        "element_order_h": None,
+        "element_order_v": None,
+        "number_of_layers": None,
+        "quadrature": False,
+    }
+
+    def _step_for(self, uid: str, options: Options) -> Step:
+        if str(options["cellshape"]).lower() != "quadrilateral":
+            message = f"'{self.name}' knows quadrilateral cells alone."
+            raise TransformationError(Diagnostic("T015", message))
+        names = ("number_of_layers", "element_order", "element_order_h", "element_order_v")
+        given = {name: options[name] for name in names if options[name] is not None}
+        if wrong := [name for name, value in given.items() if not isinstance(value, int)]:
+            message = f"The option '{wrong[0]}' of '{self.name}' is a whole number."
+            raise TransformationError(Diagnostic("T057", message))
+        sizes = {name: value for name, value in given.items() if isinstance(value, int)}
+        return SetKernelConstants(uid, quadrature=bool(options["quadrature"]), **sizes)
+
+
+def _calls(nodes: tuple[Place, ...]) -> list[str]:
+    """Return the calls that are given, and those of kernels below what else is given."""
+    found: dict[str, None] = {}
+    for node in nodes:
+        for call in node.walk(KernelCall):
+            if call == node or not call.is_builtin:
+                found[call.uid] = None
+    return list(found)
+
+
+NAMES: Mapping[type[Transformation], str] = {
+    InlineModule: "KernelModuleInlineTrans",
+    AccRoutine: "ACCRoutineTrans",
+    DeclareForTarget: "OMPDeclareTargetTrans",
+    KernelConstants: "Dynamo0p3KernelConstTrans LFRicKernelConstTrans",
+}
+"""What PSyclone calls each of them, in both of its generations."""

@@ -1,0 +1,121 @@
+"""The folder of changed kernels, with many commands at work on it at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.cli.kernel_folder import KernelFolder
+from psyclone_storage.driver.placing import KernelText
+
+PROCESSES = 100
+
+
+def kernel(number: int) -> KernelText:
+    module = f"work_{number}_mod"
+    return KernelText(module, f"module {module}\n" + "! much text\n" * 2000 + "end module\n")
+
+
+def other(number: int) -> KernelText:
+    return KernelText(kernel(number).module, "module other\nend module\n")
+
+
+def is_whole(path: Path) -> bool:
+    return path.read_text() == kernel(int(path.stem.split("_")[1])).text
+
+
+def work(folder: Path, single: bool, start: object, results: object) -> None:
+    """Claim and write a kernel as soon as all others are ready to, and look at all that is there."""
+    start.wait()  # type: ignore[attr-defined]
+    kernels = KernelFolder(folder, single=single)
+    number = kernels.claim("work", kernel)
+    kernels.deliver()
+    whole = all(map(is_whole, folder.glob("*.f90")))
+    results.put((number, whole))  # type: ignore[attr-defined]
+
+
+def numbers_of_all(folder: Path, *, single: bool) -> list[int]:
+    context = multiprocessing.get_context("fork")
+    start, results = context.Barrier(PROCESSES), context.Queue()
+    processes = [
+        context.Process(target=work, args=(folder, single, start, results))
+        for _ in range(PROCESSES)
+    ]
+    for process in processes:
+        process.start()
+    found = [results.get(timeout=60) for _ in processes]
+    for process in processes:
+        process.join()
+    assert all(whole for _, whole in found)
+    return sorted(number for number, _ in found)
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_hundred_commands_have_a_hundred_kernels(tmp_path: Path) -> None:
+    assert numbers_of_all(tmp_path, single=False) == list(range(PROCESSES))
+    assert names_in(tmp_path) == sorted(f"work_{number}_mod.f90" for number in range(PROCESSES))
+    assert (tmp_path / "work_7_mod.f90").read_text() == kernel(7).text
+
+
+def test_a_hundred_commands_share_one_kernel(tmp_path: Path) -> None:
+    assert numbers_of_all(tmp_path, single=True) == [0] * PROCESSES
+    assert names_in(tmp_path) == ["work_0_mod.f90"]
+
+
+def test_numbers_go_on_where_an_earlier_build_ended(tmp_path: Path) -> None:
+    (tmp_path / "work_0_mod.f90").write_text("")
+    kernels = KernelFolder(tmp_path, single=False)
+    assert [kernels.claim("work", kernel) for _ in range(2)] == [1, 2]
+
+
+def test_what_fails_takes_its_files_away_and_no_others(tmp_path: Path) -> None:
+    KernelFolder(tmp_path, single=False).claim("work", kernel)
+    failing = KernelFolder(tmp_path, single=False)
+    failing.claim("work", kernel)
+    failing.discard()
+    assert names_in(tmp_path) == ["work_0_mod.f90"]
+
+
+def test_a_shared_kernel_is_not_written_before_the_end(tmp_path: Path) -> None:
+    kernels = KernelFolder(tmp_path / "new", single=True)
+    kernels.claim("work", kernel)
+    assert not (tmp_path / "new").exists()
+    assert kernels.deliver() == (tmp_path / "new" / "work_0_mod.f90",)
+
+
+def test_a_shared_kernel_must_be_the_same_for_all(tmp_path: Path) -> None:
+    kernels = KernelFolder(tmp_path, single=True)
+    kernels.claim("work", kernel)
+    with pytest.raises(CompileError, match="L015"):
+        kernels.claim("work", other)
+    kernels.deliver()
+    with pytest.raises(CompileError, match="L015"):
+        KernelFolder(tmp_path, single=True).claim("work", other)
+
+
+def test_a_shared_kernel_that_another_command_wrote_meanwhile_is_compared(tmp_path: Path) -> None:
+    late = KernelFolder(tmp_path, single=True)
+    late.claim("work", other)
+    early = KernelFolder(tmp_path, single=True)
+    early.claim("work", kernel)
+    early.deliver()
+    with pytest.raises(CompileError, match="L015"):
+        late.deliver()
+
+
+def test_a_kernel_that_needs_the_preprocessor_says_so_by_its_name(tmp_path: Path) -> None:
+    kernels = KernelFolder(tmp_path, single=False)
+    kernels.claim("work", lambda number: KernelText(f"work_{number}_mod", "#define X\n"))
+    assert names_in(tmp_path) == ["work_0_mod.F90"]
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match="L003"):
+        KernelFolder(tmp_path / "file", single=False).claim("work", kernel)

@@ -1,0 +1,119 @@
+"""Sizes that become constants of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.transform.kernel.constants import SetKernelConstants
+from psyclone_storage.transform.workbench import Workbench
+from unit.analysis.small import cells
+from unit.transform.benches import refused
+from unit.transform.kernel.kernel_benches import bench, printed
+
+INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
+SPACES = ("w0", "w1", "w2", "w2broken", "w2trace", "w2h", "w2v", "w3", "wtheta", "any_space_1")
+
+
+def dummy(role: Role, name: str, space: str = "") -> Dummy:
+    return Dummy(role, name, INTEGER, "in", space=space)
+
+
+DUMMIES = (
+    dummy(Role.NLAYERS, "nlayers"),
+    *(dummy(Role.NDF, f"ndf_{space}", space) for space in SPACES),
+    dummy(Role.UNDF, "undf_w3", "w3"),
+    dummy(Role.NPOINTS_XY, "np_xy"),
+    dummy(Role.NPOINTS_Z, "np_z"),
+)
+NAMES = ("nlayers", *(f"n_{space}" for space in SPACES), "undf", "np_xy", "np_z")
+TEXT = f"""module work_mod
+contains
+subroutine work_code({", ".join(NAMES)})
+integer(i_def), intent(in) :: {", ".join(NAMES)}
+end subroutine
+end module
+"""
+
+
+def work_on(text: str = TEXT) -> Workbench:
+    return bench(text, replace(cells("u inc w0"), dummies=DUMMIES))
+
+
+def constants(step: SetKernelConstants) -> dict[str, int]:
+    """Return the constants that `step` declares, and look that each argument is still passed."""
+    lines = printed(work_on(), step)
+    start = "integer(kind=i_def), parameter :: "
+    found = [line.removeprefix(start).split(" = ") for line in lines if line.startswith(start)]
+    values = {name: int(value) for name, value in found}
+    head = " ".join(lines).replace("&", "").partition(")")[0].partition("(")[2]
+    passed = head.replace(" ", "").split(",")
+    assert passed == [f"{name}_dummy" if name in values else name for name in NAMES]
+    return values
+
+
+def test_the_number_of_layers() -> None:
+    assert constants(SetKernelConstants("call1", number_of_layers=70)) == {"nlayers": 70}
+
+
+# Counted on a cube and on one that is divided once more, by hand.
+@pytest.mark.parametrize(
+    ("order", "dofs"),
+    [
+        (0, {"w0": 8, "w1": 12, "w2": 6, "w2broken": 6, "w2trace": 6, "w2h": 4, "w2v": 2,
+             "w3": 1, "wtheta": 2}),
+        (1, {"w0": 27, "w1": 54, "w2": 36, "w2broken": 36, "w2trace": 24, "w2h": 24, "w2v": 12,
+             "w3": 8, "wtheta": 12}),
+    ],
+)  # fmt: skip
+def test_the_dofs_of_a_cell(order: int, dofs: dict[str, int]) -> None:
+    values = constants(SetKernelConstants("call1", element_order=order))
+    assert values == {f"n_{space}": number for space, number in dofs.items()}
+
+
+def test_the_orders_may_differ() -> None:
+    values = constants(SetKernelConstants("call1", element_order_h=1, element_order_v=0))
+    assert (values["n_w3"], values["n_w2v"], values["n_w2h"], values["n_w0"]) == (4, 8, 12, 18)
+    assert values["n_w2"] == values["n_w2h"] + values["n_w2v"]
+
+
+def test_quadrature_points_follow_from_the_orders() -> None:
+    step = SetKernelConstants("call1", element_order_h=1, element_order_v=0, quadrature=True)
+    values = constants(step)
+    assert (values["np_xy"], values["np_z"]) == (16, 3)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        SetKernelConstants("call1"),
+        SetKernelConstants("call1", number_of_layers=0),
+        SetKernelConstants("call1", element_order=0, element_order_h=0),
+        SetKernelConstants("call1", element_order_h=1),
+        SetKernelConstants("call1", element_order=-2),
+        SetKernelConstants("call1", number_of_layers=3, quadrature=True),
+    ],
+)
+def test_sizes_that_cannot_be(step: SetKernelConstants) -> None:
+    assert set(refused(work_on(), step)) == {"T057"}
+
+
+def test_a_kernel_without_such_arguments() -> None:
+    work = bench(TEXT, cells("u inc w0"))
+    assert refused(work, SetKernelConstants("call1", number_of_layers=3)) == ["T058"]
+
+
+def test_a_size_whose_declaration_is_not_understood() -> None:
+    text = TEXT.replace("integer(i_def), intent(in) ::", "integer(i_def) nlayers; integer ")
+    text = text.replace("integer(i_def) nlayers;", "#ifdef X\ninteger :: nlayers\n#endif\n")
+    text = text.replace("integer  nlayers,", "integer ::")
+    assert refused(work_on(text), SetKernelConstants("call1", number_of_layers=3)) == ["T058"]
+
+
+def test_a_name_that_is_taken_is_not_given_again() -> None:
+    text = TEXT.replace("end subroutine", "nlayers_dummy = 1\nend subroutine", 1)
+    lines = printed(work_on(text), SetKernelConstants("call1", number_of_layers=3))
+    assert lines[0].startswith("subroutine work_code(nlayers_dummy_1, ")

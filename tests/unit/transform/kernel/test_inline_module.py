@@ -1,0 +1,72 @@
+"""Kernels that go into the PSy layer, with what they need of their module."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from unit.transform.benches import refused
+from unit.transform.kernel.kernel_benches import bench, module, printed
+
+STEP = InlineKernelModule("call1")
+
+
+def test_a_kernel_that_needs_nothing_stays_as_it_is() -> None:
+    work = bench(module())
+    lines = printed(work, STEP)
+    assert lines[0] == "subroutine work_code(n, a)"
+    call = work["call1"]
+    assert isinstance(call, KernelCall)
+    assert call.code is not None
+    assert call.code.inlined
+
+
+def test_constants_come_along_with_what_they_are_made_of() -> None:
+    above = "implicit none\ninteger, parameter :: two = 2, other = 3\nreal, parameter :: half = 1.0 / two"
+    lines = printed(bench(module("a(1) = half", "implicit none", above)), STEP)
+    assert lines[1:4] == [
+        "implicit none",
+        "integer, parameter :: two = 2",
+        "real, parameter :: half = 1.0 / two",
+    ]
+
+
+def test_imports_of_the_module_come_along_as_far_as_needed() -> None:
+    above = "use constants_mod, only: r_def, i_def\nuse other_mod, only: other"
+    lines = printed(bench(module("a(1) = 0.5_r_def", above=above)), STEP)
+    assert lines[1] == "use constants_mod, only: r_def"
+    assert not any("other" in line for line in lines)
+
+
+def test_a_module_that_is_imported_as_a_whole_comes_along_if_a_name_may_be_from_it() -> None:
+    above = "use constants_mod"
+    assert "use constants_mod" in printed(bench(module("a(1) = pi", above=above)), STEP)
+    assert "use constants_mod" not in printed(bench(module("a(1) = 1.0", above=above)), STEP)
+
+
+def test_a_kernel_is_taken_out_of_its_module_once() -> None:
+    work = bench(module())
+    work.apply(STEP)
+    assert refused(work, STEP) == ["T054"]
+
+
+@pytest.mark.parametrize(
+    ("body", "specification", "above", "below"),
+    [
+        ("call helper()", "", "", "subroutine helper()\nend subroutine"),
+        ("a(1) = twice(n)", "", "", "real function twice(n)\ninteger :: n\nend function"),
+        ("call general(n)", "", "interface general\nmodule procedure work_code\nend interface", ""),
+        ("", "type(pair) :: p", "type :: pair\ninteger :: i\nend type", ""),
+    ],
+)
+def test_what_would_have_to_come_along(
+    body: str, specification: str, above: str, below: str
+) -> None:
+    work = bench(module(body, specification, above, below))
+    assert refused(work, STEP) == ["T056"]
+
+
+def test_a_variable_of_the_module_stays_where_it_is() -> None:
+    work = bench(module("a(1) = x", above="real :: x"))
+    assert refused(work, STEP) == ["T053"]

@@ -1,0 +1,144 @@
+"""Where the code of a call comes from, when it stays, and which kernels are left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.unit import Directive
+from psyclone_storage.transform.kernel.code import check_understood, code_of, with_code
+from psyclone_storage.transform.kernel.routine import MakeAccRoutine
+from psyclone_storage.transform.step import Reasons
+from psyclone_storage.transform.workbench import Workbench
+from unit.analysis.small import RULES, cells, dofs, scalar, schedule
+from unit.transform.benches import refused
+from unit.transform.kernel.kernel_benches import OneFile, bench, module
+
+
+class Look:
+    """A step that looks at the code and changes nothing."""
+
+    name: ClassVar[str] = "look"
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        return ("call1",)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        return check_understood(code_of(schedule, "call1"), "cannot be looked at")
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        return schedule
+
+
+def call_of(work: Workbench, uid: str = "call1") -> KernelCall:
+    call = work[uid]
+    assert isinstance(call, KernelCall)
+    return call
+
+
+def test_a_step_that_only_looks_leaves_no_code_behind() -> None:
+    work = bench(module())
+    before = work.schedule
+    work.apply(Look())
+    assert call_of(work).code is None
+    assert work.schedule == before
+
+
+def test_code_that_was_changed_stays_and_is_what_the_next_step_sees() -> None:
+    work = bench(module())
+    work.apply(MakeAccRoutine("call1"))
+    changed = call_of(work).code
+    assert changed is not None
+    assert changed.directives == (Directive("acc routine seq"),)
+    work.apply(Look())
+    assert call_of(work).code is changed
+
+
+def test_undo_gives_back_the_kernel_of_its_author() -> None:
+    work = bench(module())
+    work.apply(MakeAccRoutine("call1"))
+    work.undo()
+    assert call_of(work).code is None
+
+
+def test_the_other_calls_of_a_kernel_stay_as_they_are() -> None:
+    work = bench(module(), cells("u inc w0"), cells("v inc w0"))
+    work.apply(MakeAccRoutine("call2"))
+    assert call_of(work, "call1").code is None
+    assert call_of(work, "call2").code is not None
+
+
+def test_no_kernel_is_read_unless_a_step_asks() -> None:
+    source = OneFile(module())
+    work = Workbench(schedule(cells("u inc w0"), cells("v inc w0")), RULES, source)
+    assert source.asked == 0
+    work.check(MakeAccRoutine("call1"))
+    assert source.asked == 1
+
+
+def test_what_cannot_be_read_is_a_reason() -> None:
+    work = bench("module other_mod\nend module\n")
+    assert refused(work, MakeAccRoutine("call1")) == ["P048"]
+
+
+def test_a_workbench_without_a_source_has_no_code_to_give() -> None:
+    work = Workbench(schedule(cells("u inc w0")), RULES)
+    with pytest.raises(InternalError, match="source"):
+        work.check(MakeAccRoutine("call1"))
+
+
+def test_a_statement_that_is_not_understood_is_pointed_at() -> None:
+    work = bench(module("do while (a(1) > 1.0)\n  a(1) = a(1) / 2\nend do"))
+    (reason,) = work.check(Look())
+    assert reason.code == "T052"
+    assert reason.span is not None
+    assert reason.span.text == "do while (a(1) > 1.0)"
+
+
+class TestRefused:
+    def test_a_call_that_is_not_there(self) -> None:
+        assert refused(bench(module()), MakeAccRoutine("call7")) == ["T003"]
+
+    def test_a_loop(self) -> None:
+        assert refused(bench(module()), MakeAccRoutine("loop1")) == ["T004"]
+
+    def test_a_built_in(self) -> None:
+        work = bench(module(), dofs("u read w3", scalar("x")))
+        assert refused(work, MakeAccRoutine("call1")) == ["T050"]
+
+    def test_a_generic_interface(self) -> None:
+        call = cells("u inc w0")
+        kernel = replace(call.kernel, implementations=("a_code", "b_code"))
+        work = bench(module(), replace(call, kernel=kernel))
+        assert refused(work, MakeAccRoutine("call1")) == ["T051"]
+
+    def test_a_kernel_with_a_state(self) -> None:
+        work = bench(module("a(1) = count", above="integer :: count = 0"))
+        assert refused(work, MakeAccRoutine("call1")) == ["T053"]
+
+    def test_a_kernel_whose_helper_has_a_state(self) -> None:
+        helper = "subroutine helper()\ncount = count + 1\nend subroutine"
+        work = bench(module("call helper()", above="integer :: count = 0", below=helper))
+        assert "T053" in refused(work, MakeAccRoutine("call1"))
+
+    def test_a_kernel_with_a_state_that_is_declared_in_a_way_not_understood(self) -> None:
+        work = bench(module("if (word == 'x') a(1) = 1.0", above="character(len=3) :: word"))
+        assert refused(work, MakeAccRoutine("call1")) == ["T053"]
+
+    def test_a_variable_of_the_module_that_a_local_one_hides_does_not_matter(self) -> None:
+        above, inner = "integer :: count", "integer :: count"
+        work = bench(module("count = 1", specification=inner, above=above))
+        assert work.check(MakeAccRoutine("call1")) == ()
+
+
+def test_code_is_replaced_at_one_call() -> None:
+    work = bench(module(), cells("u inc w0"), cells("v inc w0"))
+    work.apply(MakeAccRoutine("call1"))
+    code = code_of(work.schedule, "call1")
+    changed = with_code(work.schedule, "call2", code)
+    assert code_of(changed, "call2") is code
