@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "analysis": {"ir", "base"},
     "backend": {"ir", "base"},
     "transform": {"analysis", "ir", "base"},
-    "scripting": {"transform", "analysis", "ir", "base"},
+    "scripting": {"transform", "analysis", "backend", "config", "ir", "base"},
     "storage": {"base"},
     "runtime": {"storage", "base"},
     "driver": COMPILER | {"scripting", "config", "base", "__init__"},

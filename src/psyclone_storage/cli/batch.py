@@ -86,6 +86,9 @@ def _make_compiler(options: Options, settings: Settings) -> Compiler:
         options.steps,
         limit,
         options.profile,
+        options.keywords,
+        options.kernel_output,
+        options.includes,
     )
     return make_compiler(settings, request)
 

@@ -6,6 +6,7 @@ PSyclone's options keep their names and meaning, so that a build system can swap
 from __future__ import annotations
 
 import argparse
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,7 @@ class Options:
     directories: tuple[Path, ...]
     includes: tuple[Path, ...]
     script: Path | None
+    keywords: tuple[tuple[str, object], ...]
     steps: str
     profile: tuple[str, ...]
     line_length: str
@@ -99,6 +101,7 @@ def read_options(words: Sequence[str]) -> Options:
         directories=tuple(given.directory or ()),
         includes=tuple(given.include or ()),
         script=given.script,
+        keywords=_keywords(given.script_kwargs),
         steps="; ".join(given.steps or ()),
         profile=tuple(_GRAINS[word] for word in given.profile or ()),
         line_length=given.limit,
@@ -168,6 +171,8 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
             "'--output-dir' cannot be used with '-oalg' or '-opsy'.",
             "Leave out the one or the others.",
         )
+    if options.keywords and not options.script:
+        yield "'--script-kwargs' is for a script, but there is none.", "Add '-s FILE'."
     if options.depfile and not options.writes:
         yield (
             "'--depfile' needs files to write a rule for.",
@@ -246,6 +251,24 @@ def _with_flags_joined(words: Sequence[str]) -> list[str]:
     return joined
 
 
+def _keywords(text: str) -> tuple[tuple[str, object], ...]:
+    """Return the names and values of keyword arguments as Python writes them: `depth=2, all=True`.
+
+    Raises:
+        CompileError: `L001`, it is not that, or a value is no constant.
+    """
+    try:
+        call = ast.parse(f"dict({text})", mode="eval").body
+        given = call.keywords if isinstance(call, ast.Call) and not call.args else None
+        values = {one.arg: ast.literal_eval(one.value) for one in given or ()}
+    except (SyntaxError, ValueError):
+        given = None
+    if given is None or None in values:
+        message = f"'--script-kwargs' takes 'name=value, ...', not '{text}'."
+        raise CompileError(Diagnostic("L001", message))
+    return tuple((name, value) for name, value in values.items() if name)
+
+
 def _build_parser() -> Parser:
     parser = Parser(
         prog="psyclone-storage",
@@ -299,6 +322,10 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-s", "--script", type=Path, metavar="FILE", help="a Python script with a function 'trans'"
     )
+    group.add_argument(
+        "--script-kwargs", default="", metavar="'NAME=VALUE, ...'",
+        help="keyword arguments for the script's 'trans', as Python writes them",
+    )  # fmt: skip
     group.add_argument(
         "--apply", dest="steps", action="append", metavar="'STEP; ...'",
         help="transformations by name, with options as in 'colour; openmp-parallel-do"

@@ -32,7 +32,9 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.scripting.context import Context
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
+from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.transform.catalogue import Wish, read_steps
 from psyclone_storage.transform.finish import with_shared_loops
 from psyclone_storage.transform.halos import with_halos
@@ -57,6 +59,8 @@ class Request:
     `api` and `distributed` are None where the settings decide. `steps` are transformations as text,
     applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
     `kernels` or both, when all that is done.
+    `keywords` are what the script's `trans` is called with besides the program. `kernel_output` and
+    `includes` are folders that the script may ask for.
     """
 
     api: str | None = None
@@ -66,6 +70,9 @@ class Request:
     steps: str = ""
     line_limit: LineLimit = LineLimit.OFF
     profile: tuple[str, ...] = ()
+    keywords: tuple[tuple[str, object], ...] = ()
+    kernel_output: Path | None = None
+    includes: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ class Compiler:
     steps: tuple[Wish, ...] = ()
     profile: frozenset[Grain] = frozenset()
     breaks_lines: bool = False
+    context: Context | None = None
 
     def compile_algorithm(self, path: Path, shelf: Shelf | None = None) -> Build:
         """Compile the algorithm file at `path`; `shelf` gives numbers to changed kernels.
@@ -115,7 +123,7 @@ class Compiler:
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         if self.recipe is not None:
-            program = self.recipe.run(program, domain.rules, self.kernels)
+            program = self.recipe.run(program, domain.rules, self.kernels, self.context)
         program, refused = apply_steps(program, self.steps, domain.rules, self.kernels)
         program = with_profiles(program, self.profile, domain.rules)
         raise_if_any(unfinished(program))
@@ -137,12 +145,16 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
     Raises:
         CompileError: a directory or the script is missing, or a step does not exist.
     """
-    api = APIS[API_NAMES[request.api] if request.api else settings.api]
+    name = API_NAMES[request.api] if request.api else settings.api
+    api = APIS[name]
     distributed = request.distributed
+    if distributed is None:
+        distributed = settings.distributed_memory
+    told = Compilation(settings, name, distributed, request.kernel_output, request.includes)
     return Compiler(
         settings,
         api,
-        settings.distributed_memory if distributed is None else distributed,
+        distributed,
         Kernels(
             index_directories(request.directories),
             api,
@@ -153,7 +165,17 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
         read_steps(request.steps),
         frozenset(map(Grain, request.profile)),
         request.line_limit is LineLimit.OUTPUT,
+        Context(told, partial(_emitted, api, settings), dict(request.keywords)),
     )
+
+
+def _emitted(api: ApiParts, settings: Settings, program: Program, routine: str | None) -> str:
+    """Return what `program` becomes as it is, or one of its routines in its module."""
+    placed = place_kernels(program, Counting())
+    unit = api.lower(placed.program, settings)
+    if routine is not None:
+        unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
+    return emit_unit(unit, placed.procedures)
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:

@@ -24,8 +24,11 @@ from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
+from psyclone_storage.scripting.algorithm import Algorithm
 from psyclone_storage.scripting.containers import Psy
+from psyclone_storage.scripting.context import Context
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
+from psyclone_storage.scripting.psyclone_names import MODULES, modules_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +38,36 @@ class Recipe:
     path: Path
     source: SourceText
 
-    def run(self, program: Program, rules: Rules, source: KernelSource | None = None) -> Program:
+    def run(
+        self,
+        program: Program,
+        rules: Rules,
+        source: KernelSource | None = None,
+        context: Context | None = None,
+    ) -> Program:
         """Load the script, call its `trans` on views of `program`, and return what it has made.
 
-        `source` gives the code of kernels to the steps that look at it.
+        `source` gives the code of kernels to the steps that look at it, `context` what the script
+        may ask for besides. If the script has a function `trans_alg`, it is called with a view of
+        the algorithm afterwards. An algorithm that the script names in `FILES_TO_SKIP` is left
+        as it is.
 
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
                 reasons against a step that it did not catch.
         """
         module = self._new_module()
-        with _isolated(self.path, module), psyclone_alias() as alias:
+        modules = modules_for(context) if context else MODULES
+        keywords = context.keywords if context else {}
+        with _isolated(self.path, module), psyclone_alias(modules) as alias:
             self._guarded(lambda: _execute(module))
             function = self._function(module)
+            if _is_skipped(module, program):
+                return program
             psy = Psy(program, rules, source, psyclone=alias.used)
-            self._guarded(lambda: function(psy))
+            self._guarded(lambda: function(psy, **keywords))
+            if callable(other := getattr(module, "trans_alg", None)):
+                self._guarded(lambda: other(Algorithm(program)))
         return psy.program
 
     def _new_module(self) -> ModuleType:
@@ -62,7 +80,7 @@ class Recipe:
             raise InternalError(f"No module can be made for the script '{self.path}'.")
         return module_from_spec(spec)
 
-    def _function(self, module: ModuleType) -> Callable[[Psy], Any]:
+    def _function(self, module: ModuleType) -> Callable[..., Any]:
         function = getattr(module, "trans", None)
         if callable(function):
             return function  # type: ignore[no-any-return]
@@ -153,6 +171,12 @@ class _Loader(ExecutionLoader):
 def _execute(module: ModuleType) -> None:
     if module.__spec__ is not None and module.__spec__.loader is not None:
         module.__spec__.loader.exec_module(module)
+
+
+def _is_skipped(module: ModuleType, program: Program) -> bool:
+    """Return whether a script names the algorithm among the files that it leaves alone."""
+    names = getattr(module, "FILES_TO_SKIP", ())
+    return Path(program.algorithm.source.name).name in names
 
 
 def _message(error: Exception) -> str:

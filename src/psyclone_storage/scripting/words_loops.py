@@ -10,8 +10,6 @@ from psyclone_storage.scripting.transformation import (
     Options,
     Transformation,
     TransformationError,
-    Unsupported,
-    ends,
     two_nodes,
 )
 from psyclone_storage.scripting.views import Loop, Place, Schedule
@@ -20,7 +18,6 @@ from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
-from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step
 from psyclone_storage.transform.swap import SwapLoops
@@ -184,26 +181,6 @@ class AsyncHaloExchange(Transformation):
         return SplitExchange(nodes[0].uid)
 
 
-class Profile(Transformation):
-    """Let a profiler time one or several neighbouring nodes; `region_name` is two names.
-
-    They are a module and a region, as PSyclone's option of that name.
-    """
-
-    options: Mapping[str, object] = {"region_name": None}
-
-    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        first, last = ends(nodes)
-        names = options["region_name"]
-        if names is None:
-            return ProfileRegion(first, last)
-        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != 2:
-            message = f"A region is named by its module and itself, not by '{names}'."
-            raise TransformationError(Diagnostic("T015", message))
-        module, region = map(str, names)
-        return ProfileRegion(first, last, region, module)
-
-
 NAMES: Mapping[type[Transformation], str] = {
     Colour: "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans",
     RedundantComputation: "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
@@ -215,7 +192,5 @@ NAMES: Mapping[type[Transformation], str] = {
     ConstLoopBounds: "GOConstLoopBoundsTrans",
     Move: "MoveTrans",
     AsyncHaloExchange: "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans",
-    Profile: "ProfileTrans ProfileRegionTrans",
-    Unsupported: "ExtractTrans LFRicExtractTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""

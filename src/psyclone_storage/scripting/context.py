@@ -1,0 +1,22 @@
+"""What a compilation tells its script besides the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from psyclone_storage.scripting.settings import Compilation
+from psyclone_storage.scripting.writer import Emit
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a script can ask for beyond the schedules.
+
+    `emit` prints what a program becomes. `keywords` are what the script's `trans` is called with
+    besides the program.
+    """
+
+    compilation: Compilation
+    emit: Emit
+    keywords: Mapping[str, object] = field(default_factory=dict)

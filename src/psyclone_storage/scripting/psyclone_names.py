@@ -1,0 +1,163 @@
+"""What each module of PSyclone holds here: classes to look for, transformations, and constants.
+
+The names are those of PSyclone 1.8 and of today. A name that is not here cannot be imported, and
+the message says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.scripting import f2pygen, views
+from psyclone_storage.scripting.algorithm import AlgorithmCall, AlgorithmInvoke
+from psyclone_storage.scripting.arguments import DataAccess
+from psyclone_storage.scripting.containers import Module, Psy
+from psyclone_storage.scripting.context import Context
+from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
+from psyclone_storage.scripting.settings import config_class
+from psyclone_storage.scripting.transformation import Transformation, TransformationError
+from psyclone_storage.scripting.writer import writer_maker
+
+_WILDCARDS = range(1, 11)
+DISCONTINUOUS_SPACES = ("w3", "wtheta", "w2v", "w2vtrace", "w2broken")
+CONTINUOUS_SPACES = ("w0", "w1", "w2", "w2trace", "w2h", "w2htrace", "any_w2")
+
+Words = Mapping[str, object]
+
+
+class LFRicConstants:
+    """Names of LFRic's function spaces, as scripts ask for them."""
+
+    DISCONTINUOUS_FUNCTION_SPACES = DISCONTINUOUS_SPACES
+    CONTINUOUS_FUNCTION_SPACES = CONTINUOUS_SPACES
+    VALID_ANY_SPACE_NAMES = tuple(f"any_space_{number}" for number in _WILDCARDS)
+    VALID_ANY_DISCONTINUOUS_SPACE_NAMES = tuple(
+        f"any_discontinuous_space_{number}" for number in _WILDCARDS
+    )
+    VALID_DISCONTINUOUS_NAMES = (
+        *DISCONTINUOUS_FUNCTION_SPACES,
+        *VALID_ANY_DISCONTINUOUS_SPACE_NAMES,
+    )
+
+
+class FunctionSpace:
+    """Names of LFRic's function spaces, where PSyclone of 2019 kept them."""
+
+    VALID_DISCONTINUOUS_NAMES = LFRicConstants.VALID_DISCONTINUOUS_NAMES
+    DISCONTINUOUS_FUNCTION_SPACES = DISCONTINUOUS_SPACES
+    CONTINUOUS_FUNCTION_SPACES = CONTINUOUS_SPACES
+
+
+class NotShown(Node):
+    """A kind of node that PSyclone has and a schedule of ours never holds.
+
+    A script can ask for such nodes, and finds none.
+    """
+
+    __slots__ = ()
+
+
+def _not_shown(names: str) -> dict[str, object]:
+    return {name: type(name, (NotShown,), {"__doc__": NotShown.__doc__}) for name in names.split()}
+
+
+_NODES: Words = {
+    "BuiltIn": views.BuiltInCall,
+    "CodedKern": views.CodedCall,
+    "Container": Module,
+    "Directive": views.Construct,
+    "FileContainer": Psy,
+    "GOInvokeSchedule": views.Schedule,
+    "GOKern": views.CodedCall,
+    "GOLoop": views.Loop,
+    "GlobalReduction": views.GlobalReduction,
+    "HaloExchange": views.HaloExchange,
+    "InvokeSchedule": views.Schedule,
+    "Kern": views.KernelCall,
+    "LFRicBuiltIn": views.BuiltInCall,
+    "LFRicGlobalReduction": views.GlobalReduction,
+    "LFRicGlobalSum": views.GlobalReduction,
+    "LFRicHaloExchange": views.HaloExchange,
+    "LFRicHaloExchangeEnd": views.EndOfExchange,
+    "LFRicHaloExchangeStart": views.StartOfExchange,
+    "LFRicInvokeSchedule": views.Schedule,
+    "LFRicKern": views.CodedCall,
+    "LFRicLoop": views.Loop,
+    "Loop": views.Loop,
+    "Node": Node,
+    "ProfileNode": views.Region,
+    "PSyDataNode": views.Region,
+    "Routine": views.Schedule,
+    "Schedule": views.Schedule,
+    **_not_shown(
+        "ArrayReference Assignment Call CodeBlock IfBlock IntrinsicCall KernelSchedule Literal"
+        " Reference Return UnknownDirective WhileLoop"
+    ),
+}
+
+_OLD_NODES: Words = {
+    "DynBuiltIn": views.BuiltInCall,
+    "DynGlobalSum": views.GlobalReduction,
+    "DynHaloExchange": views.HaloExchange,
+    "DynHaloExchangeEnd": views.EndOfExchange,
+    "DynHaloExchangeStart": views.StartOfExchange,
+    "DynInvokeSchedule": views.Schedule,
+    "DynKern": views.CodedCall,
+    "DynLoop": views.Loop,
+}
+
+_TRANSFORMATIONS: Words = {
+    **TRANSFORMATIONS,
+    "Transformation": Transformation,
+    "TransformationError": TransformationError,
+}
+
+MODULES: Mapping[str, Words] = {
+    "psyclone": {},
+    "psyclone.domain": {},
+    "psyclone.domain.common": {},
+    "psyclone.domain.common.algorithm": {},
+    "psyclone.domain.common.algorithm.psyir": {
+        "AlgorithmInvokeCall": AlgorithmInvoke,
+        "KernelFunctor": AlgorithmCall,
+    },
+    "psyclone.domain.common.transformations": _TRANSFORMATIONS,
+    "psyclone.domain.gocean": _NODES,
+    "psyclone.domain.gocean.transformations": _TRANSFORMATIONS,
+    "psyclone.domain.lfric": {"LFRicConstants": LFRicConstants, **_NODES},
+    "psyclone.domain.lfric.function_space": {"FunctionSpace": FunctionSpace},
+    "psyclone.domain.lfric.lfric_builtins": _NODES,
+    "psyclone.domain.lfric.transformations": _TRANSFORMATIONS,
+    "psyclone.dynamo0p3": {**_NODES, **_OLD_NODES},
+    "psyclone.errors": {"TransformationError": TransformationError},
+    "psyclone.f2pygen": {
+        name: kind
+        for name, kind in vars(f2pygen).items()
+        if name.endswith("Gen") and not name.startswith("_")
+    },
+    "psyclone.gocean1p0": _NODES,
+    "psyclone.lfric": _NODES,
+    "psyclone.psyGen": {
+        **_NODES,
+        "DataAccess": DataAccess,
+        "TransInfo": TransInfo,
+        "Transformation": Transformation,
+        "TransformationError": TransformationError,
+    },
+    "psyclone.psyir": {},
+    "psyclone.psyir.backend": {},
+    "psyclone.psyir.nodes": _NODES,
+    "psyclone.psyir.transformations": _TRANSFORMATIONS,
+    "psyclone.transformations": _TRANSFORMATIONS,
+}
+"""What each module of PSyclone holds here, whatever is compiled."""
+
+
+def modules_for(context: Context) -> Mapping[str, Words]:
+    """Return what each module of PSyclone holds while one program is compiled."""
+    return {
+        **MODULES,
+        "psyclone.configuration": {"Config": config_class(context.compilation)},
+        "psyclone.psyir.backend.fortran": {"FortranWriter": writer_maker(context.emit)},
+    }

@@ -1,0 +1,137 @@
+"""The settings of a compilation, as a script asks for them: `Config.get()`.
+
+All of it is read-only. What a script could set here would come too late, for the schedules that it
+is handed are planned already: a script that tries learns which option of the command does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.config.settings import (
+    API_NAMES,
+    Api,
+    GoceanSettings,
+    LfricSettings,
+    Settings,
+)
+
+_OPTIONS: Mapping[str, str] = {
+    "api": "-api",
+    "distributed_memory": "-dm or -nodm",
+    "include_paths": "-I",
+    "kernel_output_dir": "-okern",
+}
+"""The options of the command that decide on what is no setting alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What the command line and the settings file say about this compilation."""
+
+    settings: Settings
+    api: Api
+    distributed: bool
+    kernel_output: Path | None = None
+    includes: tuple[Path, ...] = ()
+
+
+class ApiConfig:
+    """The settings of one API: those of its section, by their names in lower case."""
+
+    __slots__ = ("_name", "_section")
+
+    def __init__(self, name: str, section: LfricSettings | GoceanSettings) -> None:
+        self._name = name
+        self._section = section
+
+    def __getattr__(self, name: str) -> object:
+        if name in type(self._section).__slots__:
+            return getattr(self._section, name)
+        raise AttributeError(
+            f"The settings of '{self._name}' have no '{name}'."
+            f" {did_you_mean(name, type(self._section).__slots__)}".strip()
+        )
+
+
+class ConfigView:
+    """The settings of this compilation: what `Config.get()` returns."""
+
+    __slots__ = ("_compilation",)
+
+    def __init__(self, compilation: Compilation) -> None:
+        self._compilation = compilation
+
+    @property
+    def api(self) -> str:
+        """The API that is compiled: `lfric` or `gocean`."""
+        return self._compilation.api.value
+
+    @property
+    def default_api(self) -> str:
+        """The API that the settings choose if the command does not."""
+        return self._compilation.settings.api.value
+
+    @property
+    def supported_apis(self) -> list[str]:
+        """Every name of an API, those of 2019 included."""
+        return list(API_NAMES)
+
+    @property
+    def distributed_memory(self) -> bool:
+        """Whether code for distributed memory is generated."""
+        return self._compilation.distributed
+
+    @property
+    def reproducible_reductions(self) -> bool:
+        """Whether the settings ask for reproducible reductions."""
+        return self._compilation.settings.reproducible_reductions
+
+    @property
+    def reprod_pad_size(self) -> int:
+        """By how many elements the partial sums of threads are apart."""
+        return self._compilation.settings.reprod_pad_size
+
+    @property
+    def kernel_output_dir(self) -> str:
+        """The folder that transformed kernels go to."""
+        return str(self._compilation.kernel_output or Path.cwd())
+
+    @property
+    def include_paths(self) -> list[str]:
+        """The folders of include and module files."""
+        return list(map(str, self._compilation.includes))
+
+    def api_conf(self, api: str = "") -> ApiConfig:
+        """Return the settings of an API by any of its names, of the one compiled without a name.
+
+        Raises:
+            CompileError: `T015`, there is no such API.
+        """
+        name = api or self.api
+        if name not in API_NAMES:
+            message = f"There is no API '{name}'."
+            hint = did_you_mean(name, API_NAMES) or f"There are {listed(API_NAMES, 'and')}."
+            raise CompileError(Diagnostic("T015", message, hint=hint))
+        settings = self._compilation.settings
+        section = settings.lfric if API_NAMES[name] is Api.LFRIC else settings.gocean
+        return ApiConfig(name, section)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self.__slots__:
+            super().__setattr__(name, value)
+            return
+        option = _OPTIONS.get(name)
+        where = f"the option {option} of the command" if option else "the settings file"
+        message = f"A script cannot set '{name}': the schedules are planned with it already."
+        raise CompileError(Diagnostic("T015", message, hint=f"Use {where}."))
+
+
+def config_class(compilation: Compilation) -> type:
+    """Return the class `Config` of a script, whose `get` gives the settings of `compilation`."""
+    view = ConfigView(compilation)
+    return type("Config", (), {"get": staticmethod(lambda: view), "__doc__": ConfigView.__doc__})

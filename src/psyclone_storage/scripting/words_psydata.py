@@ -1,0 +1,52 @@
+"""PSyclone's names for what watches regions of a program: profiling, and what we do not have.
+
+Extraction, the checks of values and read-only data, and OpenCL can be imported and made. They are
+refused where they are applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.transformation import (
+    Options,
+    Transformation,
+    TransformationError,
+    Unsupported,
+    ends,
+)
+from psyclone_storage.scripting.views import Place
+from psyclone_storage.transform.profile import ProfileRegion
+from psyclone_storage.transform.step import Step
+
+
+class Profile(Transformation):
+    """Let a profiler time one or several neighbouring nodes; `region_name` is two names.
+
+    They are a module and a region, as PSyclone's option of that name.
+    """
+
+    options: Mapping[str, object] = {"region_name": None}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        first, last = ends(nodes)
+        names = options["region_name"]
+        if names is None:
+            return ProfileRegion(first, last)
+        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != 2:
+            message = f"A region is named by its module and itself, not by '{names}'."
+            raise TransformationError(Diagnostic("T015", message))
+        module, region = map(str, names)
+        return ProfileRegion(first, last, region, module)
+
+
+NAMES: Mapping[type[Transformation], str] = {
+    Profile: "ProfileTrans ProfileRegionTrans",
+    Unsupported: """
+        DebugChecksumTrans ExtractTrans ExtractRegionTrans DynamoExtractRegionTrans
+        FoldConditionalReturnExpressionsTrans GOceanExtractRegionTrans GOceanExtractTrans
+        GOOpenCLTrans LFRicExtractTrans OCLTrans ReadOnlyVerifyTrans ValueRangeCheckTrans
+    """,
+}
+"""What PSyclone calls each of them, in both of its generations."""

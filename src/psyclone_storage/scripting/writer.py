@@ -1,0 +1,47 @@
+"""Fortran for what a script looks at: PSyclone's `FortranWriter` over our own back end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.schedule import Program
+from psyclone_storage.scripting.containers import Module, Psy
+from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.transformation import TransformationError
+from psyclone_storage.scripting.views import Schedule
+
+Emit = Callable[[Program, str | None], str]
+"""Prints the module that a program becomes or, given its name, one routine in it."""
+
+
+class Writer:
+    """Prints what a program becomes as it is at the moment, all of it or one of its routines.
+
+    A script calls it with a node, as `FortranWriter()(psyir)`.
+    """
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+
+    def __call__(self, node: Node) -> str:
+        """Return the Fortran of the file, the module or the schedule `node`.
+
+        Raises:
+            TransformationError: `T015`, `node` is none of these: what a statement becomes depends
+                on the routine around it.
+        """
+        home = node.root
+        if isinstance(home, Psy) and isinstance(node, Psy | Module | Schedule):
+            return self._emit(home.program, node.name if isinstance(node, Schedule) else None)
+        message = "A file, a module or a schedule is written as Fortran, no part of one."
+        raise TransformationError(Diagnostic("T015", message))
+
+
+def writer_maker(emit: Emit) -> Callable[..., Writer]:
+    """Return what a script calls to have a `FortranWriter`, which prints by `emit`."""
+
+    def make(*_: object, **__: object) -> Writer:
+        return Writer(emit)
+
+    return make
