@@ -28,7 +28,7 @@ def is_whole(path: Path) -> bool:
 
 
 def work(folder: Path, single: bool, start: object, results: object) -> None:
-    """Claim and write a kernel as soon as all others are ready to, and look at all that is there."""
+    """Claim and write a kernel when all are ready to, and look at every kernel that is there."""
     start.wait()  # type: ignore[attr-defined]
     kernels = KernelFolder(folder, single=single)
     number = kernels.claim("work", kernel)

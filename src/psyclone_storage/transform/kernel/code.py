@@ -53,15 +53,15 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
         message = f"'{kernel.name}' stands for {listed(kernel.implementations, 'and')}."
         hint = "The types of the arguments decide; only a kernel with one subroutine is changed."
         return (Diagnostic("T051", message, place, hint=hint),)
-    variables = own_variables(code_of(schedule, uid))
+    code = code_of(schedule, uid)
     return tuple(
         Diagnostic(
             "T053",
             f"'{kernel.procedure}' uses '{name}', a variable of its module '{kernel.module}', of"
             " which a changed kernel would have a copy of its own.",
-            place,
+            place_of_name(code, name),
         )
-        for name in variables
+        for name in own_variables(code)
     )
 
 
@@ -103,6 +103,15 @@ def place_in(code: KernelCode, line: Opaque) -> Span | None:
     first = line.text.partition("\n")[0]
     start = routine.source.text.find(first, routine.start, routine.stop)
     return None if start < 0 else Span(routine.source, start, start + len(first))
+
+
+def place_of_name(code: KernelCode, name: str) -> Span:
+    """Return the first place of `name` in the subroutine, all of it if it is not there as such."""
+    routine = code.module.routine
+    found = re.search(rf"\b{re.escape(name)}\b", routine.text, re.IGNORECASE)
+    if found is None:
+        return routine
+    return Span(routine.source, routine.start + found.start(), routine.start + found.end())
 
 
 # ---------------------------------------------------------------------------- state

@@ -13,7 +13,13 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Opaque, Use
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import (
+    check_call,
+    code_of,
+    coded_calls,
+    place_of_name,
+    with_code,
+)
 from psyclone_storage.transform.kernel.scopes import surroundings
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -62,7 +68,7 @@ class InlineKernelModule:
                     f"'{code.name}' {what} {listed(sorted(names), 'and')} of its module"
                     f" '{code.module.name}', which would not come along."
                 )
-                reasons.append(Diagnostic("T056", message, code.module.routine))
+                reasons.append(Diagnostic("T056", message, place_of_name(code, min(names))))
         return tuple(reasons)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

@@ -25,6 +25,7 @@ from psyclone_storage.transform.kernel.code import (
     coded_calls,
     not_understood,
     opaque_lines,
+    place_of_name,
     with_code,
 )
 from psyclone_storage.transform.kernel.scopes import (
@@ -144,7 +145,7 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
     around = surroundings(code)
     for name in sorted(called | around.procedures):
         message = f"'{code.name}' calls '{name}', which may not be on the device."
-        yield Diagnostic("T055", message, code.module.routine, hint=hint)
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     values = used_values(code) - used_kinds(code) - PURE - called
     for use, imported in imports_of(code):
         name = imported.local.lower()
@@ -153,8 +154,8 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
                 f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"
                 " known to be a constant: variables of modules are not on the device."
             )
-            yield Diagnostic("T055", message, code.module.routine, hint=hint)
+            yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     whole = [use.module for use in (*code.uses, *code.module.uses) if use.whole]
     for name in sorted(around.unknown & values - WORDS) if whole else ():
         message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
-        yield Diagnostic("T055", message, code.module.routine, hint=hint)
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)

@@ -23,7 +23,8 @@ def test_a_kernel_that_needs_nothing_stays_as_it_is() -> None:
 
 
 def test_constants_come_along_with_what_they_are_made_of() -> None:
-    above = "implicit none\ninteger, parameter :: two = 2, other = 3\nreal, parameter :: half = 1.0 / two"
+    two = "integer, parameter :: two = 2, other = 3"
+    above = f"implicit none\n{two}\nreal, parameter :: half = 1.0 / two"
     lines = printed(bench(module("a(1) = half", "implicit none", above)), STEP)
     assert lines[1:4] == [
         "implicit none",

@@ -1,0 +1,2 @@
+module diffuse_kernel_0_mod
+end module diffuse_kernel_0_mod
