@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,14 @@ import pytest
 from kernel_bodies import code_of, compare, samples, text_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
+from psyclone_storage.transform.kernel.hoist import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+from psyclone_storage.transform.kernel.loops import (
+    with_chunks,
+    with_fused,
+    with_swapped,
+    with_tiles,
+)
 
 pytestmark = pytest.mark.fortran
 
@@ -144,3 +152,48 @@ def test_array_assignments(body: str, tmp_path: Path) -> None:
     values = samples(shapes, n=4, k=[3, 1, 2, 1])
     changed = compare(tmp_path, code, in_loops, values)
     assert ":" not in text_of(changed).partition("do idx")[2].replace("::", "")
+
+
+LOOPS = """do i = 1, n
+  do j = 2, m
+    t = x(i, j) * 2.0_r_def
+    y(i, j) = y(i, j - 1) + t
+  end do
+end do
+do i = 1, n
+  y(i, 1) = x(i, 2) + y(i, m)
+end do
+"""
+CHANGES = {
+    "swap": partial(with_swapped, number=1),
+    "chunk": partial(with_chunks, number=2, size=2),
+    "tile": partial(with_tiles, number=1, size=2),
+    "fuse": partial(with_fused, number=1),
+    "bounds": with_plain_bounds,
+    "hoist": with_hoisted,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_orders_of_loops(name: str, tmp_path: Path) -> None:
+    declarations = (
+        "integer, intent(in) :: n, m\nreal(r_def), intent(in) :: x(n, m)\n"
+        "real(r_def), intent(inout) :: y(n, m)\ninteger :: i, j\nreal(r_def) :: t, invariant"
+    )
+    body = LOOPS
+    if name == "bounds":
+        body = body.replace("2, m", "max(2, 1), min(n, m)")
+    if name == "hoist":
+        body = body.replace("t = x", "invariant = x(1, 1)\nt = invariant + x")
+    code = code_of(body, declarations, "n, m, x, y")
+    compare(tmp_path, code, CHANGES[name], samples({"x": (5, 3), "y": (5, 3)}, n=5, m=3))
+
+
+def test_nothing_is_hoisted_into_a_loop_that_does_not_run(tmp_path: Path) -> None:
+    declarations = (
+        "integer, intent(in) :: n, m\nreal(r_def), intent(inout) :: y(n)\n"
+        "integer :: i, k\nreal(r_def) :: t"
+    )
+    body = "t = 4.0_r_def\ndo i = 1, m\nt = y(5)\nk = 10 / m\ny(i) = t + k\nend do\ny(1) = t"
+    code = code_of(body, declarations, "n, m, y")
+    compare(tmp_path, code, with_hoisted, samples({"y": (5,)}, n=5, m=0))

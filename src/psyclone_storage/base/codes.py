@@ -197,6 +197,7 @@ CODES: dict[str, str] = {
     "T061": "An array assignment in a kernel reads what a loop would have changed already.",
     "T062": "Iterations of a loop in a kernel depend on one another.",
     "T063": "The bounds of loops in a kernel do not allow a step.",
+    "T064": "A kernel has no loop of the number that a step is given.",
     "T065": "The statements of a kernel cannot take the place of its call.",
     "T067": "There is nothing in a kernel that a step would change.",
     "T054": "A kernel is already what a step would make of it.",

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
+from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.step import Step
 
@@ -48,6 +50,27 @@ class WriteRanges(Transformation):
         return ArraysToRanges(nodes[0].uid)
 
 
+class Inline(Transformation):
+    """Put the statements of a kernel in the place of its call."""
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return InlineCall(nodes[0].uid)
+
+
+class Hoist(Transformation):
+    """Move assignments of a kernel out of the loops that they do not depend on."""
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return HoistAssignments(nodes[0].uid)
+
+
+class HoistLoopBounds(Transformation):
+    """Compute the bounds of the loops in a kernel in front of them."""
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return HoistBounds(nodes[0].uid)
+
+
 NAMES: Mapping[type[Transformation], str] = {
     **{
         type("WriteOut", (WriteOut,), {"function": function, "__doc__": WriteOut.__doc__}): names
@@ -55,6 +78,9 @@ NAMES: Mapping[type[Transformation], str] = {
     },
     AssignInLoops: "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
     WriteRanges: "Reference2ArrayRangeTrans",
-    Unsupported: "InlineTrans",
+    Inline: "InlineTrans",
+    Hoist: "HoistTrans",
+    HoistLoopBounds: "HoistLoopBoundExprTrans",
+    Unsupported: "HoistLocalArraysTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""

@@ -22,9 +22,16 @@ from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
+from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.loops import (
+    ChunkInKernel,
+    FuseInKernel,
+    SwapInKernel,
+    TileInKernel,
+)
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
@@ -56,6 +63,12 @@ STEPS: Mapping[str, type[Step]] = {
         ArraysToLoops,
         ArraysToRanges,
         InlineCall,
+        HoistAssignments,
+        HoistBounds,
+        SwapInKernel,
+        ChunkInKernel,
+        TileInKernel,
+        FuseInKernel,
         InlineKernelModule,
         MakeAccRoutine,
         DeclareTarget,

@@ -46,12 +46,12 @@ _OF_DUMMIES = re.compile(r"intent\(.*\)|target|contiguous")
 class InlineCall:
     """Put the statements of a kernel in the place of its call.
 
-    The compiler then sees them inside of the loop. Arguments take the place of the dummies. The
-    kernel's own variables, and what it imports, stand in a block of their own around its statements,
-    so that each iteration and each thread has its own. This is the last step for a kernel.
+    The compiler then sees them inside of the loop. Arguments take the place of the dummies. What
+    the kernel declares and imports stands in a block of its own around its statements, so that
+    each iteration and each thread has its own. This is the last step for a kernel.
 
-    Refused if a statement is not understood that uses anything of the kernel's own, or that jumps; if
-    the kernel returns early, keeps values from call to call, allocates or points; if it needs
+    Refused if a statement is not understood that uses anything of the kernel's own, or that jumps;
+    if the kernel returns early, keeps values from call to call, allocates or points; if it needs
     more of its module than constants; or if its dummies are not of the shape that is passed.
 
     before: do i ... call k_code(i, j, u_fld%data, dt)

@@ -1,0 +1,335 @@
+"""Loops inside a kernel in another order: swapped, in tiles, in chunks, two as one.
+
+Loops are counted from 1 in the order of the kernel's text. Whether another order gives the same
+values is for `analysis.nests` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.affine import whole
+from psyclone_storage.analysis.body import counters_after_loops, written_names
+from psyclone_storage.analysis.nests import inner_loop, may_fuse_loops, may_swap, not_understood
+from psyclone_storage.analysis.shapes import type_of
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
+from psyclone_storage.ir.rewrite import blocks_of, everywhere, names_in, substituted, walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.unit import Blank, Branch, Comment, Do, If, Line, ScopedBlock
+from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
+from psyclone_storage.transform.step import Place, Reasons
+
+
+@dataclass(frozen=True, slots=True)
+class SwapInKernel:
+    """Swap a loop in a kernel with the loop that is all of its body.
+
+    Refused if a value goes from one iteration to a later one in a way that another order would
+    change, or if that cannot be told; if the bounds of one loop depend on the other.
+
+    before: do i ... do j ... a(i, j)
+    after:  do j ... do i ... a(i, j)
+    """
+
+    name: ClassVar[str] = "kernel-swap"
+
+    call: str
+    loop: int = 1
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against another order."""
+        if problems := no_such_loop(schedule, self.call, self.loop):
+            return problems
+        code = code_of(schedule, self.call)
+        return may_swap(loops_of(code)[self.loop - 1], code)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        raise_if_any(self.check(schedule, rules))
+        code = code_of(schedule, self.call)
+        return with_code(schedule, self.call, with_swapped(code, self.loop))
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkInKernel:
+    """Cut a loop in a kernel into chunks of `size` iterations, in the same order.
+
+    before: do k = 1, n
+    after:  do k_chunk = 1, n, 32; do k = k_chunk, min(k_chunk + 31, n)
+    """
+
+    name: ClassVar[str] = "kernel-chunk"
+
+    call: str
+    loop: int = 1
+    size: int = 32
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against chunks."""
+        if self.size < 1:
+            return (_no_size(self.size),)
+        if problems := no_such_loop(schedule, self.call, self.loop):
+            return problems
+        code = code_of(schedule, self.call)
+        return tuple(may_chunk(loops_of(code)[self.loop - 1], code))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        raise_if_any(self.check(schedule, rules))
+        code = code_of(schedule, self.call)
+        return with_code(schedule, self.call, with_chunks(code, self.loop, self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class TileInKernel:
+    """Run a loop in a kernel and the loop that is all of its body in tiles of `size` by `size`.
+
+    Refused where the two must not be swapped, and where one does not count by one.
+
+    before: do i = 1, n; do j = 1, m
+    after:  do i_chunk; do j_chunk; do i in its chunk; do j in its chunk
+    """
+
+    name: ClassVar[str] = "kernel-tile"
+
+    call: str
+    loop: int = 1
+    size: int = 32
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against tiles."""
+        if self.size < 1:
+            return (_no_size(self.size),)
+        if problems := no_such_loop(schedule, self.call, self.loop):
+            return problems
+        code = code_of(schedule, self.call)
+        outer = loops_of(code)[self.loop - 1]
+        inner = inner_loop(outer)
+        chunks = () if inner is None else (*may_chunk(outer, code), *may_chunk(inner, code))
+        return tuple(dict.fromkeys((*may_swap(outer, code), *chunks)))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        raise_if_any(self.check(schedule, rules))
+        code = code_of(schedule, self.call)
+        return with_code(schedule, self.call, with_tiles(code, self.loop, self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class FuseInKernel:
+    """Make one loop of a loop in a kernel and the loop right behind it, which has the same bounds.
+
+    Refused if the second would read or change an element before the first has written it.
+
+    before: do k = 1, n; a(k) = 1; end do; do k = 1, n; b(k) = a(k); end do
+    after:  do k = 1, n; a(k) = 1; b(k) = a(k); end do
+    """
+
+    name: ClassVar[str] = "kernel-fuse"
+
+    call: str
+    loop: int = 1
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against one loop."""
+        if problems := no_such_loop(schedule, self.call, self.loop):
+            return problems
+        code = code_of(schedule, self.call)
+        first = loops_of(code)[self.loop - 1]
+        second = following_loop(code, first)
+        if second is None or not _same_bounds(first, second):
+            message = f"No loop with the same bounds follows the one over '{first.variable}'."
+            return (Diagnostic("T063", message),)
+        late = counters_after_loops(code) & {first.variable.lower(), second.variable.lower()}
+        if late:
+            message = f"The value of '{min(late)}' is used after its loop."
+            return (Diagnostic("T063", message),)
+        return may_fuse_loops(first, _counting(second, first.variable), code)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        raise_if_any(self.check(schedule, rules))
+        code = code_of(schedule, self.call)
+        return with_code(schedule, self.call, with_fused(code, self.loop))
+
+
+# ---------------------------------------------------------------------------- finding
+
+
+def loops_of(code: KernelCode) -> tuple[Do, ...]:
+    """Return the loops of a kernel in the order of its text."""
+    return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))
+
+
+def no_such_loop(schedule: Schedule, uid: str, number: int) -> Reasons:
+    """Return why the kernel that `uid` calls has no loop `number` to change (T064)."""
+    if problems := check_call(schedule, uid):
+        return problems
+    code = code_of(schedule, uid)
+    count = len(loops_of(code))
+    if 1 <= number <= count:
+        return ()
+    message = f"'{code.name}' has no loop {number}: it has {count}."
+    return (Diagnostic("T064", message),)
+
+
+def following_loop(code: KernelCode, loop: Do) -> Do | None:
+    """Return the loop that follows `loop` in its block, comments and empty lines between them."""
+    for block in (
+        code.body,
+        *(block for line in walk_lines(code.body) for block in blocks_of(line)),
+    ):
+        for at, line in enumerate(block):
+            if line is loop:
+                rest = (item for item in block[at + 1 :] if not isinstance(item, Comment | Blank))
+                after = next(rest, None)
+                return after if isinstance(after, Do) else None
+    return None
+
+
+def may_chunk(loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield why `loop` cannot be cut into chunks (T052, T063)."""
+    yield from not_understood(loop.body, code)
+    if loop.step is not None and whole_number(loop.step) != 1:
+        yield Diagnostic("T063", f"The loop over '{loop.variable}' does not count by one.")
+    for name in sorted(names_in(loop.stop) & written_names(loop.body, code)):
+        message = f"The loop over '{loop.variable}' changes '{name}', which is in its bounds."
+        yield Diagnostic("T063", message)
+    if loop.variable.lower() in counters_after_loops(code):
+        yield Diagnostic("T063", f"The value of '{loop.variable}' is used after its loop.")
+
+
+def _no_size(size: int) -> Diagnostic:
+    return Diagnostic("T017", f"A tile has at least one point in each direction, not {size}.")
+
+
+def _same_bounds(first: Do, second: Do) -> bool:
+    steps = (first.step or whole(1), second.step or whole(1))
+    return same(first.start, second.start) and same(first.stop, second.stop) and same(*steps)
+
+
+# ---------------------------------------------------------------------------- changing
+
+
+def with_swapped(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with loop `number` and the one inside of it swapped."""
+    outer = loops_of(code)[number - 1]
+    inner = inner_loop(outer)
+    assert inner is not None
+    new_inner = replace(outer, body=inner.body)
+    return _exchanged(code, (outer, (replace(inner, body=(new_inner,)),)))
+
+
+def with_chunks(code: KernelCode, number: int, size: int) -> KernelCode:
+    """Return `code` with loop `number` in chunks of `size`."""
+    loop = loops_of(code)[number - 1]
+    scratch = Scratch(code)
+    around, inside = _chunked(loop, size, scratch)
+    changed = _exchanged(code, (loop, (replace(around, body=(inside,)),)))
+    return replace(scratch.code, body=changed.body)
+
+
+def with_tiles(code: KernelCode, number: int, size: int) -> KernelCode:
+    """Return `code` with loop `number` and the one inside of it in tiles."""
+    outer = loops_of(code)[number - 1]
+    inner = inner_loop(outer)
+    assert inner is not None
+    scratch = Scratch(code)
+    outer_around, outer_inside = _chunked(outer, size, scratch)
+    inner_around, inner_inside = _chunked(inner, size, scratch)
+    points = replace(outer_inside, body=(inner_inside,))
+    tiles = replace(outer_around, body=(replace(inner_around, body=(points,)),))
+    return replace(scratch.code, body=_exchanged(code, (outer, (tiles,))).body)
+
+
+def with_fused(code: KernelCode, number: int) -> KernelCode:
+    """Return `code` with loop `number` and the one behind it as one."""
+    first = loops_of(code)[number - 1]
+    second = following_loop(code, first)
+    assert second is not None
+    body = (*first.body, *_counting(second, first.variable).body)
+    return _exchanged(code, (first, (replace(first, body=body),)), (second, ()))
+
+
+def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
+    """Return the loop over chunks, which is empty, and the loop inside of one."""
+    kind = type_of(Name(loop.variable), scratch.code) or INTEGER
+    counter = scratch.variable(f"{loop.variable}_chunk", kind)
+    last: Expr = Binary("+", counter, whole(size - 1)) if size > 1 else counter
+    stop = Index(Name("min"), (last, loop.stop))
+    around = Do(counter.text, loop.start, loop.stop, (), whole(size))
+    return around, Do(loop.variable, counter, stop, loop.body)
+
+
+def _counting(loop: Do, variable: str) -> Do:
+    """Return `loop` with another counter."""
+    values = {loop.variable.lower(): Name(variable)}
+    body = everywhere(loop.body, lambda expr: substituted(expr, values))
+    return replace(loop, variable=variable, body=body)
+
+
+def _exchanged(code: KernelCode, *pairs: tuple[Do, tuple[Line, ...]]) -> KernelCode:
+    """Return `code` with other statements in the place of each loop that is first in a pair.
+
+    That very loop is meant, not one that is equal to it.
+    """
+    return replace(code, body=_in_block(code.body, {id(old): new for old, new in pairs}))
+
+
+def _in_block(lines: tuple[Line, ...], new: Mapping[int, tuple[Line, ...]]) -> tuple[Line, ...]:
+    found: list[Line] = []
+    for line in lines:
+        if id(line) in new:
+            found += new[id(line)]
+        elif isinstance(line, Do | ScopedBlock):
+            found.append(replace(line, body=_in_block(line.body, new)))
+        elif isinstance(line, If):
+            branches = tuple(
+                Branch(one.condition, _in_block(one.body, new)) for one in line.branches
+            )
+            found.append(If(branches, _in_block(line.otherwise, new)))
+        else:
+            found.append(line)
+    return tuple(found)
