@@ -91,9 +91,11 @@ class Module(Holder):
         return self._file
 
     @property
-    def children(self) -> tuple[Schedule, ...]:
-        """The schedule of each invoke."""
-        return self._file.schedules
+    def children(self) -> tuple[Node, ...]:
+        """The schedule of each invoke, then each subroutine that is inlined into the module."""
+        calls = [call for one in self._file.schedules for call in one.coded_kernels()]
+        routines = [call.get_kernel_schedule() for call in calls if call.is_inlined]
+        return (*self._file.schedules, *dict.fromkeys(routines))
 
 
 class Psy(Holder):

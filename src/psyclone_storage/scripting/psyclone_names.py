@@ -13,6 +13,7 @@ from psyclone_storage.scripting.algorithm import AlgorithmCall, AlgorithmInvoke
 from psyclone_storage.scripting.arguments import DataAccess
 from psyclone_storage.scripting.containers import Module, Psy
 from psyclone_storage.scripting.context import Context
+from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.settings import config_class
@@ -74,7 +75,10 @@ _NODES: Words = {
     "GlobalReduction": views.GlobalReduction,
     "HaloExchange": views.HaloExchange,
     "InvokeSchedule": views.Schedule,
+    "Call": IntrinsicCall,
+    "IntrinsicCall": IntrinsicCall,
     "Kern": views.KernelCall,
+    "KernelSchedule": KernelRoutine,
     "LFRicBuiltIn": views.BuiltInCall,
     "LFRicGlobalReduction": views.GlobalReduction,
     "LFRicGlobalSum": views.GlobalReduction,
@@ -91,7 +95,7 @@ _NODES: Words = {
     "Routine": views.Schedule,
     "Schedule": views.Schedule,
     **_not_shown(
-        "ArrayReference Assignment Call CodeBlock IfBlock IntrinsicCall KernelSchedule Literal"
+        "ArrayReference Assignment CodeBlock IfBlock Literal"
         " Reference Return UnknownDirective WhileLoop"
     ),
 }

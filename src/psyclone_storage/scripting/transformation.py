@@ -15,10 +15,14 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
+from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.views import Body, Place, Schedule
 from psyclone_storage.transform.step import Reasons, Step
 
-Nodes = Place | Sequence[Place]
+Nodes = Node | Sequence[Node]
+_IN_KERNELS = (KernelRoutine, IntrinsicCall)
+"""What stands for the call of the kernel that it is in."""
 Options = Mapping[str, object]
 
 
@@ -78,7 +82,8 @@ class Transformation:
         self, node: Nodes, more: Sequence[object], given: Options
     ) -> tuple[tuple[Place, ...], dict[str, object]]:
         """Return the nodes and the options; those of 1.8 may come last without a keyword."""
-        nodes = list(node) if isinstance(node, Sequence) else [node]
+        nodes: list[Node] = list(node) if isinstance(node, Sequence) else [node]
+        nodes = [item.call if isinstance(item, _IN_KERNELS) else item for item in nodes]
         chosen = dict(given)
         for item in more:
             if isinstance(item, Place):
@@ -92,7 +97,8 @@ class Transformation:
         if unknown := set(chosen) - set(self.options):
             message = f"'{self.name}' has no option '{min(unknown)}' here."
             raise TransformationError(Diagnostic("T015", message))
-        return tuple(nodes), {**self.options, **chosen}
+        places = tuple(item for item in nodes if isinstance(item, Place))
+        return places, {**self.options, **chosen}
 
     @abstractmethod
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:

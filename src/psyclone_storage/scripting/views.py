@@ -18,6 +18,7 @@ from psyclone_storage.ir.view import block_text, line_text, schedule_text
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.scripting.arguments import Argument, arguments_of
 from psyclone_storage.scripting.drawing import draw
+from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.transform.catalogue import grant, read_steps
@@ -404,6 +405,25 @@ class CodedCall(KernelCall):
     """A call of a kernel, which has code of its own."""
 
     __slots__ = ()
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether its subroutine is part of the generated module."""
+        return self._call.code is not None and self._call.code.inlined
+
+    def get_callees(self) -> list[KernelRoutine]:
+        """Return the subroutine that is called, read if that has not been done yet.
+
+        Raises:
+            CompileError: it cannot be read, or there are several, one for each precision.
+        """
+        routine = KernelRoutine(self._session, self._uid, self)
+        self._session.bench.code_of(self._uid)
+        return [routine]
+
+    def get_kernel_schedule(self) -> KernelRoutine:
+        """Return the subroutine that is called, under the name that PSyclone had for it before."""
+        return self.get_callees()[0]
 
 
 class BuiltInCall(KernelCall):

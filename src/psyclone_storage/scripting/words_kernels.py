@@ -10,16 +10,19 @@ from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRang
 from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
-from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.step import Reasons, Step
 
 
 class WriteOut(Transformation):
-    """Write out a function of the language in a kernel; `function` is its name."""
+    """Write out a function of the language wherever a kernel calls it; `function` is its name."""
 
     function = ""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return IntrinsicsToCode(nodes[0].uid, self.function)
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T067" for reason in reasons)
 
 
 _FUNCTIONS = {

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.containers import Module, Psy
+from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.transformation import TransformationError
 from psyclone_storage.scripting.views import Schedule
@@ -25,12 +26,14 @@ class Writer:
         self._emit = emit
 
     def __call__(self, node: Node) -> str:
-        """Return the Fortran of the file, the module or the schedule `node`.
+        """Return the Fortran of the file, the module, the schedule or the subroutine `node`.
 
         Raises:
             TransformationError: `T015`, `node` is none of these: what a statement becomes depends
                 on the routine around it.
         """
+        if isinstance(node, KernelRoutine):
+            return node.view()
         home = node.root
         if isinstance(home, Psy) and isinstance(node, Psy | Module | Schedule):
             return self._emit(home.program, node.name if isinstance(node, Schedule) else None)

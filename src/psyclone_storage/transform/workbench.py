@@ -75,6 +75,20 @@ class Workbench:
                 raise CompileError(Diagnostic("T008", message, hint="Undo that step first."))
         raise CompileError(*missing(self._schedule, uid))
 
+    def code_of(self, uid: str) -> KernelCode:
+        """Return the code behind the call `uid`, as the steps so far have left it.
+
+        Raises:
+            CompileError: `T004`, `uid` is no call of a kernel with one subroutine; or the kernel
+                cannot be read.
+        """
+        call = self[uid]
+        if isinstance(call, KernelCall) and call.code is not None:
+            return call.code
+        if not isinstance(call, KernelCall) or not _has_one_code(call) or self._source is None:
+            raise CompileError(Diagnostic("T004", f"'{uid}' has no code of its own to look at."))
+        return self._source.code_of(call.kernel)
+
     def check(self, step: Step) -> Reasons:
         """Return all reasons against `step`; nothing if it may be applied."""
         return self._tried(step)[1]

@@ -1,0 +1,110 @@
+"""The subroutine of a kernel as a script sees it: its text, and the calls of functions in it.
+
+Of a body a script is shown what scripts look for, the functions of the language that a
+transformation can write out. It changes a body by transformations of the call.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Index, spell
+from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.session import Session
+from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, calls_of
+
+_FUNCTIONS = {name.upper(): name for name in sorted(FUNCTIONS)}
+_Function = Enum("Intrinsic", _FUNCTIONS)  # type: ignore[misc]
+"""The functions of the language that can be written out."""
+
+
+class KernelRoutine(Node):
+    """The subroutine that one call of a kernel leads to, as the steps so far have left it."""
+
+    __slots__ = ("_session", "_uid", "call")
+
+    def __init__(self, session: Session, uid: str, call: Node) -> None:
+        self._session = session
+        self._uid = uid
+        self.call = call
+        """The call of the kernel."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KernelRoutine) and other.code == self.code
+
+    def __hash__(self) -> int:
+        return hash(self.code.name)
+
+    @property
+    def code(self) -> KernelCode:
+        """What is known of it."""
+        return self._session.bench.code_of(self._uid)
+
+    @property
+    def name(self) -> str:
+        """The name of the subroutine."""
+        return self.code.name
+
+    @property
+    def parent(self) -> Node | None:
+        """What holds the schedules, for a script of PSyclone."""
+        return self._session.home
+
+    @property
+    def children(self) -> tuple[IntrinsicCall, ...]:
+        """The calls of functions in its statements, in order."""
+        return tuple(IntrinsicCall(self, one) for one in calls_of(self.code, FUNCTIONS))
+
+    def node_str(self, colour: bool = False) -> str:
+        """Return its name, in one line."""
+        return f"subroutine {self.name}"
+
+    def view(self) -> str:
+        """Return its text."""
+        return "\n".join(emit_code(self.code, 0)) + "\n"
+
+    def debug_string(self) -> str:
+        """Return its text, as `view` does."""
+        return self.view()
+
+
+class IntrinsicCall(Node):
+    """One call of a function of the language in a kernel."""
+
+    __slots__ = ("_expr", "_routine")
+
+    Intrinsic = _Function
+
+    def __init__(self, routine: KernelRoutine, expr: Index) -> None:
+        self._routine = routine
+        self._expr = expr
+
+    @property
+    def call(self) -> Node:
+        """The call of the kernel that it is in."""
+        return self._routine.call
+
+    @property
+    def intrinsic(self) -> Enum:
+        """Which function it is."""
+        return _Function(spell(self._expr.base).lower())
+
+    @property
+    def parent(self) -> KernelRoutine:
+        """The subroutine."""
+        return self._routine
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """Nothing: arguments are no nodes."""
+        return ()
+
+    def node_str(self, colour: bool = False) -> str:
+        """Return the call as Fortran."""
+        return spell(self._expr)
+
+    def view(self) -> str:
+        """Return the call as Fortran."""
+        return f"{self.node_str()}\n"
