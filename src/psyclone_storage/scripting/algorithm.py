@@ -15,10 +15,17 @@ from psyclone_storage.scripting.node import Node
 class AlgorithmNode(Node):
     """A part of an algorithm."""
 
-    __slots__ = ("_around",)
+    __slots__ = ("_around", "_of")
 
-    def __init__(self, around: AlgorithmNode | None) -> None:
+    def __init__(self, around: AlgorithmNode | None, of: object) -> None:
         self._around = around
+        self._of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AlgorithmNode) and other._of is self._of
+
+    def __hash__(self) -> int:
+        return hash(id(self._of))
 
     @property
     def parent(self) -> AlgorithmNode | None:
@@ -43,7 +50,7 @@ class Algorithm(AlgorithmNode):
     __slots__ = ("_program",)
 
     def __init__(self, program: Program) -> None:
-        super().__init__(None)
+        super().__init__(None, program)
         self._program = program
 
     @property
@@ -67,7 +74,7 @@ class AlgorithmInvoke(AlgorithmNode):
     __slots__ = ("_invoke",)
 
     def __init__(self, around: Algorithm, invoke: Invoke) -> None:
-        super().__init__(around)
+        super().__init__(around, invoke)
         self._invoke = invoke
 
     @property
@@ -96,7 +103,7 @@ class AlgorithmCall(AlgorithmNode):
     __slots__ = ("_call",)
 
     def __init__(self, around: AlgorithmInvoke, call: ParsedCall) -> None:
-        super().__init__(around)
+        super().__init__(around, call)
         self._call = call
 
     @property
