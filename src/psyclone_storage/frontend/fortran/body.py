@@ -59,6 +59,20 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
+def read_constants(source: SourceText) -> frozenset[str]:
+    """Return the names, in lower case, of the constants that the modules of `source` declare."""
+    reader = UnitReader(source)
+    for _ in reader.others():
+        """Scopes are complete once all statements have been read."""
+    return frozenset(
+        declaration.name.lower()
+        for scope in reader.opened
+        if scope.kind is ScopeKind.MODULE
+        for declaration in scope.declarations
+        if "parameter" in declaration.attributes
+    )
+
+
 def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:
     is_of_module = scope.kind is ScopeKind.SUBROUTINE and around.kind is ScopeKind.MODULE
     return is_of_module and scope.name.lower() == name
