@@ -100,7 +100,7 @@ contains
       do cell = last_cell + 1, to_cell
         do df = 1, element%ndf
           entity = entity_of(element, mesh, df, cell)
-          family = family_of(element, df)
+          family = element%families(df)
           if (first_dof(entity, family) > 0) cycle
           if (owned_only .and. owner_of(element, mesh, df, entity) /= rank) cycle
           first_dof(entity, family) = last_dof + 1
@@ -126,7 +126,7 @@ contains
     do cell = 1, mesh%get_ncells_2d()
       do df = 1, element%ndf
         self%dofmap(df, cell) = &
-          first_dof(entity_of(element, mesh, df, cell), family_of(element, df))
+          first_dof(entity_of(element, mesh, df, cell), element%families(df))
         if (element%is_shared(df) .and. element%is_on_top(df)) &
           self%dofmap(df, cell) = self%dofmap(df, cell) + step
       end do
@@ -147,7 +147,7 @@ contains
     allocate (self%owners(self%last_halo(size(self%last_halo))))
     allocate (self%global_ids(size(self%owners)))
     do df = 1, element%ndf
-      if (family_of(element, df) /= df) cycle
+      if (element%families(df) /= df) cycle
       dofs = self%size_of_column(element, mesh, df)
       do entity = 1, size(first_dof, 1, i_def)
         first = first_dof(entity, df)
@@ -172,23 +172,6 @@ contains
 
     dofs = self%ndata * (mesh%get_nlayers() + merge(1, 0, element%is_shared(df)))
   end function size_of_column
-
-  !> Return the first dof of a cell that is in the same kind of column: over a vertex, an edge or a
-  !> cell, within layers or between. In a broken space each dof has columns of its own.
-  function family_of(element, df) result(family)
-    type(element_type), intent(in) :: element
-    integer(i_def), intent(in) :: df
-    integer(i_def) :: family
-
-    if (element%broken) then
-      family = df
-      return
-    end if
-    do family = 1, df
-      if (element%sits_on(family) == element%sits_on(df) .and. &
-          (element%is_upright(family) .eqv. element%is_upright(df))) return
-    end do
-  end function family_of
 
   !> Return what a dof sits on, if all spaces that are broken sit on their cell.
   function seat_of(element, df) result(seat)

@@ -5,12 +5,13 @@ module function_space_mod
 
   use constants_mod, only: i_def, i_halo_index, l_def, r_def
   use dof_numbering_mod, only: dof_numbering_type
-  use element_mod, only: element_type, new_element, on_cell, on_edge
+  use element_mod, only: element_type, new_element
   use fs_continuity_mod, only: Wchi
   use halo_routing_mod, only: halo_routing_type
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_collection_mod, only: mesh_collection
   use mesh_mod, only: mesh_type
+  use reference_element_mod, only: B, FACE_OFFSET, W
   use stencil_2D_dofmap_mod, only: stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: stencil_dofmap_type
 
@@ -20,6 +21,9 @@ module function_space_mod
   ! What call_function is to evaluate
   integer(i_def), parameter, public :: BASIS = 1
   integer(i_def), parameter, public :: DIFF_BASIS = 2
+
+  !> Heights, in layers, that are no further apart than rounding makes them are one.
+  real(r_def), parameter :: apart = 1.0e-6_r_def
 
   !> A stencil map that has been asked for.
   type :: stencil_holder
@@ -134,9 +138,7 @@ contains
     values_first = .false.
     if (present(ndata)) values = ndata
     if (present(ndata_first)) values_first = ndata_first
-    if (element_order_h /= element_order_v) &
-      error stop 'function_space_type: orders that differ have no body'
-    instance%element = new_element(lfric_fs, element_order_h, &
+    instance%element = new_element(lfric_fs, element_order_h, element_order_v, &
                                    instance%mesh%get_reference_element())
     allocate (instance%stencils(0), instance%stencils_2D(0))
     allocate (instance%routings(instance%mesh%get_halo_depth()))
@@ -148,26 +150,25 @@ contains
   subroutine find_levels(self)
     class(function_space_type), intent(inout) :: self
 
-    real(r_def), allocatable :: heights(:)
-    logical, allocatable :: occupied(:)
-    integer(i_def) :: df, place
+    real(r_def) :: heights(self%element%ndf), last
+    integer(i_def) :: df, layer
 
-    allocate (heights(2 * self%mesh%get_nlayers() + 1))
-    heights = [(0.5_r_def * real(place - 1, r_def), place=1, size(heights, kind=i_def))]
-    allocate (occupied(size(heights)))
-    occupied = .false.
     allocate (self%boundary_dofs(self%element%ndf, 2), self%orientation(self%element%ndf))
     self%boundary_dofs = 1
     self%orientation = 1
     do df = 1, self%element%ndf
-      if (self%element%is_upright(df)) then
-        occupied(2::2) = .true.
-      else
-        occupied(1::2) = .true.
+      if (.not. self%element%is_upright(df)) &
         self%boundary_dofs(df, merge(2, 1, self%element%is_on_top(df))) = 0
-      end if
     end do
-    allocate (self%levels, source=pack(heights, occupied))
+    allocate (self%levels(0))
+    last = -1.0_r_def
+    do layer = 1, self%mesh%get_nlayers()
+      heights = real(layer - 1, r_def) + self%element%nodes(3, :)
+      do while (any(heights > last + apart))
+        last = minval(heights, mask=heights > last + apart)
+        self%levels = [self%levels, last]
+      end do
+    end do
   end subroutine find_levels
 
   !> Return the number of dofs that this rank holds.
@@ -210,12 +211,15 @@ contains
     ndof_cell = self%element%ndf
   end function get_ndf
 
-  !> Return the number of dofs that belong to their cell alone.
+  !> Return the number of dofs of a cell that are not shared with the cells below and above.
   function get_ndof_interior(self) result(ndof_interior)
     class(function_space_type), intent(in) :: self
     integer(i_def) :: ndof_interior
 
-    ndof_interior = merge(self%element%ndf, 0_i_def, self%element%broken)
+    integer(i_def) :: df
+
+    ndof_interior = count([(.not. self%element%is_shared(df), df=1, self%element%ndf)], &
+                          kind=i_def)
   end function get_ndof_interior
 
   !> Return the number of dofs of a side face.
@@ -223,12 +227,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: ndof_face_h
 
-    integer(i_def) :: df
-
-    ndof_face_h = 0
-    do df = 1, self%element%ndf
-      if (self%element%sits_on(df) == on_edge .and. self%element%is_upright(df)) ndof_face_h = 1
-    end do
+    ndof_face_h = count(self%element%entities == FACE_OFFSET + W, kind=i_def)
     if (self%element%broken) ndof_face_h = 0
   end function get_ndof_face_h
 
@@ -237,12 +236,8 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: ndof_face_v
 
-    integer(i_def) :: df
-
-    ndof_face_v = 0
-    do df = 1, self%element%ndf
-      if (self%element%sits_on(df) == on_cell .and. self%element%is_shared(df)) ndof_face_v = 1
-    end do
+    ndof_face_v = count(self%element%entities == FACE_OFFSET + B, kind=i_def)
+    if (self%element%broken) ndof_face_v = 0
   end function get_ndof_face_v
 
   !> Return the dofs at the bottom of the column of one cell.

@@ -12,6 +12,7 @@
 module columnwise_operator_mod
 
   use constants_mod, only: i_def, r_solver
+  use fs_continuity_mod, only: is_fs_horizontally_continuous
   use function_space_mod, only: function_space_type
   use mesh_mod, only: mesh_type
   use operator_parent_mod, only: operator_parent_proxy_type, operator_parent_type
@@ -172,8 +173,10 @@ contains
 
     column%at_level = fs%get_ndof_face_v()
     column%per_layer = fs%get_ndof_interior() + column%at_level
-    if (fs%get_ndf() /= column%per_layer + column%at_level .or. fs%get_ndata() /= 1) &
+    if (is_fs_horizontally_continuous(fs%which())) &
       error stop 'columnwise_operator%initialise: a space shares dofs between columns'
+    if (fs%get_ndata() /= 1) &
+      error stop 'columnwise_operator%initialise: a space has more than one value at each dof'
     column%ndof = fs%get_nlayers() * column%per_layer + column%at_level
     allocate (column%banded_dofmap(fs%get_ndf(), fs%get_nlayers()))
     allocate (column%indirection_dofmap(column%ndof))

@@ -59,18 +59,18 @@ contains
                 tile_size=tile_size)))
   end function new_mesh
 
-  !> Return a space of an order, the lowest unless given.
-  function space(mesh, fs, order)
+  !> Return a space of an order in the horizontal and in the vertical, the lowest unless given.
+  function space(mesh, fs, orders)
     type(mesh_type), pointer, intent(in) :: mesh
     integer(i_def), intent(in) :: fs
-    integer(i_def), optional, intent(in) :: order
+    integer(i_def), optional, intent(in) :: orders(2)
     type(function_space_type), pointer :: space
 
-    integer(i_def) :: its_order
+    integer(i_def) :: h_and_v(2)
 
-    its_order = 0
-    if (present(order)) its_order = order
-    space => function_space_collection%get_fs(mesh, its_order, its_order, fs)
+    h_and_v = 0
+    if (present(orders)) h_and_v = orders
+    space => function_space_collection%get_fs(mesh, h_and_v(1), h_and_v(2), fs)
   end function space
 
   !> Stop the program if something does not hold.
