@@ -1,0 +1,259 @@
+"""Random kernels compute the same before and after each change that is not refused.
+
+The judge is a small interpreter of statements on NumPy arrays, which knows nothing of dependences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from kernel_bodies import code_of
+from psyclone_storage.analysis.nests import may_fuse_loops, may_parallelise, may_swap
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
+from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
+from psyclone_storage.transform.kernel.arrays import may_be_loops, with_loops
+from psyclone_storage.transform.kernel.hoist import with_hoisted, with_plain_bounds
+from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+from psyclone_storage.transform.kernel.loops import (
+    loops_of,
+    with_chunks,
+    with_fused,
+    with_swapped,
+    with_tiles,
+)
+
+SIZE = 9
+Memory = dict[str, np.ndarray]
+
+# ---------------------------------------------------------------------------- the interpreter
+
+_FUNCTIONS: dict[str, Callable[..., object]] = {
+    "abs": np.abs,
+    "min": min,
+    "max": max,
+    "sum": np.sum,
+    "product": np.prod,
+    "maxval": np.max,
+    "minval": np.min,
+    "dot_product": np.dot,
+    "matmul": np.matmul,
+    "sign": np.copysign,
+}
+_OPERATORS: dict[str, Callable[[object, object], object]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": lambda left, right: left // right,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    "==": np.equal,
+    ".and.": np.logical_and,
+}
+
+
+def value_of(expr: Expr, memory: Memory) -> np.ndarray:
+    match expr:
+        case Literal(text):
+            return np.array(int(text.partition("_")[0].partition(".")[0]))
+        case Name(text):
+            return memory[text].copy()
+        case Index(Name(text), items) if text in memory:
+            return memory[text][place(items, memory)].copy()
+        case Index(Name(text), items):
+            return np.array(_FUNCTIONS[text](*(value_of(item, memory) for item in items)))
+        case Unary("-", operand):
+            return -value_of(operand, memory)
+        case Binary(op, left, right):
+            return np.array(_OPERATORS[op](value_of(left, memory), value_of(right, memory)))
+        case Keyword(_, value):
+            return value_of(value, memory)
+    raise AssertionError(expr)
+
+
+def place(items: tuple[Expr, ...], memory: Memory) -> tuple[int | slice, ...]:
+    return tuple(_subscript(item, memory) for item in items)
+
+
+def _subscript(item: Expr, memory: Memory) -> int | slice:
+    if not isinstance(item, Range):
+        index = int(value_of(item, memory)) - 1
+        assert 0 <= index < SIZE
+        return index
+    start = 1 if item.lower is None else int(value_of(item.lower, memory))
+    stop = SIZE if item.upper is None else int(value_of(item.upper, memory))
+    return slice(start - 1, stop)
+
+
+def run(lines: Iterable[Line], memory: Memory) -> None:
+    for line in lines:
+        match line:
+            case Assign(Name(text), value):
+                memory[text][...] = value_of(value, memory)
+            case Assign(Index(Name(text), items), value):
+                memory[text][place(items, memory)] = value_of(value, memory)
+            case Do():
+                step = 1 if line.step is None else int(value_of(line.step, memory))
+                start, stop = (int(value_of(one, memory)) for one in (line.start, line.stop))
+                for number in range(start, stop + (1 if step > 0 else -1), step):
+                    memory[line.variable][...] = number
+                    run(line.body, memory)
+            case If(branches, otherwise):
+                found = (one.body for one in branches if value_of(one.condition, memory))
+                run(next(found, otherwise), memory)
+            case _:
+                raise AssertionError(line)
+
+
+def outcome(code: KernelCode) -> Memory:
+    """Return the arrays as a kernel leaves them; all numbers are whole, so that sums are exact."""
+    random = np.random.default_rng(7)
+    memory: Memory = {}
+    for item in code.declarations:
+        if isinstance(item, Declare):
+            extents = (SIZE,) * len(item.shape)
+            memory[item.name] = random.integers(-3, 4, extents).astype(np.int64)
+    run(code.body, memory)
+    return {name: memory[name] for name in ("a", "b", "s")}
+
+
+# ---------------------------------------------------------------------------- random kernels
+
+DECLARATIONS = "integer :: a(9, 9), b(9, 9), s(9)\ninteger :: i, j, k, t"
+near = st.integers(-1, 1)
+
+
+def shifted(name: str, by: int) -> str:
+    return name if by == 0 else f"{name} {'+' if by > 0 else '-'} {abs(by)}"
+
+
+near_points = st.tuples(near, near).map(
+    lambda it: f"a({shifted('i', it[0])}, {shifted('j', it[1])})"
+)
+subscripts = st.sampled_from(["i", "j", "k"]).flatmap(lambda it: near.map(lambda n: shifted(it, n)))
+any_points = st.tuples(st.sampled_from("ab"), subscripts, subscripts).map(
+    lambda it: f"{it[0]}({it[1]}, {it[2]})"
+)
+elements = st.one_of(near_points, near_points, near_points, any_points)
+values = st.one_of(
+    near_points, elements, st.sampled_from(["t", "s(i)", "s(j)", "2", "max(t, 1)", "abs(t)"])
+)
+assignments = st.one_of(
+    st.tuples(near_points, near_points).map(lambda it: f"{it[0]} = {it[1]} - 1"),
+    st.tuples(elements, values, values).map(lambda it: f"{it[0]} = {it[1]} - {it[2]}"),
+    values.map(lambda value: f"t = {value}"),
+    st.tuples(st.sampled_from("ij"), near).map(lambda it: f"k = {shifted(*it)}"),
+    st.tuples(st.sampled_from("ij"), values).map(lambda it: f"s({it[0]}) = {it[1]}"),
+)
+blocks = st.lists(assignments, min_size=1, max_size=3).map("\n".join)
+steps = st.sampled_from(["3, 7", "7, 3, -1", "4, 6"])
+
+
+@st.composite
+def nests(draw: st.DrawFn) -> str:
+    outer, inner = draw(steps), draw(steps)
+    return f"do j = {outer}\ndo i = {inner}\n{draw(blocks)}\nend do\nend do"
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> str:
+    bounds = draw(steps)
+    first, second = draw(blocks), draw(blocks)
+    return f"do i = {bounds}\n{first}\nend do\ndo i = {bounds}\n{second}\nend do"
+
+
+def kernel(text: str) -> KernelCode:
+    return code_of(f"i = 3\nj = 4\nk = 5\nt = 1\n{text}", DECLARATIONS)
+
+
+def same(first: KernelCode, second: KernelCode) -> None:
+    before, after = outcome(first), outcome(second)
+    for name, array in before.items():
+        np.testing.assert_array_equal(after[name], array, err_msg=name)
+
+
+@settings(max_examples=150, deadline=None)
+@given(nests())
+def test_loops_that_may_swap_may_swap(text: str) -> None:
+    code = kernel(text)
+    refused = bool(may_swap(loops_of(code)[0], code))
+    event(f"swap refused: {refused}")
+    if not refused:
+        same(code, with_swapped(code, 1))
+        if ", -1" not in text:
+            same(code, with_tiles(code, 1, 2))
+
+
+@settings(max_examples=150, deadline=None)
+@given(nests(), st.permutations(range(5)))
+def test_iterations_that_may_be_parallel_have_no_order(text: str, order: list[int]) -> None:
+    code = kernel(text)
+    loop = loops_of(code)[0]
+    refused = bool(may_parallelise(loop, code))
+    event(f"parallel refused: {refused}")
+    if refused:
+        return
+    before = code.body[:-1]
+    iterations = tuple(Do(loop.variable, point, point, loop.body) for point in _points(loop, order))
+    same(code, replace(code, body=(*before, *iterations)))
+
+
+def _points(loop: Do, order: list[int]) -> list[Expr]:
+    start, stop = (int(value_of(one, {})) for one in (loop.start, loop.stop))
+    step = 1 if loop.step is None else -1
+    numbers = list(range(start, stop + step, step))
+    return [
+        Literal(str(numbers[at]), loop.start.intrinsic)
+        for at in order
+        if at < len(numbers) and isinstance(loop.start, Literal)
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(pairs())
+def test_loops_that_may_fuse_may_fuse(text: str) -> None:
+    code = kernel(text)
+    first, second = loops_of(code)
+    refused = bool(may_fuse_loops(first, second, code))
+    event(f"fusion refused: {refused}")
+    if not refused:
+        same(code, with_fused(code, 1))
+
+
+@settings(max_examples=100, deadline=None)
+@given(nests())
+def test_hoisting_chunks_and_functions_change_nothing(text: str) -> None:
+    code = kernel(text)
+    same(code, with_hoisted(code))
+    same(code, with_plain_bounds(code))
+    if ", -1" not in text:
+        same(code, with_chunks(code, 2, 2))
+    changed, reasons = written_out(code, FUNCTIONS)
+    assert not reasons
+    same(code, changed)
+
+
+sections = st.tuples(st.sampled_from("ab"), st.integers(1, 4), st.integers(1, 4)).map(
+    lambda it: f"{it[0]}({it[1]}:{it[1] + 4}, {it[2]}:{it[2] + 3})"
+)
+array_values = st.one_of(
+    sections, st.sampled_from(["3", "sum(a)", "maxval(b(2:4, 3))", "abs(b(2:6, 2:5))"])
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(sections, array_values, array_values), min_size=1, max_size=3))
+def test_array_assignments_as_loops(lines: list[tuple[str, str, str]]) -> None:
+    text = "\n".join(f"{target} = {one} + {other}" for target, one, other in lines)
+    code = kernel(text)
+    assignments = [line for line in code.body if isinstance(line, Assign)]
+    refused = any(may_be_loops(line, code) for line in assignments)
+    event(f"loops refused: {refused}")
+    if not refused:
+        same(code, with_loops(code))
