@@ -9,8 +9,10 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli.kernel_folder import KernelFolder
+from psyclone_storage.cli.main import main
 from psyclone_storage.driver.placing import KernelText
 
+CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 PROCESSES = 100
 
 
@@ -119,3 +121,41 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CompileError, match="L003"):
         KernelFolder(tmp_path / "file", single=False).claim("work", kernel)
+
+
+def changed(folder: Path, psy: Path, *words: str) -> int:
+    """Compile an algorithm of the corpus with changed kernels in `folder`; return the status."""
+    algorithm, kernels = CORPUS / "reductions_between_kernels.x90", CORPUS / "kernels"
+    command = ["-api", "lfric", "-d", str(kernels), str(algorithm), "--apply", "acc-routine"]
+    return main([*command, "-okern", str(folder), "-opsy", str(psy), *words])
+
+
+def test_the_command_writes_changed_kernels_where_it_is_told_to(tmp_path: Path) -> None:
+    folder, rule = tmp_path / "changed", tmp_path / "psy.d"
+    words = ("-oalg", str(tmp_path / "alg.f90"), "--depfile", str(rule))
+    assert changed(folder, tmp_path / "psy.f90", *words) == 0
+    assert names_in(folder) == ["laplacian_kernel_0_mod.f90", "laplacian_kernel_1_mod.f90"]
+    assert "laplacian_kernel_1_mod.f90" in rule.read_text().partition(":")[0]
+
+
+def test_a_command_without_its_layer_leaves_no_kernels(tmp_path: Path) -> None:
+    folder, blocked = tmp_path / "changed", tmp_path / "file"
+    blocked.write_text("")
+    words = ("-oalg", str(tmp_path / "alg.f90"))
+    assert changed(folder, blocked / "psy.f90", *words) == 1
+    assert names_in(folder) == []
+
+
+def test_two_calls_share_a_kernel_if_they_are_told_to(tmp_path: Path) -> None:
+    words = ("--kernel-renaming", "single", "-oalg", str(tmp_path / "alg.f90"))
+    assert changed(tmp_path / "changed", tmp_path / "psy.f90", *words) == 0
+    assert names_in(tmp_path / "changed") == ["laplacian_kernel_0_mod.f90"]
+    assert (tmp_path / "psy.f90").read_text().count("call laplacian_0_code(") == 2
+
+
+def test_a_report_alone_writes_no_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    algorithm, kernels = CORPUS / "reductions_between_kernels.x90", CORPUS / "kernels"
+    words = ["-api", "lfric", "-d", str(kernels), "--apply", "acc-routine", "--schedule"]
+    assert main([*words, str(algorithm)]) == 0
+    assert names_in(tmp_path) == []
