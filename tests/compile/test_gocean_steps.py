@@ -38,6 +38,10 @@ def test_points_in_another_order_have_the_same_values(waves: Run, recipe: str, m
     assert waves(memory, "--apply", recipe, threads=2) == expected
 
 
+def test_flags_of_halos_do_not_change_the_answer(waves: Run) -> None:
+    assert waves("-dm", "--config-opts", "DIRTY_FLAGS=true") == waves("-nodm")
+
+
 # ---------------------------------------------------------------------------- constant bounds
 
 NX, NY = 7, 5

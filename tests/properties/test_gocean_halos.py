@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gocean_programs import WRITE, kernel, schedule
+from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.kernel import GridStencil, Kernel
-from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, Schedule
+from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.transform.halos import with_halos
 
 SIZE, WIDTH = 8, 3
 RUBBISH = 1.0e6
@@ -130,16 +132,24 @@ def compute(part: Part, call: KernelCall) -> None:
             written[at_row, at_column] = total
 
 
-def run(made: Schedule, ranks: int) -> dict[str, NDArray[np.float64]]:
-    """Run a schedule on `ranks` by `ranks` ranks and return the values of each field."""
+def run(made: Schedule, ranks: int, times: int = 1) -> dict[str, NDArray[np.float64]]:
+    """Run a schedule on `ranks` by `ranks` ranks so often, and return the values of each field.
+
+    Fields keep flags: guarded exchanges take place where the halo is not clean to their depth.
+    """
     start = {
         name: np.arange(SIZE * SIZE, dtype=float).reshape(SIZE, SIZE) * (number + 1.0) % 7.0
         for number, name in enumerate(NAMES)
     }
-    parts = parts_of(start, ranks)
-    for item in made.body:
+    parts, clean = parts_of(start, ranks), dict.fromkeys(NAMES, 0)
+    for item in made.body * times:
         if isinstance(item, HaloExchange):
-            exchange(parts, item)
+            depth = item.depth.known or 0
+            if not item.guarded or depth > clean[item.datum]:
+                exchange(parts, item)
+                clean[item.datum] = max(depth, clean[item.datum])
+        elif isinstance(item, MarkHalo):
+            clean[item.datum] = 0
         elif isinstance(item, Loop):
             for part in parts:
                 for call in kernel_calls(item):
@@ -159,6 +169,29 @@ def test_four_ranks_compute_what_one_does(calls: list[tuple[str, tuple[str, str]
     together = run(schedule(KERNELS, text), 2)
     for name in NAMES:
         np.testing.assert_allclose(together[name], alone[name], rtol=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(CALLS.filter(bool))
+def test_flags_let_halos_be_exchanged_that_are_stale(
+    calls: list[tuple[str, tuple[str, str]]],
+) -> None:
+    """The invoke is called three times, so that the flags of one call matter to the next."""
+    text = ", ".join(f"{name}({one}, {two})" for name, (one, two) in calls)
+    made = schedule(KERNELS, text)
+    flagged = with_halos(made, GoceanRules(dirty_flags=True))
+    alone = run(schedule(KERNELS, text, distributed=False), 1, times=3)
+    together = run(flagged, 2, times=3)
+    for name in NAMES:
+        np.testing.assert_allclose(together[name], alone[name], rtol=1e-12)
+
+
+def test_a_field_that_no_kernel_writes_is_exchanged_once() -> None:
+    made = schedule(KERNELS, "k1_go_internal_pts(a, b)")
+    flagged = with_halos(made, GoceanRules(dirty_flags=True))
+    exchanges = [item for item in flagged.body if isinstance(item, HaloExchange)]
+    assert [(item.datum, item.guarded) for item in exchanges] == [("b", True)]
+    assert [item.datum for item in flagged.body if isinstance(item, MarkHalo)] == ["a"]
 
 
 def test_a_missing_exchange_shows() -> None:

@@ -26,6 +26,7 @@ from runtime.programs import Answers, Mode, Run, merge_answers, run_program
 SERIAL = Mode("serial", ("-nodm",))
 THREADED = Mode("serial", ("-nodm", "--apply", "openmp-parallel-do"), threads=2)
 DISTRIBUTED = Mode("distributed", ("-dm",))
+FLAGGED = Mode("distributed", ("-dm", "--config-opts", "DIRTY_FLAGS=true"))
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
 NAMES = [path.stem for path in ALGORITHMS]
 CUTS = [(1, "best"), (2, "x"), (2, "y"), (4, "x"), (4, "best"), (6, "y"), (6, "best")]
@@ -117,6 +118,11 @@ def test_answers_in_a_periodic_domain_do_not_depend_on_the_ranks(
 def test_threads_do_not_change_the_answers(answers: Reader, mode: Mode, ranks: int) -> None:
     expected = answers(SERIAL, 1, "best")
     assert differing(expected, part_of(answers(mode, ranks, "best"), "bounded")) == []
+
+
+def test_flags_of_halos_do_not_change_the_answers(answers: Reader) -> None:
+    expected = answers(SERIAL, 1, "best")
+    assert differing(expected, part_of(answers(FLAGGED, 4, "best"), "bounded")) == []
 
 
 def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:

@@ -21,6 +21,10 @@ FIELD = DerivedType("r2d_field", Module.FIELD)
 EXCHANGE = "halo_exchange"
 """The exchange of a field's halo, bound to the field: `halo_exchange(depth)`."""
 
+SET_DIRTY = "set_dirty"
+IS_DIRTY = "is_dirty"
+"""The flags of a field's halo, `set_dirty()` and `is_dirty(depth)`, which dl_esm_inf lacks."""
+
 INTEGER = ScalarType(Intrinsic.INTEGER)
 WORKING_PRECISION = "go_wp"
 RESERVED = frozenset({*Module, FIELD.name, WORKING_PRECISION, "size", "min"})

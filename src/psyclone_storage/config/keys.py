@@ -76,6 +76,7 @@ KEYS: tuple[Key, ...] = (
     Key("gocean", "grid-properties", "grid_properties", gocean.grid_properties),
     Key("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
     Key("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
+    Key("gocean", "dirty_flags", "dirty_flags", decode.boolean),
     Key("gocean", "debug_mode", "debug_mode", decode.boolean),
 )
 

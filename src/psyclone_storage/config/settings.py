@@ -108,11 +108,15 @@ class LfricSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoceanSettings:
-    """The section `[gocean]`, or `[gocean1.0]` in files of 2019."""
+    """The section `[gocean]`, or `[gocean1.0]` in files of 2019.
+
+    `dirty_flags` says that fields record whether their halos are clean.
+    """
 
     grid_properties: Mapping[str, GridProperty]
     iteration_spaces: tuple[IterationSpace, ...]
     access_mapping: Mapping[str, str]
+    dirty_flags: bool
     debug_mode: bool
 
 

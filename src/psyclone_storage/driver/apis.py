@@ -21,6 +21,7 @@ from psyclone_storage.domain.gocean import arguments as gocean_arguments
 from psyclone_storage.domain.gocean import kernel_check as gocean_check
 from psyclone_storage.domain.gocean import metadata as gocean_metadata
 from psyclone_storage.domain.gocean.domain import GoceanDomain
+from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.domain.gocean.words import GridProperty, Tables, today
 from psyclone_storage.domain.lfric import arguments as lfric_arguments
 from psyclone_storage.domain.lfric import kernel_check as lfric_check
@@ -51,7 +52,7 @@ class ApiParts:
     compares a written subroutine with them.
     """
 
-    domain: Domain
+    domain: Callable[[Settings], Domain]
     interpret: Callable[[ParsedKernel, Settings], Kernel]
     lower: Callable[[Program, Settings], Unit]
     builtins: tuple[str, ...]
@@ -104,13 +105,21 @@ def _lower_gocean(program: Program, settings: Settings) -> Unit:
     return gocean_lowering.lower_program(program, paths, _COMMENT)
 
 
+def _lfric_domain(settings: Settings) -> Domain:  # noqa: ARG001 - every API has one
+    return LfricDomain()
+
+
+def _gocean_domain(settings: Settings) -> Domain:
+    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags))
+
+
 def _no_builtin(name: str) -> None:
     """Return nothing: there is no built-in for GOcean."""
 
 
 APIS: Mapping[Api, ApiParts] = {
     Api.LFRIC: ApiParts(
-        LfricDomain(),
+        _lfric_domain,
         interpret_lfric,
         _lower_lfric,
         builtin_names(),
@@ -121,7 +130,7 @@ APIS: Mapping[Api, ApiParts] = {
         abi_lfric.Module.CONSTANTS,
     ),
     Api.GOCEAN: ApiParts(
-        GoceanDomain(),
+        _gocean_domain,
         interpret_gocean,
         _lower_gocean,
         (),

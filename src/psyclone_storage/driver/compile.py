@@ -114,7 +114,7 @@ class Compiler:
             CompileError: everything that a stage found wrong in the user's files.
             InternalError: a stage broke its promise to the next.
         """
-        domain = self.api.domain
+        domain = self.api.domain(self.settings)
         algorithm = read_algorithm(read_checked(path, self.kernels.line_limit))
         kernels, files, problems = find_kernels(algorithm, self.kernels)
         if problems:

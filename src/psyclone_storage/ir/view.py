@@ -114,7 +114,9 @@ def statement_text(item: Statement) -> str:
     """Return what `item` does, in one line, without what is inside a loop."""
     match item:
         case Loop(over=over, extent=extent):
-            return "call once" if over is Over.DOMAIN else f"{over.value}, {extent_text(extent)}"
+            size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
+            text = f"{over.value}{size}, {extent_text(extent)}"
+            return "call once" if over is Over.DOMAIN else text
         case Construct():
             return _construct_text(item)
         case Region(module=module, name=name):
@@ -219,6 +221,7 @@ def _statement_json(item: Statement) -> Json:
                 "over": item.over.value,
                 "reach": item.extent.reach.value,
                 "depth": _depth_json(item.extent.depth),
+                "tile": item.tile or None,
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case Construct():

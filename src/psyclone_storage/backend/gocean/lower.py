@@ -26,6 +26,7 @@ from psyclone_storage.ir.schedule import (
     HaloExchange,
     KernelCall,
     Loop,
+    MarkHalo,
     Over,
     Phase,
     Program,
@@ -33,7 +34,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Call, Comment, Declare, Directive, Do, Line, Unit
+from psyclone_storage.ir.unit import Branch, Call, Comment, Declare, Directive, Do, If, Line, Unit
 from psyclone_storage.ir.walk import statements
 
 _OVER_TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
@@ -74,6 +75,8 @@ class _Lowering:
         """Return the lines of a statement that stands directly in the schedule."""
         if isinstance(statement, HaloExchange):
             return tuple(_exchange(statement))
+        if isinstance(statement, MarkHalo):
+            return (_mark(statement),)
         return _nested(self.context, statement)
 
     def finish(self) -> None:
@@ -101,7 +104,19 @@ def _exchange(exchange: HaloExchange) -> Iterator[Line]:
     depth = exchange.depth.known
     if not depth:
         raise InternalError(f"'{exchange.uid}' has a depth that is not known.")
-    yield Call(Member(Name(exchange.datum), abi.EXCHANGE), (_whole(depth),))
+    field, deep = Name(exchange.datum), (_whole(depth),)
+    call = Call(Member(field, abi.EXCHANGE), deep)
+    if exchange.guarded:
+        yield If((Branch(Index(Member(field, abi.IS_DIRTY), deep), (call,)),))
+    else:
+        yield call
+
+
+def _mark(mark: MarkHalo) -> Call:
+    """Return the call that records that a field was written."""
+    if not mark.dirty or mark.clean.terms:
+        raise InternalError(f"'{mark.uid}' calls a halo clean, which no loop over a grid leaves.")
+    return Call(Member(Name(mark.datum), abi.SET_DIRTY))
 
 
 def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:

@@ -9,10 +9,12 @@ So a loop needs what its stencils reach (spec W16: not always one point), and no
 known to be right in the halo: even where it runs over all points, what it computes there is no
 fresher than what it was computed from. The points that it must get right are those of its own
 rank, and these ask for nothing more. dl_esm_inf has no record of what is clean, so what is not
-known when code is generated is exchanged.
+known when code is generated is exchanged, unless the settings say that fields do keep one.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
@@ -30,8 +32,14 @@ _OWN_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo stale: only points of each 
 _ALL_POINTS = HaloLeft(NOTHING, Fresh.YES, "its halo no fresher than what it was computed from")
 
 
+@dataclass(frozen=True, slots=True)
 class GoceanRules:
-    """The answers of the GOcean domain to the questions of `ir.rules.Rules`."""
+    """The answers of the GOcean domain to the questions of `ir.rules.Rules`.
+
+    `dirty_flags` says that fields record at run time whether their halos are clean.
+    """
+
+    dirty_flags: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
         """Return how far the loops around `call` run before any transformation.
@@ -73,8 +81,8 @@ class GoceanRules:
         return ()
 
     def knows_clean_halos(self) -> bool:
-        """Return False: no flag tells at run time whether a halo is clean."""
-        return False
+        """Return whether flags tell at run time which halos are clean."""
+        return self.dirty_flags
 
     def overlaps_exchanges(self) -> bool:
         """Return False: dl_esm_inf exchanges in one call."""
