@@ -1,0 +1,126 @@
+"""When the statements of a kernel may take the place of its call, and what becomes of names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from psyclone_storage.backend.fortran.printer import emit_lines
+from psyclone_storage.backend.in_place import in_place_lines
+from psyclone_storage.backend.workspace import Imports, Workspace
+from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.transform.kernel.inline import InlineCall
+from unit.analysis.small import cells
+from unit.transform.benches import refused
+from unit.transform.kernel.kernel_benches import bench, module
+
+STEP = InlineCall("call1")
+DUMMIES = (
+    Dummy(Role.NDF, "ndf_w0", ScalarType(Intrinsic.INTEGER), "in"),
+    Dummy(Role.FIELD, "data", ScalarType(Intrinsic.REAL), "inout", ("ndf_w0",), access=Access.INC),
+)
+
+
+def call() -> KernelCall:
+    return replace(cells("u inc w0"), dummies=DUMMIES)
+
+
+def inlined(text: str, *passed: str) -> list[str]:
+    """Return the lines that stand for a call with what is `passed`."""
+    work = bench(text, call())
+    work.apply(STEP)
+    node = work["call1"]
+    assert isinstance(node, KernelCall)
+    assert node.code is not None
+    place = Workspace(Imports(), (), lambda _: "kinds_mod")
+    actual = tuple(map(read_expression, passed))
+    return [line.strip() for line in emit_lines(in_place_lines(node.code, actual, place), 0)]
+
+
+def test_dummies_become_what_is_passed() -> None:
+    assert inlined(module("a(n) = a(1) * 2.0"), "ndf", "f%data(:, cell)") == [
+        "f%data(ndf, cell) = f%data(1, cell) * 2.0"
+    ]
+
+
+def test_an_expression_keeps_its_brackets() -> None:
+    assert inlined(module("a(1) = 2 * n"), "m + 1", "f") == ["f(1) = 2 * (m + 1)"]
+
+
+def test_own_variables_get_other_names_where_they_would_hide_what_is_passed() -> None:
+    lines = inlined(module("f = 1.0\na(1) = f", "real :: f"), "n", "f")
+    assert lines == ["block", "real :: f_1", "f_1 = 1.0", "f(1) = f_1", "end block"]
+
+
+def test_constants_of_the_module_and_imports_come_along() -> None:
+    text = module("a(1) = g * two", above="use physics, only: g\nreal, parameter :: two = 2.0")
+    assert inlined(text, "n", "f") == [
+        "block",
+        "use physics, only: g",
+        "real, parameter :: two = 2.0",
+        "f(1) = g * two",
+        "end block",
+    ]
+
+
+def test_an_import_that_would_hide_what_is_passed_is_renamed() -> None:
+    text = module("a(1) = g", above="use physics, only: g")
+    assert inlined(text, "n", "g")[1:3] == ["use physics, only: g_1 => g", "g(1) = g_1"]
+
+
+def test_a_dummy_that_starts_elsewhere_is_shifted() -> None:
+    text = module("b(0) = b(n - 1)").replace("a(n)", "b(0:n-1)").replace("(n, a)", "(n, b)")
+    assert inlined(text, "ndf", "f") == ["f(0 - 0 + 1) = f(ndf - 1 - 0 + 1)"]
+
+
+def test_the_last_return_is_left_out() -> None:
+    assert inlined(module("a(1) = 0.0\nreturn"), "n", "f") == ["f(1) = 0.0"]
+
+
+@pytest.mark.parametrize(
+    ("body", "specification", "code"),
+    [
+        ("if (n < 0) return\na(1) = 0.0", "", "T052"),
+        ("write (*, *) a(1)", "", "T052"),
+        ("10 continue\na(1) = 0.0", "", "T052"),
+        ("a(1) = x", "real, save :: x", "T065"),
+        ("a(1) = x", "real :: x = 1.0", "T065"),
+        ("allocate(x(3))", "real, allocatable :: x(:)", "T065"),
+        ("x => a", "real, pointer :: x(:)", "T065"),
+        ("n = 3\na(1) = n", "", "T065"),
+    ],
+)
+def test_what_is_refused(body: str, specification: str, code: str) -> None:
+    text = module(body, specification)
+    if body.startswith("n ="):
+        text = text.replace("intent(in) :: n", "intent(inout) :: n")
+    assert refused(bench(text, call()), STEP) == [code]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (module("call helper(a)", below="subroutine helper(a)\nend subroutine helper"), "calls"),
+        (module("a(1) = g", above="use one\nuse two"), "comes from"),
+        (module().replace("a(n)", "a(n, 2)"), "another shape"),
+    ],
+)
+def test_reasons(text: str, reason: str) -> None:
+    (problem,) = bench(text, call()).check(STEP)
+    assert problem.code == "T065"
+    assert reason in problem.message
+
+
+def test_another_number_of_arguments_is_refused() -> None:
+    assert refused(bench(module()), STEP) == ["T065"]
+
+
+def test_it_happens_once() -> None:
+    work = bench(module(), call())
+    work.apply(STEP)
+    assert refused(work, STEP) == ["T065"]
