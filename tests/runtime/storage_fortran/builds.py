@@ -26,11 +26,11 @@ def run(command: list[str]) -> str:
     return done.stdout + done.stderr
 
 
-def build_library(kind: str, compiler: str, folder: Path) -> Path:
+def build_library(kind: str, compiler: str, folder: Path, sources: Path = LIBRARY) -> Path:
     """Build the library and its shared form in `folder`; return the path of the latter."""
     device = "openacc" if kind == OPENACC_DOUBLE else kind
     words = [f"BUILD={folder}", f"DEVICE={device}", f"FC={compiler}", f"FFLAGS={FLAGS}"]
-    assert not run(["make", "-s", "-C", str(LIBRARY), *words, "shared"])
+    assert not run(["make", "-s", "-C", str(sources), *words, "shared"])
     if kind != OPENACC_DOUBLE:
         return folder / "libfield_storage.so"
     double = folder / "openacc_double_mod.o"

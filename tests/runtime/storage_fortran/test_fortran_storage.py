@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ NOT_FOR_USERS = {"assignment", "is_usable"}
 DEVICE_FOLDERS = ("device/openacc/", "device/emulated/")
 NOTHING_MOVED = "0 transfers to the device (0 B), 0 to the host (0 B), 0 avoided"
 Done = subprocess.CompletedProcess[str]
+Perform = Callable[[Path, str], Done]
 
 STATISTICS = """\
 first: 1 transfers to the device (80 B), 1 to the host (80 B), 3 avoided
@@ -55,49 +57,50 @@ all fields: 20 exchanges, 40 messages (320 B)
 EXAMPLE_IN_ONE_MEMORY = re.sub(r"\d+ transfers to the device.*", NOTHING_MOVED, EXAMPLE)
 
 
-def done_by(source: Path, build: Build, kind: str, folder: Path) -> Done:
-    """Compile a program with the library for a kind of device, run it, and return what it did."""
-    library = build(kind).parent
-    sources = [PROGRAMS / "checks_mod.f90", source]
-    flags = [*FLAGS.split(), *(["-fopenacc"] if kind == "openacc" else [])]
-    program = folder / "program"
-    command = ["gfortran", *flags, f"-I{library}", f"-J{folder}", *map(str, sources)]
-    assert not run([*command, str(library / "libfield_storage.a"), "-o", str(program)])
-    return subprocess.run(
-        [program], capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
-    )
+@pytest.fixture
+def perform(f90: tuple[str, ...], build: Build, tmp_path: Path) -> Perform:
+    """Return what compiles a program with the library for a kind of device, and runs it."""
+
+    def performed(source: Path, kind: str) -> Done:
+        library = build(kind).parent
+        sources = [PROGRAMS / "checks_mod.f90", source]
+        flags = [*FLAGS.split(), *(["-fopenacc"] if kind == "openacc" else [])]
+        program = tmp_path / "program"
+        command = [f90[0], *flags, f"-I{library}", f"-J{tmp_path}", *map(str, sources)]
+        assert not run([*command, str(library / "libfield_storage.a"), "-o", str(program)])
+        return subprocess.run(
+            [program], capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
+        )
+
+    return performed
 
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("kind", DEVICES)
 @pytest.mark.parametrize("name", ["windows", "halos"])
-def test_a_program_finds_what_it_checks(build: Build, tmp_path: Path, name: str, kind: str) -> None:
-    done = done_by(PROGRAMS / f"{name}.f90", build, kind, tmp_path)
+def test_a_program_finds_what_it_checks(perform: Perform, name: str, kind: str) -> None:
+    done = perform(PROGRAMS / f"{name}.f90", kind)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.fortran
-def test_what_is_stale_is_spoilt_on_an_emulated_device(build: Build, tmp_path: Path) -> None:
-    done = done_by(PROGRAMS / "poison.f90", build, "emulated", tmp_path)
+def test_what_is_stale_is_spoilt_on_an_emulated_device(perform: Perform) -> None:
+    done = perform(PROGRAMS / "poison.f90", "emulated")
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("kind", ["emulated", "openacc"])
-def test_statistics_are_printed_for_one_and_for_all(
-    build: Build, tmp_path: Path, kind: str
-) -> None:
-    done = done_by(PROGRAMS / "statistics.f90", build, kind, tmp_path)
+def test_statistics_are_printed_for_one_and_for_all(perform: Perform, kind: str) -> None:
+    done = perform(PROGRAMS / "statistics.f90", kind)
     assert (done.stdout, done.stderr, done.returncode) == (STATISTICS, "", 0)
 
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("source", STOPPING, ids=lambda source: source.stem)
-def test_an_error_that_nobody_asks_for_stops_the_program(
-    build: Build, tmp_path: Path, source: Path
-) -> None:
+def test_an_error_that_nobody_asks_for_stops_the_program(perform: Perform, source: Path) -> None:
     expected = source.read_text(encoding="utf-8").splitlines()[0].removeprefix("! expect: ")
-    done = done_by(source, build, "emulated", tmp_path)
+    done = perform(source, "emulated")
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == expected
 

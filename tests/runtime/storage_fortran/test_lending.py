@@ -49,13 +49,15 @@ def _emulated() -> None:
 
 
 @pytest.fixture(scope="module")
-def library(build: Build, tmp_path_factory: pytest.TempPathFactory) -> FortranLibrary:
+def library(
+    f90: tuple[str, ...], build: Build, tmp_path_factory: pytest.TempPathFactory
+) -> FortranLibrary:
     """Return the library for an emulated device, with a model linked to it."""
     built = build("emulated").parent
     path = tmp_path_factory.mktemp("model") / "libmodel.so"
     objects = map(str, sorted(built.glob("*.o")))
     source = HERE / "programs" / "scaling_mod.f90"
-    command = ["gfortran", *FLAGS.split(), "-fPIC", f"-I{built}", f"-J{path.parent}", str(source)]
+    command = [f90[0], *FLAGS.split(), "-fPIC", f"-I{built}", f"-J{path.parent}", str(source)]
     run([*command, *objects, "-shared", "-o", str(path)])
     return FortranLibrary(path)
 

@@ -16,7 +16,7 @@ afterwards what the other one wrote.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -115,10 +115,12 @@ class FortranLibrary:
         Raises `OSError` if there is none, `AttributeError` if it is without storages.
         """
         self.functions = ctypes.CDLL(fspath(path))
+        self._ours: dict[str, Callable[..., int]] = {}
         for name, arguments in _SIGNATURES.items():
             function = getattr(self.functions, f"field_storage_{name}")
             function.argtypes = arguments
             function.restype = None if name in _TEXTS else ctypes.c_int
+            self._ours[name] = function
 
     @property
     def device(self) -> str:
@@ -127,9 +129,13 @@ class FortranLibrary:
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call the function `field_storage_<name>`; raise the error that its code stands for."""
-        status = getattr(self.functions, f"field_storage_{name}")(*arguments)
+        status = self.status_of(name, *arguments)
         if status:
             raise _ERRORS.get(status, StorageError)(self._text("error"))
+
+    def status_of(self, name: str, *arguments: Any) -> int:
+        """Call the function `field_storage_<name>`; return its code."""
+        return self._ours[name](*arguments)
 
     def create(
         self, shape: tuple[int, ...], dtype: Any = np.float64, options: FortranOptions = _DEFAULTS
@@ -160,22 +166,19 @@ class FortranLibrary:
         made.owner = array
         return made
 
-    def statistics(self) -> FortranStatistics:
-        """Return the sums over all storages, those that are closed included."""
-        return self._statistics(None)
+    def statistics(self, handle: int | None = None) -> FortranStatistics:
+        """Return the sums of one storage, or over all, those that are closed included."""
+        sums = (ctypes.c_int64 * len(FortranStatistics._fields))()
+        self.call("statistics", handle, sums)
+        return FortranStatistics(*sums)
 
     def reset_statistics(self) -> None:
         """Start the sums over all storages from nothing."""
         self.call("reset_statistics", None)
 
-    def _statistics(self, handle: int | None) -> FortranStatistics:
-        sums = (ctypes.c_int64 * len(FortranStatistics._fields))()
-        self.call("statistics", handle, sums)
-        return FortranStatistics(*sums)
-
     def _text(self, name: str) -> str:
         text = ctypes.create_string_buffer(_LENGTH_OF_TEXT)
-        getattr(self.functions, f"field_storage_{name}")(text, _LENGTH_OF_TEXT)
+        self.status_of(name, text, _LENGTH_OF_TEXT)
         return text.value.decode("utf-8", "replace")
 
 
@@ -276,7 +279,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     @property
     def statistics(self) -> FortranStatistics:
         """Return what was done for this storage."""
-        return self.library._statistics(self.handle)  # noqa: SLF001
+        return self.library.statistics(self.handle)
 
     def reset_statistics(self) -> None:
         """Start the count from nothing."""
@@ -285,18 +288,12 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     def abandon(self) -> None:
         """End every access and exchange, because whoever had them failed."""
         for space in (_HOST, _DEVICE):
-            while not self._status("release", space):
+            while not self.library.status_of("release", self.handle, space):
                 pass
-        self._status("end_exchange", 0, 0)
+        self.library.status_of("end_exchange", self.handle, 0, 0)
 
     def _call(self, name: str, *arguments: Any) -> None:
         self.library.call(name, self.handle, *arguments)
-
-    def _status(self, name: str, *arguments: Any) -> int:
-        status: int = getattr(self.library.functions, f"field_storage_{name}")(
-            self.handle, *arguments
-        )
-        return status
 
     def _ask(self, space: SpaceLike) -> tuple[int, bool]:
         address, valid = ctypes.c_void_p(), ctypes.c_int()

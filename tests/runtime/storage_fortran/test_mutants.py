@@ -1,0 +1,129 @@
+"""Libraries with one rule broken each: the comparison with Python must tell them apart."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from psyclone_storage.storage.errors import StorageError
+from psyclone_storage.storage.interop.fortran import FortranLibrary
+from runtime.storage_fortran.builds import LIBRARY, build_library
+from runtime.storage_fortran.pairs import Operation, World, check_agreement, uses, worlds
+
+pytestmark = pytest.mark.fortran
+
+COHERENCE, STORAGE = "storage_coherence_mod.f90", "coherent_storage_mod.f90"
+REPLICAS = "storage_replicas_mod.f90"
+# The rule that is broken, the file, what stands there, and what takes its place.
+MUTANTS = {
+    "a write leaves the other copy valid": (
+        COHERENCE,
+        "    self%valid = .false.\n    self%valid(space) = .true.\n    self%halo_dirty = .true.\n",
+        "    self%valid(space) = .true.\n    self%halo_dirty = .true.\n",
+    ),
+    "a write leaves the halo clean": (
+        COHERENCE,
+        "    self%valid(space) = .true.\n    self%halo_dirty = .true.\n",
+        "    self%valid(space) = .true.\n",
+    ),
+    "a touch is not noted": (STORAGE, "      call self%coherence%note_touch(home)\n", ""),
+    "a touch is no version": (
+        COHERENCE,
+        "    call note_write(self, space)\n    self%version = self%version + 1\n",
+        "    call note_write(self, space)\n",
+    ),
+    "an exchange leaves the other copy valid": (
+        COHERENCE,
+        "    self%valid = .false.\n    self%valid(self%exchange) = .true.\n",
+        "    self%valid(self%exchange) = .true.\n",
+    ),
+    "an exchange cleans one depth less": (
+        COHERENCE,
+        "set_clean(self, self%exchanged_depth)",
+        "set_clean(self, self%exchanged_depth - 1)",
+    ),
+    "an exchange goes with a write": (
+        COHERENCE,
+        "may_acquire = may_acquire .and. self%exchange == nowhere .and. ",
+        "may_acquire = may_acquire .and. ",
+    ),
+    "an exchange ends under readers": (STORAGE, "self%coherence%may_end_exchange()", ".true."),
+    "two writes at once": (
+        COHERENCE,
+        "may_acquire = self%writer == nowhere\n",
+        "may_acquire = self%writer == nowhere .or. self%writer == space\n",
+    ),
+    "a write goes with a read elsewhere": (
+        COHERENCE,
+        " .and. self%readers(other(space)) == 0\n    end if",
+        "\n    end if",
+    ),
+    "a touch goes with a read elsewhere": (
+        COHERENCE,
+        "self%writer /= other(space) .and. &\n                self%readers(other(space)) == 0",
+        "self%writer /= other(space)",
+    ),
+    "a read access cannot end": (
+        COHERENCE,
+        "may_release = self%writer == space .or. self%readers(space) > 0",
+        "may_release = self%writer == space",
+    ),
+    "what is read-only is written": (
+        STORAGE,
+        "if (self%read_only .and. access /= access_read) then",
+        "if (.false.) then",
+    ),
+    "a write-only access is copied to": (
+        STORAGE,
+        "if (access /= access_write .and. self%coherence%is_stale(home)) then",
+        "if (self%coherence%is_stale(home)) then",
+    ),
+    "a read-write access is not copied to": (
+        STORAGE,
+        "if (access /= access_write .and. self%coherence%is_stale(home)) then",
+        "if (access < access_write .and. self%coherence%is_stale(home)) then",
+    ),
+    "a copy is made anew each time": (
+        STORAGE,
+        "      call self%coherence%note_copy(home)\n    else if",
+        "    else if",
+    ),
+    "a copy is not made": (STORAGE, "        call self%replicas%move_to(home)\n", ""),
+    "a copy goes the wrong way": (
+        REPLICAS,
+        "    if (space == space_device) then\n      call copy",
+        "    if (space == space_host) then\n      call copy",
+    ),
+    "the only values are given up": (
+        STORAGE,
+        "self%coherence%is_sole_truth(space_device)",
+        ".false.",
+    ),
+    "memory of somebody else is given up": (STORAGE, "self%replicas%is_attached()", ".false."),
+    "what is stale is not spoilt": (
+        STORAGE,
+        "    if (access /= access_read) call self%spoil_stale(home)\n",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_broken_rule_is_noticed(f90: tuple[str, ...], tmp_path: Path, name: str) -> None:
+    sources = shutil.copytree(LIBRARY, tmp_path / "sources", ignore=shutil.ignore_patterns("build"))
+    file, old, new = MUTANTS[name]
+    text = (sources / file).read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (sources / file).write_text(text.replace(old, new), encoding="utf-8")
+    library = FortranLibrary(build_library("emulated", f90[0], tmp_path / "built", sources))
+
+    @settings(max_examples=600, deadline=None, database=None, phases=[Phase.generate])
+    @given(world=worlds, sequence=uses())
+    def compare(world: World, sequence: tuple[Operation, ...]) -> None:
+        check_agreement(library, world, sequence)
+
+    with pytest.raises((AssertionError, StorageError, ExceptionGroup)):
+        compare()
