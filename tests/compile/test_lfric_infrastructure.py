@@ -2,7 +2,7 @@
 
 The programs are files beside this one: those in `well_typed` compile without a warning, those in
 `ill_typed` fail with the message that their first line names, those in `run` are run and check
-themselves.
+themselves, those in `stops` stop with the message that their first line names.
 """
 
 from __future__ import annotations
@@ -140,6 +140,22 @@ def test_a_program_computes_what_it_checks(
     subprocess.run([*f90, *objects, str(built / ARCHIVE), "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.fortran
+@pytest.mark.parametrize("source", programs("stops"), ids=lambda source: source.stem)
+def test_a_program_that_cannot_go_on_says_why(
+    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path
+) -> None:
+    built = library("mixed")
+    assert not compile_file(f90, source, built, tmp_path)
+    objects = [str(tmp_path / f"{source.stem}.o"), str(built / ARCHIVE)]
+    program = str(tmp_path / "program")
+    subprocess.run([*f90, *objects, "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    expected = source.read_text(encoding="utf-8").splitlines()[0].removeprefix("! stops: ")
+    assert done.returncode == 1
+    assert expected in done.stderr.splitlines()
 
 
 def test_every_source_file_is_in_the_list() -> None:

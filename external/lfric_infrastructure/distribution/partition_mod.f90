@@ -7,6 +7,7 @@
 !> the owner of everything on a halo cell is known.
 module partition_mod
 
+  use, intrinsic :: iso_fortran_env, only: error_unit
   use constants_mod, only: i_def, l_def
   use plane_mod, only: plane_type
 
@@ -54,8 +55,9 @@ contains
     self%halo_depth = halo_depth
     self%blocks = [plane%cells_x, plane%cells_y] / together
     if (any(self%blocks * together /= [plane%cells_x, plane%cells_y])) &
-      error stop 'partition_type: the cells to keep together do not divide the plane'
+      call refuse_squares(plane, together)
     self%parts = parts_of(self%blocks, ranks)
+    if (self%parts(1) == 0) call refuse_ranks(plane, together, ranks)
 
     column = modulo(rank, self%parts(1))
     row = rank / self%parts(1)
@@ -68,9 +70,58 @@ contains
                                 plane%cells_y, plane%periodic_y)
   end function new_partition
 
-  !> Return into how many parts each direction is cut, such that the cuts are shortest; stops the
-  !> program if some rank would be left without a cell.
-  function parts_of(blocks, ranks) result(parts)
+  !> Stop the program because squares of cells that are to stay together do not make up a plane.
+  subroutine refuse_squares(plane, together)
+    type(plane_type), intent(in) :: plane
+    integer(i_def), intent(in) :: together
+
+    character(:), allocatable :: size_in_words
+
+    size_in_words = size_of(plane)
+    write (error_unit, '(3a, 2(i0, a))') 'partition_type: ', size_in_words, &
+      ' do not consist of squares of ', together, ' x ', together, ' that are to stay together'
+    error stop 1
+  end subroutine refuse_squares
+
+  !> Stop the program because a plane cannot be cut for a number of ranks, and say for how many it
+  !> can.
+  subroutine refuse_ranks(plane, together, ranks)
+    type(plane_type), intent(in) :: plane
+    integer(i_def), intent(in) :: together
+    integer(i_def), intent(in) :: ranks
+
+    character(:), allocatable :: size_in_words
+    character(64) :: squares
+    integer(i_def) :: fewer, parts(2)
+
+    size_in_words = size_of(plane)
+    squares = ''
+    if (together > 1) &
+      write (squares, '(2(a, i0), a)') ', in squares of ', together, ' x ', together, ','
+    ! One rank can have any plane.
+    do fewer = ranks - 1, 1, -1
+      parts = parts_of([plane%cells_x, plane%cells_y] / together, fewer)
+      if (parts(1) > 0) exit
+    end do
+    write (error_unit, '(4a, 2(i0, a))') 'partition_type: ', size_in_words, trim(squares), &
+      ' cannot be cut into ', ranks, ' parts, rows by columns; ', fewer, ' ranks can have it'
+    error stop 1
+  end subroutine refuse_ranks
+
+  !> Return the size of a plane in words.
+  function size_of(plane) result(words)
+    type(plane_type), intent(in) :: plane
+    character(:), allocatable :: words
+
+    character(64) :: text
+
+    write (text, '(2(i0, a))') plane%cells_x, ' x ', plane%cells_y, ' cells'
+    words = trim(text)
+  end function size_of
+
+  !> Return into how many parts each direction is cut, such that the cuts are shortest; 0 if some
+  !> rank would be left without a cell.
+  pure function parts_of(blocks, ranks) result(parts)
     integer(i_def), intent(in) :: blocks(2)
     integer(i_def), intent(in) :: ranks
     integer(i_def) :: parts(2)
@@ -87,8 +138,6 @@ contains
       least_cut = cut
       parts = [parts_x, parts_y]
     end do
-    if (parts(1) == 0) &
-      error stop 'partition_type: the plane has too few cells for this many ranks'
   end function parts_of
 
   !> Return the first place that a part, from 0, has along an axis (1 for x, 2 for y).

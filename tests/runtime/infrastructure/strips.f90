@@ -1,0 +1,110 @@
+!> Planes that are narrow, small or odd: cells, colours, dofs and exchanges on them.
+program strips
+
+  use checks_mod, only: check, deepest, finish_checks, new_mesh, space, start_checks
+  use constants_mod, only: default_halo_depth, i_def, i_halo_index, r_def
+  use field_mod, only: field_proxy_type, field_type
+  use fs_continuity_mod, only: W0, W1, W2, W3
+  use function_space_mod, only: function_space_type
+  use lfric_mpi_mod, only: global_mpi
+  use mesh_mod, only: mesh_type
+
+  implicit none
+
+  ! Every size can be cut for 1, 2, 4 and 6 ranks.
+  integer(i_def), parameter :: sizes(2, 7) = reshape( &
+    [1, 12, 13, 1, 2, 6, 3, 4, 9, 7, 2, 7, 6, 5], [2, 7])
+  character(16) :: name
+  integer :: n
+
+  call start_checks()
+  do n = 1, size(sizes, 2)
+    write (name, '(i0, a, i0)') sizes(1, n), ' x ', sizes(2, n)
+    call check_plane('periodic ' // trim(name), .true., sizes(:, n))
+    call check_plane('bounded ' // trim(name), .false., sizes(:, n))
+  end do
+  call finish_checks()
+
+contains
+
+  !> Check a plane of a size.
+  subroutine check_plane(plane_name, periodic, cells)
+    character(*), intent(in) :: plane_name
+    logical, intent(in) :: periodic
+    integer(i_def), intent(in) :: cells(2)
+
+    integer(i_def), parameter :: spaces(4) = [W0, W1, W2, W3]
+    type(mesh_type), pointer :: mesh
+    integer(i_def) :: number
+    integer :: i
+
+    mesh => new_mesh(plane_name, periodic, cells(1), cells(2))
+    call global_mpi%global_sum(mesh%get_last_edge_cell(), number)
+    call check(number == product(cells), 'each cell has an owner on ' // plane_name)
+    call check(mesh%get_last_edge_cell() > 0, 'no rank is without a cell on ' // plane_name)
+    call check_colours(mesh, plane_name)
+    do i = 1, size(spaces)
+      call check_space(space(mesh, spaces(i)), plane_name)
+    end do
+  end subroutine check_plane
+
+  !> Check that cells of a colour share no vertex, with whatever number of colours that takes.
+  subroutine check_colours(mesh, plane_name)
+    type(mesh_type), pointer, intent(in) :: mesh
+    character(*), intent(in) :: plane_name
+
+    integer(i_def), pointer :: colour_map(:, :)
+    integer(i_def), allocatable :: last(:, :), cell_at(:)
+    integer(i_def) :: cell, colour, corner, i, vertex, visited
+
+    colour_map => mesh%get_colour_map()
+    allocate (last, source=mesh%get_last_halo_cell_all_colours())
+    allocate (cell_at(mesh%get_nverts_2d()))
+    visited = 0
+    do colour = 1, mesh%get_ncolours()
+      cell_at = 0
+      do i = 1, last(colour, deepest)
+        cell = colour_map(colour, i)
+        visited = visited + 1
+        do corner = 1, 4
+          vertex = mesh%get_vert_on_cell(corner, cell)
+          ! A cell of a narrow plane may have one vertex at two corners.
+          call check(any(cell_at(vertex) == [0, cell]), 'colours are apart on ' // plane_name)
+          cell_at(vertex) = cell
+        end do
+      end do
+    end do
+    call check(visited == mesh%get_last_halo_cell(deepest), 'all cells have a colour')
+  end subroutine check_colours
+
+  !> Check that each dof has an owner, and that exchanges of each depth fill what they should; a
+  !> field that is not asked for a depth has the default one.
+  subroutine check_space(fs, plane_name)
+    type(function_space_type), pointer, intent(in) :: fs
+    character(*), intent(in) :: plane_name
+
+    type(field_type) :: field, shallow
+    type(field_proxy_type) :: proxy
+    integer(i_halo_index), allocatable :: ids(:)
+    integer(i_def) :: depth, last, number
+
+    call global_mpi%global_sum(fs%get_last_dof_owned(), number)
+    call check(number == fs%get_ndof_glob(), 'each dof has an owner on ' // plane_name)
+    call fs%get_global_dof_id(ids)
+    call field%initialise(fs, halo_depth=deepest)
+    proxy = field%get_proxy()
+    do depth = 1, deepest
+      last = fs%get_last_dof_owned()
+      proxy%data(:last) = real(ids(:last), r_def)
+      proxy%data(last + 1:) = -1.0_r_def
+      call proxy%halo_exchange(depth)
+      last = fs%get_last_dof_halo(depth)
+      call check(all(abs(proxy%data(:last) - real(ids(:last), r_def)) <= 0.0_r_def), &
+                 'an exchange fills what it should on ' // plane_name)
+      call check(all(proxy%data(last + 1:) < 0.0_r_def), 'and no more on ' // plane_name)
+    end do
+    call shallow%initialise(fs)
+    call check(shallow%get_field_halo_depth() == default_halo_depth, 'the default halo depth')
+  end subroutine check_space
+
+end program strips
