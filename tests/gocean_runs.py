@@ -35,9 +35,11 @@ def build_waves(folder: Path, library: Path, f90: tuple[str, ...], *options: str
     algorithm, layer = folder / "alg.f90", folder / "psy.f90"
     words = ["-api", "gocean", str(EXAMPLE / "shallow_water.x90"), *options]
     words += ["-d", str(EXAMPLE / "kernels"), "-oalg", str(algorithm), "-opsy", str(layer)]
+    words += ["-okern", str(folder)]
     assert main(words) == 0
     kernels = sorted((EXAMPLE / "kernels").glob("*.f90"))
-    sources = map(str, (*kernels, layer, algorithm, library / LIBRARY))
+    changed = sorted(folder.glob("*_mod.f90"))
+    sources = map(str, (*kernels, *changed, layer, algorithm, library / LIBRARY))
     command = [*f90, "-O1", "-Wall", "-Werror", "-fopenmp", f"-I{library}", f"-J{folder}"]
     run([*command, *sources, "-o", str(folder / "waves")])
     return folder / "waves"

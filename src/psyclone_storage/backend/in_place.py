@@ -194,7 +194,7 @@ def _shifted(item: Expr, lower: Expr) -> Expr:
         bounds = (
             None if part is None else _shifted(part, lower) for part in (item.lower, item.upper)
         )
-        return Range(*bounds, item.step)
+        return Range(*bounds, step=item.step)
     return Binary("+", Binary("-", item, lower), _ONE)
 
 

@@ -71,6 +71,10 @@ class Role(Enum):
     GRID_INDEX_I = "i"
     GRID_INDEX_J = "j"
     GRID_PROPERTY = "grid_property"
+    FIRST_COLUMN = "xstart"
+    LAST_COLUMN = "xstop"
+    FIRST_ROW = "ystart"
+    LAST_ROW = "ystop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
@@ -74,6 +75,13 @@ class HoistLoopBounds(Transformation):
         return HoistBounds(nodes[0].uid)
 
 
+class MoveBounds(Transformation):
+    """Let a kernel look at the bounds of its loop, which runs over all points."""
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return MoveBoundsInside(nodes[0].uid)
+
+
 NAMES: Mapping[type[Transformation], str] = {
     **{
         type("WriteOut", (WriteOut,), {"function": function, "__doc__": WriteOut.__doc__}): names
@@ -82,6 +90,7 @@ NAMES: Mapping[type[Transformation], str] = {
     AssignInLoops: "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
     WriteRanges: "Reference2ArrayRangeTrans",
     Inline: "InlineTrans",
+    MoveBounds: "GOMoveIterationBoundariesInsideKernelTrans",
     Hoist: "HoistTrans",
     HoistLoopBounds: "HoistLoopBoundExprTrans",
     Unsupported: "HoistLocalArraysTrans",

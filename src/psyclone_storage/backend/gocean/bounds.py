@@ -15,8 +15,9 @@ from psyclone_storage.backend.gocean.context import Context, looped_field
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Verbatim, spell
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind, GridBounds, GridPoints
-from psyclone_storage.ir.schedule import Axis, Loop
+from psyclone_storage.ir.schedule import Axis, KernelCall, Loop
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import kernel_calls
@@ -38,13 +39,29 @@ _STOPS = {Axis.EAST: Path.X_STOP, Axis.NORTH: Path.Y_STOP}
 def loop_bounds(context: Context, loop: Loop) -> tuple[Expr, Expr]:
     """Return the first and the last index that `loop` and the loops for its tiles run over."""
     call = kernel_calls(loop)[0]
-    points, described = call.kernel.points, call.kernel.args[loop.bounds_from]
     axis = loop.over.axis
-    if points is None or axis is None:
+    if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
     field = looped_field(call, loop.bounds_from)
     if loop.bounds is not None:
         return _written(loop.bounds, axis, _constant_stop(context, axis))
+    if all(_looks_at_bounds(call) for call in kernel_calls(loop)):
+        return _whole(1), _size(context, field, _DIMENSIONS[axis])
+    return points_of_call(context, call, loop.bounds_from, axis)
+
+
+def _looks_at_bounds(call: KernelCall) -> bool:
+    return any(dummy.role is Role.FIRST_COLUMN for dummy in call.dummies)
+
+
+def points_of_call(
+    context: Context, call: KernelCall, bounds_from: int, axis: Axis
+) -> tuple[Expr, Expr]:
+    """Return the first and the last index, in one direction, of the points that `call` is for."""
+    points, described = call.kernel.points, call.kernel.args[bounds_from]
+    field = looped_field(call, bounds_from)
+    if points is None:
+        raise InternalError(f"'{call.uid}' is for no points of a grid.")
     if points.bounds is not None:
         return _written(points.bounds, axis, context.reach(_STOPS[axis], field))
     if described.space == _ANY_TYPE:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from psyclone_storage.backend import abi_gocean as abi
 from psyclone_storage.backend.frame import Infrastructure, lower_routines
-from psyclone_storage.backend.gocean.bounds import loop_bounds
+from psyclone_storage.backend.gocean.bounds import loop_bounds, points_of_call
 from psyclone_storage.backend.gocean.context import Context
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.workspace import Workspace
@@ -173,6 +173,15 @@ def _call(context: Context, call: KernelCall) -> tuple[Line, ...]:
     return (Call(Name(procedure), args),)
 
 
+_BOUNDS = {
+    Role.FIRST_COLUMN: (Axis.EAST, 0),
+    Role.LAST_COLUMN: (Axis.EAST, 1),
+    Role.FIRST_ROW: (Axis.NORTH, 0),
+    Role.LAST_ROW: (Axis.NORTH, 1),
+}
+"""The direction of a grid and the end of it, 0 the first, that an argument stands for."""
+
+
 def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:
     """Return what is passed for one dummy argument of a kernel's subroutine."""
     match dummy.role:
@@ -182,6 +191,9 @@ def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:
             return context.counter(Axis.NORTH.value)
     if dummy.arg is None:
         raise InternalError(f"'{dummy.name}' of '{call.uid}' belongs to no argument.")
+    if dummy.role in _BOUNDS:
+        axis, end = _BOUNDS[dummy.role]
+        return points_of_call(context, call, dummy.arg, axis)[end]
     value = call.args[dummy.arg].value
     match dummy.role:
         case Role.FIELD:

@@ -1,0 +1,120 @@
+"""The bounds of loops over a grid, handed to the kernel, which looks at them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Binary, Expr, Name
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.unit import Branch, Declare, If
+from psyclone_storage.ir.walk import find, path_to, replaced
+from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls
+from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
+from psyclone_storage.transform.step import Place, Reasons, place_of
+
+_BOUNDS = (
+    (Role.FIRST_COLUMN, "xstart", 0, ">="),
+    (Role.LAST_COLUMN, "xstop", 0, "<="),
+    (Role.FIRST_ROW, "ystart", 1, ">="),
+    (Role.LAST_ROW, "ystop", 1, "<="),
+)
+"""The new arguments: role, name, which index they bound, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveBoundsInside:
+    """Let loops run over all points of a grid; the kernel does nothing where it has nothing to do.
+
+    The kernel gets the bounds as arguments. So loops have extents that are the same for all kernels
+    on fields of one size, as OpenCL asks for; what is computed does not change. A loop runs over
+    all points once all kernels in it look at their bounds.
+
+    Refused for kernels that are on no grid, and in loops whose bounds a step has written or cut.
+
+    before: do j = ystart, ystop; do i = xstart, xstop; call k_code(i, j, a)
+    after:  do j = 1, size(a, 2); do i = 1, size(a, 1); call k_code(i, j, a, xstart, xstop, ...)
+    """
+
+    name: ClassVar[str] = "bounds-inside"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against bounds inside of the kernel."""
+        if problems := check_call(schedule, self.call):
+            return problems
+        call, code = find(schedule, self.call), code_of(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        return tuple(
+            Diagnostic("T068", f"The bounds of '{code.name}' stay outside: {text}.", place_of(call))
+            for text in _reasons(schedule, call, code)
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel and its new arguments."""
+        raise_if_any(self.check(schedule, rules))
+        call = find(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        (loop, *_) = _grid_loops(schedule, self.call)
+        dummies = tuple(
+            Dummy(role, name, INTEGER, "in", arg=loop.bounds_from) for role, name, *_ in _BOUNDS
+        )
+        code = with_bounds_inside(code_of(schedule, self.call))
+        changed = replace(call, code=code, dummies=(*call.dummies, *dummies))
+        return replaced(schedule, self.call, changed)
+
+
+def _reasons(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[str]:
+    loops = _grid_loops(schedule, call.uid)
+    if len(loops) < 2 or call.kernel.points is None:
+        yield "it is on no grid"
+    if any(loop.bounds is not None for loop in loops):
+        yield "a step has written those of its loop"
+    if any(loop.tile for loop in loops):
+        yield "its loop is cut into tiles"
+    if code.in_place:
+        yield "its statements stand in the loop"
+    if any(dummy.role is Role.FIRST_COLUMN for dummy in call.dummies):
+        yield "it looks at them already"
+    if len(code.dummies) != len(call.dummies):
+        yield f"it takes {len(code.dummies)} arguments, and {len(call.dummies)} are passed"
+
+
+def _grid_loops(schedule: Schedule, uid: str) -> list[Loop]:
+    around = path_to(schedule, uid)
+    return [item for item in around if isinstance(item, Loop) and item.over.axis is not None]
+
+
+def with_bounds_inside(code: KernelCode) -> KernelCode:
+    """Return `code` with four more arguments, the bounds of its first two, and a look at them."""
+    scratch = Scratch(code)
+    names: list[Name] = []
+    inside: Expr | None = None
+    for _, wish, index, op in _BOUNDS:
+        name = Name(scratch.fresh(wish))
+        names.append(name)
+        within = Binary(op, Name(code.dummies[index]), name)
+        inside = within if inside is None else Binary(".and.", inside, within)
+    assert inside is not None
+    declared = tuple(Declare(name.text, INTEGER, ("intent(in)",)) for name in names)
+    return replace(
+        code,
+        dummies=(*code.dummies, *(name.text for name in names)),
+        declarations=(*code.declarations, *declared),
+        body=(If((Branch(inside, code.body),)),),
+    )
