@@ -15,6 +15,9 @@ module kernel_mod
   !> The points that a kernel is called for.
   integer, public, parameter :: go_internal_pts = 0, go_external_pts = 1, go_all_pts = 2
 
+  !> That a kernel is called for single points; kernels import it, and nothing looks at it.
+  integer, public, parameter :: go_dofs = 5
+
   !> What the cells of a grid are like.
   integer, public, parameter :: go_orthogonal_regular = 7, go_orthogonal_curvilinear = 8
 
