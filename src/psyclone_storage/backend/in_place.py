@@ -191,10 +191,10 @@ def _merged(item: Expr, rest: Iterator[Expr]) -> Expr:
 def _shifted(item: Expr, lower: Expr) -> Expr:
     """Return the index that counts from 1 for one that counts from `lower`."""
     if isinstance(item, Range):
-        bounds = (
+        low, high = (
             None if part is None else _shifted(part, lower) for part in (item.lower, item.upper)
         )
-        return Range(*bounds, step=item.step)
+        return Range(low, high, item.step)
     return Binary("+", Binary("-", item, lower), _ONE)
 
 
