@@ -14,10 +14,10 @@ from properties.random_schedules import RULES, Case, random_case
 from properties.worlds import worlds
 from psyclone_storage.analysis.check import World, check_halos
 from psyclone_storage.analysis.races import may_run_parallel
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Construct,
-    Directive,
     HaloExchange,
     Loop,
     Over,
@@ -40,10 +40,21 @@ BATCHES = range(5)
 PER_BATCH = 200
 STEPS_TRIED = 12
 ON_GRIDS = {"constant-loop-bounds", "swap-loops", "tile-loops", "chunk-loop"}
+ON_DEVICES = {name for name in STEPS if name.startswith("acc-")} | {
+    "openmp-master",
+    "openmp-single",
+    "openmp-target",
+    "openmp-task",
+    "openmp-taskloop",
+    "openmp-taskwait",
+    "openmp-teams-do",
+}
+"""Those for devices and tasks are tried by `test_transfer_properties` and its neighbours."""
+
 ON_SCHEDULES = sorted(
     name
     for name, kind in STEPS.items()
-    if not hasattr(kind, "calls_to_read") and name not in ON_GRIDS
+    if not hasattr(kind, "calls_to_read") and name not in ON_GRIDS | ON_DEVICES
 )
 """The steps for LFRic that look at no kernel's own text, of which random schedules have none."""
 

@@ -4,7 +4,7 @@ Statements that stand side by side are compared by the data they use; whatever i
 counts for the loop. A halo exchange reads and writes its component, as the seed has it, and so
 does the finish of a split one; its start only reads. A mark reads: it must come after the write
 that it tells of and before whatever changes the halo again. A global reduction reads and writes
-its scalar.
+its scalar. A transfer between host and device reads and writes what it moves.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
@@ -150,6 +151,8 @@ def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
             yield DataUse(uid, datum, parts, Access.READ)
         case GlobalReduction(uid=uid, datum=datum):
             yield DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)
+        case Update() | EnterData() | Wait() | TaskWait():
+            yield from _transfer_uses(item, data)
         case KernelCall():
             yield from _call_uses(item.uid, item, data)
         case Loop() | Construct() | Region():
@@ -157,6 +160,17 @@ def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
                 if not isinstance(inner, Compound):
                     for use in _certain_uses(inner, data):
                         yield replace(use, statement=item.uid)
+
+
+def _transfer_uses(
+    item: Update | EnterData | Wait | TaskWait, data: dict[str, Datum]
+) -> Iterator[DataUse]:
+    if isinstance(item, Update):
+        parts = parts_of(item.component, data[item.datum].vector)
+        yield DataUse(item.uid, item.datum, parts, Access.READWRITE)
+    elif isinstance(item, EnterData):
+        for name in item.data:
+            yield DataUse(item.uid, name, parts_of(None, data[name].vector), Access.READ)
 
 
 def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> Iterator[DataUse]:
@@ -181,6 +195,10 @@ _SHAPES: dict[type[Statement], str] = {
     HaloExchange: "ellipse",
     MarkHalo: "note",
     GlobalReduction: "hexagon",
+    EnterData: "house",
+    Update: "cds",
+    Wait: "octagon",
+    TaskWait: "octagon",
 }
 
 
@@ -191,7 +209,8 @@ def dag_dot(schedule: Schedule) -> str:
     green one for a read after a write, a dashed red one for a write after a read, a dotted grey
     one for a write after a write. Of several kinds between two statements the first counts.
     Loops and constructs (boxes) list the calls inside them; exchanges are ellipses, marks notes,
-    global reductions hexagons. A legend says so in the picture.
+    global reductions hexagons, transfers houses and arrows, waits octagons. A legend says so in
+    the picture.
     """
     lines = [f'digraph "{schedule.name}" {{', "  node [fontname=Helvetica];"]
     lines += [f"  {_node(item)}" for item in schedule.body]

@@ -25,6 +25,12 @@ SET_DIRTY = "set_dirty"
 IS_DIRTY = "is_dirty"
 """The flags of a field's halo, `set_dirty()` and `is_dirty(depth)`, which dl_esm_inf lacks."""
 
+GRID = "grid"
+"""The grid of a field."""
+
+ON_DEVICE = "data_on_device"
+"""Whether a device has the values of a field, which the infrastructure's own routines ask, too."""
+
 INTEGER = ScalarType(Intrinsic.INTEGER)
 WORKING_PRECISION = "go_wp"
 RESERVED = frozenset({*Module, FIELD.name, WORKING_PRECISION, "size", "min"})

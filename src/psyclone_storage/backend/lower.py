@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.constructs import TASK_WAIT, wait_line
 from psyclone_storage.backend.frame import Infrastructure, lower_routines
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.lfric.arguments import actual_arguments
@@ -22,6 +24,7 @@ from psyclone_storage.backend.lfric.bounds import (
 from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
 from psyclone_storage.backend.lfric.constructs import construct_lines, with_partial_sums
 from psyclone_storage.backend.lfric.context import Context, whole
+from psyclone_storage.backend.lfric.device import enter_data_lines, update_lines
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
 from psyclone_storage.backend.lfric.formulas import formula_line, written_argument
 from psyclone_storage.backend.lfric.halos import (
@@ -48,6 +51,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Do, Line, Unit
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -118,7 +122,13 @@ def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
             return mark_lines(context, statement)
         case GlobalReduction():
             return reduction_lines(context, statement)
-        case KernelCall() | Region():
+        case EnterData():
+            return enter_data_lines(context, statement, partial(_nested, context))
+        case Update():
+            return update_lines(context, statement)
+        case Wait():
+            return (wait_line(statement),)
+        case KernelCall() | Region() | TaskWait():
             raise InternalError(f"'{statement.uid}' stands outside of any loop.")
 
 
@@ -160,6 +170,8 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
             inner = with_partial_sums(context, statement)
             lines = [line for item in statement.body for line in _nested(inner, item)]
             return construct_lines(context, statement, tuple(lines))
+        case TaskWait():
+            return (TASK_WAIT,)
     raise InternalError(f"'{statement.uid}' stands inside of a loop nest or a construct.")
 
 

@@ -111,6 +111,7 @@ class Workspace:
         self._declared: dict[Section, list[Declare]] = {section: [] for section in Section}
         self._lines: dict[Section, list[Line]] = {section: [] for section in Section}
         self._allocated: list[Expr] = []
+        self._endings: list[Line] = []
 
     # ------------------------------------------------------------------ asking
 
@@ -157,6 +158,18 @@ class Workspace:
         """Note that `array` has to be deallocated at the end of the routine."""
         self._allocated.append(array)
 
+    def at_end(self, *lines: Line) -> None:
+        """Put statements at the end of the routine, before arrays are deallocated."""
+        self._endings += lines
+
+    def found(self, name: str) -> tuple[Section, Declare] | None:
+        """Return the declaration of the variable `name` and its section, None if it is none."""
+        for section, group in self._declared.items():
+            for declared in group:
+                if declared.name == name:
+                    return section, declared
+        return None
+
     # ------------------------------------------------------------------ results
 
     def dummy(self, wished: Declare) -> Declare:
@@ -176,8 +189,10 @@ class Workspace:
         return tuple(lines)
 
     def tear_down(self) -> tuple[Line, ...]:
-        """Return the statements that give back what was allocated."""
-        return (Blank(), Deallocate(tuple(self._allocated))) if self._allocated else ()
+        """Return the statements that end the routine and give back what was allocated."""
+        released = (Deallocate(tuple(self._allocated)),) if self._allocated else ()
+        ending = (*self._endings, *released)
+        return (Blank(), *ending) if ending else ()
 
     def _ready(self, declared: Declare) -> Declare:
         """Return `declared` with its type's names imported."""

@@ -11,11 +11,13 @@ from enum import Enum
 
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.types import DataType
 
 # ---------------------------------------------------------------------------- data
@@ -184,31 +186,14 @@ class Loop:
     tile: int = 0
 
 
-class Directive(Enum):
-    """The instruction to a compiler at the head of a construct, as it is written."""
-
-    OMP_PARALLEL = "omp parallel"
-    OMP_DO = "omp do"
-    OMP_PARALLEL_DO = "omp parallel do"
-
-    @property
-    def opens_threads(self) -> bool:
-        """Whether a team of threads starts at its head and ends at its foot."""
-        return self is not Directive.OMP_DO
-
-    @property
-    def shares_work(self) -> bool:
-        """Whether the iterations of its loop are dealt out to threads."""
-        return self is not Directive.OMP_PARALLEL
-
-
 @dataclass(frozen=True, slots=True)
 class Construct:
     """Statements under a directive. One that shares work holds a single loop.
 
     `clauses` are what a script asked for, as `schedule(static)`; clauses on data follow from the
     body and are not kept. `reproducible` asks for reductions that are summed in the order of the
-    threads, so that the same number of threads gives the same bits.
+    threads, so that the same number of threads gives the same bits. `queue`, 0 or more, is where a
+    region for a device is put while the host goes on.
     """
 
     uid: str
@@ -216,6 +201,7 @@ class Construct:
     body: tuple[Statement, ...]
     clauses: tuple[str, ...] = ()
     reproducible: bool = False
+    queue: int = -1
 
 
 class Phase(Enum):
@@ -247,6 +233,9 @@ class HaloExchange:
     `guarded` means that only a run-time test can tell whether it is needed. `annexed_only` means
     that the annexed dofs alone are wanted, which a depth of 1 brings up to date.
     `pinned` marks one that a script has moved or split: it is a fact, not planned again.
+
+    An exchange works on the host's copy. With `fetched` a device may have newer values, which are
+    brought to the host before; with `sent` its copy, if it has one, gets the exchanged values.
     """
 
     uid: str
@@ -257,6 +246,8 @@ class HaloExchange:
     annexed_only: bool = False
     phase: Phase = Phase.WHOLE
     pinned: bool = False
+    fetched: bool = False
+    sent: bool = False
     reasons: tuple[Reason, ...] = field(default=(), compare=False)
 
 
@@ -299,7 +290,19 @@ class Region:
     with_exchanges: bool = True
 
 
-Statement = KernelCall | Loop | Construct | Region | HaloExchange | MarkHalo | GlobalReduction
+Statement = (
+    KernelCall
+    | Loop
+    | Construct
+    | Region
+    | HaloExchange
+    | MarkHalo
+    | GlobalReduction
+    | EnterData
+    | Update
+    | Wait
+    | TaskWait
+)
 Compound = Loop | Construct | Region
 """The statements that have others inside."""
 

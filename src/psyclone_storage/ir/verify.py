@@ -26,6 +26,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
 Data = dict[str, Datum]
@@ -40,6 +41,7 @@ def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
     for item in outer_loops(schedule):
         problems += _check_extents(item)
     problems += _check_phases(schedule)
+    problems += _check_entering(schedule, data)
     if not schedule.distributed:
         problems += _check_serial(schedule)
     return tuple(problems)
@@ -75,8 +77,20 @@ def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
             yield from _check_component(uid, datum, component, data)
             if not item.dirty and not item.clean.terms:
                 yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
+        case Update(uid=uid, datum=datum, component=component):
+            yield from _check_component(uid, datum, component, data)
         case GlobalReduction(uid=uid, datum=datum):
             yield from _check_datum(uid, datum, data)
+
+
+def _check_entering(schedule: Schedule, data: Data) -> Iterator[Diagnostic]:
+    """Check that data are entered once at most, and that the schedule has them."""
+    entering = [item for item in statements(schedule) if isinstance(item, EnterData)]
+    for item in entering[1:]:
+        yield Diagnostic("V018", f"'{item.uid}' enters data a second time.")
+    for item in entering:
+        for name in item.data:
+            yield from _check_datum(item.uid, name, data)
 
 
 def _check_datum(uid: str, datum: str, data: Data) -> Iterator[Diagnostic]:
@@ -133,7 +147,7 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
 def _check_construct(construct: Construct) -> Iterator[Diagnostic]:
     """Check that a construct holds loops, one if it shares work, and that teams do not nest."""
     inside = list(statements(construct))
-    loops = all(isinstance(item, Loop | Construct) for item in construct.body)
+    loops = all(isinstance(item, Loop | Construct | TaskWait | Wait) for item in construct.body)
     single = len(construct.body) == 1 and isinstance(construct.body[0], Loop)
     if not construct.body or not loops or (construct.directive.shares_work and not single):
         what = construct.directive.value

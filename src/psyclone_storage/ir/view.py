@@ -31,6 +31,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
 
 SCHEMA = 1
@@ -130,10 +131,23 @@ def statement_text(item: Statement) -> str:
             return _mark_text(item)
         case GlobalReduction(datum=datum, op=op):
             return f"{op.value} of {datum} over all ranks"
+        case EnterData(data=data, queue=queue):
+            text = f"enter data: {', '.join(data) or 'nothing'}"
+            return f"{text}, in queue {queue}" if queue >= 0 else text
+        case Update():
+            what = component_text(item.datum, item.component)
+            text = f"update {item.to.value}'s copy of {what}"
+            text += " if a device has one" if item.guarded else ""
+            return f"{text} (pinned)" if item.pinned else text
+        case Wait(queue=queue):
+            return f"wait for queue {queue}"
+        case TaskWait():
+            return "wait for the tasks made so far"
 
 
 def _construct_text(item: Construct) -> str:
-    text = " ".join((item.directive.value, *item.clauses))
+    queue = (f"async({item.queue})",) if item.queue >= 0 else ()
+    text = " ".join((item.directive.value, *item.clauses, *queue))
     return f"{text}, reproducible" if item.reproducible else text
 
 
@@ -158,6 +172,8 @@ def _exchange_text(item: HaloExchange) -> str:
     text = f"{verb} {what} to level {describe_depth(item.depth)}"
     text += " for its annexed dofs" if item.annexed_only else ""
     text += " if it is dirty" if item.guarded else ""
+    text += ", from the device" if item.fetched else ""
+    text += ", to the device" if item.sent else ""
     return f"{text} (pinned)" if item.pinned else text
 
 
@@ -231,6 +247,7 @@ def _statement_json(item: Statement) -> Json:
                 "directive": item.directive.value,
                 "clauses": list(item.clauses),
                 "reproducible": item.reproducible,
+                "queue": _queue_json(item.queue),
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case Region():
@@ -262,6 +279,8 @@ def _statement_json(item: Statement) -> Json:
                 "datum": item.datum,
                 "operation": item.op.value,
             }
+        case EnterData() | Update() | Wait() | TaskWait():
+            return _transfer_json(item)
 
 
 def _call_json(call: KernelCall) -> Json:
@@ -301,6 +320,8 @@ def _exchange_json(item: HaloExchange) -> Json:
         "annexed_only": item.annexed_only,
         "phase": item.phase.value,
         "pinned": item.pinned,
+        "fetched": item.fetched,
+        "sent": item.sent,
         "reasons": [
             {
                 "reader": reason.reader,
@@ -311,6 +332,37 @@ def _exchange_json(item: HaloExchange) -> Json:
             for reason in item.reasons
         ],
     }
+
+
+def _transfer_json(item: EnterData | Update | Wait | TaskWait) -> Json:
+    match item:
+        case EnterData(uid, data, queue):
+            return {
+                "statement": "enter data",
+                "uid": uid,
+                "data": list(data),
+                "queue": _queue_json(queue),
+            }
+        case Update():
+            return {
+                "statement": "update",
+                "uid": item.uid,
+                "datum": item.datum,
+                "component": item.component,
+                "to": item.to.value,
+                "guarded": item.guarded,
+                "pinned": item.pinned,
+                "reader": item.reader or None,
+                "writer": item.writer or None,
+            }
+        case Wait(uid, queue):
+            return {"statement": "wait", "uid": uid, "queue": _queue_json(queue)}
+        case TaskWait(uid):
+            return {"statement": "wait for tasks", "uid": uid}
+
+
+def _queue_json(queue: int) -> int | None:
+    return queue if queue >= 0 else None
 
 
 def _depth_json(depth: Depth) -> Json:

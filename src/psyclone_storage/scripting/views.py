@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from psyclone_storage.analysis.dependence import Dependence, dag_dot, edges
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import schedule as tree
+from psyclone_storage.ir import transfer
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.region import describe_depth
@@ -497,6 +498,12 @@ class GlobalReduction(Place):
     __slots__ = ()
 
 
+class Transfer(Place):
+    """What moves data between the host and a device, or waits for what is under way."""
+
+    __slots__ = ()
+
+
 class Invoke:
     """One invoke of the algorithm."""
 
@@ -552,4 +559,8 @@ _VIEWS: dict[type, type[Place]] = {
     tree.Region: Region,
     tree.MarkHalo: MarkHalo,
     tree.GlobalReduction: GlobalReduction,
+    transfer.EnterData: Transfer,
+    transfer.Update: Transfer,
+    transfer.Wait: Transfer,
+    transfer.TaskWait: Transfer,
 }

@@ -4,12 +4,148 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.scripting.transformation import Transformation, Unsupported
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.transformation import (
+    Options,
+    Transformation,
+    TransformationError,
+    ends,
+)
+from psyclone_storage.scripting.views import Loop, Place, Schedule
+from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
+from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
+from psyclone_storage.transform.step import Reasons, Step
+
+_NO_QUEUE = -1
+
+
+class AccLoops(Transformation):
+    """Run a loop under `acc loop`; `collapse` is a number, or true for as many as there are."""
+
+    options: Mapping[str, object] = {
+        "collapse": None,
+        "independent": True,
+        "sequential": False,
+        "gang": False,
+        "vector": False,
+        "force": False,
+        "verbose": False,
+    }
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return AccLoop(
+            nodes[0].uid,
+            _collapse(self, options["collapse"]),
+            independent=bool(options["independent"]),
+            sequential=bool(options["sequential"]),
+            gang=bool(options["gang"]),
+            vector=bool(options["vector"]),
+        )
+
+
+class AccParallelRegion(Transformation):
+    """Put one or several neighbouring nodes, or a whole schedule, under `acc parallel`."""
+
+    options: Mapping[str, object] = {"default_present": True, "node-type-check": True}
+
+    def __init__(self, default_present: bool = True) -> None:
+        self.default_present = default_present
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        present = bool(options["default_present"]) and self.default_present
+        return AccParallel(*ends(nodes), present)
+
+
+class AccKernelsRegion(Transformation):
+    """Put one or several neighbouring nodes, or a whole schedule, under `acc kernels`."""
+
+    options: Mapping[str, object] = {
+        "default_present": False,
+        "async_queue": False,
+        "disable_loop_check": False,
+        "allow_string": False,
+        "allow_strings": False,
+        "verbose": False,
+        "node-type-check": True,
+    }
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        queue = _queue(self, options["async_queue"])
+        return AccKernels(*ends(nodes), bool(options["default_present"]), queue)
+
+
+class AccDataRegion(Transformation):
+    """Put one or several neighbouring nodes under `acc data`.
+
+    Applied to a schedule it lets the data live on the device, as it did in 2019 (seed, "OpenACC
+    Support").
+    """
+
+    options: Mapping[str, object] = {"node-type-check": True}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        if isinstance(nodes[0], Schedule):
+            return AccEnterData(nodes[0].session.bench.schedule.name)
+        return AccData(*ends(nodes))
+
+
+class EnterDataOfSchedule(Transformation):
+    """Let the data of a schedule live on the device."""
+
+    options: Mapping[str, object] = {"async_queue": False}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return AccEnterData(
+            nodes[0].session.bench.schedule.name, _queue(self, options["async_queue"])
+        )
+
+
+class UpdateOfSchedule(Transformation):
+    """Let the host know of newer values on the device; a schedule with regions does so anyway."""
+
+    options: Mapping[str, object] = {"if_present": True, "allow_codeblocks": False}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        loops = nodes[0].walk(Loop)
+        return AccUpdate(loops[0].uid if loops else "end")
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code in ("T013", "T082") for reason in reasons)
+
+
+def _collapse(transformation: Transformation, value: object) -> int:
+    """Return how many loops to count as one; PSyclone says true for all, and nothing for one."""
+    if value is True:
+        return 0
+    if not value:
+        return 1
+    if isinstance(value, int):
+        return value
+    raise _wrong(transformation, "collapse", value)
+
+
+def _queue(transformation: Transformation, value: object) -> int:
+    """Return the number of a queue; PSyclone says true for any, and false for none."""
+    if value is True:
+        return 0
+    if value is False or value is None:
+        return _NO_QUEUE
+    if isinstance(value, int) and value >= 0:
+        return value
+    raise _wrong(transformation, "async_queue", value)
+
+
+def _wrong(transformation: Transformation, option: str, value: object) -> TransformationError:
+    message = f"'{transformation.name}' cannot have the value '{value}' for '{option}'."
+    return TransformationError(Diagnostic("T015", message))
+
 
 NAMES: Mapping[type[Transformation], str] = {
-    Unsupported: """
-        ACCDataTrans ACCEnterDataTrans ACCKernelsTrans ACCLoopTrans ACCParallelTrans
-        ACCUpdateTrans
-    """,
+    AccLoops: "ACCLoopTrans",
+    AccParallelRegion: "ACCParallelTrans",
+    AccKernelsRegion: "ACCKernelsTrans",
+    AccDataRegion: "ACCDataTrans",
+    EnterDataOfSchedule: "ACCEnterDataTrans",
+    UpdateOfSchedule: "ACCUpdateTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported, ends
-from psyclone_storage.scripting.views import Place
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.scripting.transformation import (
+    Options,
+    Transformation,
+    TransformationError,
+    ends,
+)
+from psyclone_storage.scripting.views import Construct, Place
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
-from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
+from psyclone_storage.transform.openmp_tasks import (
+    AwaitTasks,
+    MakeTask,
+    OpenMaster,
+    OpenSingle,
+    TaskLoop,
+)
+from psyclone_storage.transform.step import Reasons, Step
+
+_DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo")
 
 
 class ParallelLoop(Transformation):
@@ -21,14 +37,22 @@ class ParallelLoop(Transformation):
 
 
 class WorkshareLoop(Transformation):
-    """Run a loop under `omp do`; `reprod` asks for reproducible sums."""
+    """Run a loop under `omp do`, or `omp_directive`; `reprod` asks for reproducible sums."""
 
     options: Mapping[str, object] = {"reprod": False}
 
-    def __init__(self, omp_schedule: str = "static") -> None:
-        self.omp_schedule = omp_schedule
+    def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
+        # In 2019 the schedule came first.
+        is_directive = omp_directive in _DIRECTIVES
+        self.omp_directive = omp_directive if is_directive else "do"
+        self.omp_schedule = omp_schedule if is_directive else omp_directive
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        match self.omp_directive:
+            case "paralleldo":
+                return ParallelDo(nodes[0].uid, self.omp_schedule)
+            case "teamsdistributeparalleldo":
+                return TeamsDo(nodes[0].uid)
         return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible=bool(options["reprod"]))
 
 
@@ -37,6 +61,79 @@ class ParallelRegion(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return OpenParallelRegion(*ends(nodes))
+
+
+class SingleRegion(Transformation):
+    """Put one or several neighbouring nodes under `omp single`."""
+
+    options: Mapping[str, object] = {"nowait": None, "node-type-check": True}
+
+    def __init__(self, nowait: bool = False) -> None:
+        self.nowait = nowait
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        nowait = self.nowait if options["nowait"] is None else bool(options["nowait"])
+        return OpenSingle(*ends(nodes), nowait)
+
+
+class MasterRegion(Transformation):
+    """Put one or several neighbouring nodes under `omp master`."""
+
+    options: Mapping[str, object] = {"node-type-check": True}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return OpenMaster(*ends(nodes))
+
+
+class TaskLoops(Transformation):
+    """Make tasks of the iterations of a loop."""
+
+    options: Mapping[str, object] = {"nogroup": None, "force": False}
+
+    def __init__(
+        self, grainsize: int | None = None, num_tasks: int | None = None, nogroup: bool = False
+    ) -> None:
+        self.grainsize, self.num_tasks, self.nogroup = grainsize or 0, num_tasks or 0, nogroup
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        nogroup = self.nogroup if options["nogroup"] is None else bool(options["nogroup"])
+        return TaskLoop(nodes[0].uid, self.grainsize, self.num_tasks, nogroup)
+
+
+class Task(Transformation):
+    """Make one task of a loop."""
+
+    options: Mapping[str, object] = {"force": False}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        return MakeTask(nodes[0].uid)
+
+
+class TaskWaits(Transformation):
+    """Wait for tasks where something depends on them, in all that one thread of a team does."""
+
+    options: Mapping[str, object] = {"fail_on_no_taskloop": True}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        for node in nodes[0].walk(Construct):
+            if node.directive in ("omp single", "omp master"):
+                return AwaitTasks(node.uid)
+        return AwaitTasks(nodes[0].uid)
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T082" for reason in reasons)
+
+
+class TargetRegion(Transformation):
+    """Put one or several neighbouring nodes under `omp target`."""
+
+    options: Mapping[str, object] = {"nowait": False, "node-type-check": True}
+
+    def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
+        if options["nowait"]:
+            message = f"'{self.name}' always waits: 'nowait' is not supported."
+            raise TransformationError(Diagnostic("T015", message))
+        return OpenTarget(*ends(nodes))
 
 
 NAMES: Mapping[type[Transformation], str] = {
@@ -48,9 +145,11 @@ NAMES: Mapping[type[Transformation], str] = {
         OMPLoopTrans DynamoOMPLoopTrans Dynamo0p3OMPLoopTrans GOceanOMPLoopTrans LFRicOMPLoopTrans
     """,
     ParallelRegion: "OMPParallelTrans",
-    Unsupported: """
-        OMPMasterTrans OMPSingleTrans OMPTargetTrans OMPTaskTrans
-        OMPTaskloopTrans OMPTaskwaitTrans
-    """,
+    SingleRegion: "OMPSingleTrans",
+    MasterRegion: "OMPMasterTrans",
+    TaskLoops: "OMPTaskloopTrans",
+    Task: "OMPTaskTrans",
+    TaskWaits: "OMPTaskwaitTrans",
+    TargetRegion: "OMPTargetTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 
+from psyclone_storage.analysis.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.ir.walk import find
@@ -35,7 +36,17 @@ from psyclone_storage.transform.kernel.loops import (
 )
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
+from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
+from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
+from psyclone_storage.transform.openmp_tasks import (
+    AwaitTasks,
+    MakeTask,
+    OpenMaster,
+    OpenSingle,
+    TaskLoop,
+)
 from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step, missing
@@ -55,6 +66,19 @@ STEPS: Mapping[str, type[Step]] = {
         ParallelDo,
         ShareLoop,
         OpenParallelRegion,
+        OpenSingle,
+        OpenMaster,
+        TaskLoop,
+        MakeTask,
+        AwaitTasks,
+        TeamsDo,
+        OpenTarget,
+        AccLoop,
+        AccParallel,
+        AccKernels,
+        AccData,
+        AccEnterData,
+        AccUpdate,
         ProfileRegion,
         ConstantLoopBounds,
         SwapLoops,
@@ -80,6 +104,7 @@ STEPS: Mapping[str, type[Step]] = {
 
 RECIPES: Mapping[str, str] = {
     "auto": "fuse; colour; overlap; openmp-do; openmp-parallel",
+    "openacc": "colour; acc-routine; acc-loop{collapse=0}; acc-parallel; acc-enter-data",
 }
 """Steps that are asked for by one name."""
 
@@ -149,10 +174,16 @@ def grant(bench: Workbench, wish: Wish) -> tuple[Refusal, ...]:
 
 
 def lacking(bench: Workbench, wish: Wish) -> Reasons:
-    """Return which places, given by name, the schedule does not have (T003)."""
+    """Return which places, given by name, the schedule does not have (T003).
+
+    Some steps work on the schedule itself, which goes by its own name, or on its end.
+    """
     values, places = dict(wish.values), _places(wish.step)
     uids = [value for name, value in values.items() if name in places and isinstance(value, str)]
-    return missing(bench.schedule, *(uid for uid in uids if find(bench.schedule, uid) is None))
+    schedule = bench.schedule
+    always = (schedule.name, END)
+    found = [uid for uid in uids if uid in always or find(schedule, uid) is not None]
+    return missing(schedule, *(uid for uid in uids if uid not in found))
 
 
 def step_text(step: Step) -> str:

@@ -17,7 +17,8 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls
-from psyclone_storage.transform.halos import with_halos, without_halos
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.transfers import with_derived
 
 MOST_FIELDS = 8
 """How many fields a loop may use: a processor follows about so many streams of data at once."""
@@ -46,7 +47,7 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
             body.append(item)
     if len(body) == len(bare.body):
         return schedule
-    return with_halos(replace(bare, body=tuple(body)), rules)
+    return with_derived(replace(bare, body=tuple(body)), rules)
 
 
 def _gains(before: Loop, after: Loop) -> bool:

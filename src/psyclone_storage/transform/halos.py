@@ -28,11 +28,12 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.transfer import Update, Wait
 from psyclone_storage.ir.walk import in_sequence, outer_loops, replaced
 
 
 def without_halos(schedule: Schedule) -> Schedule:
-    """Return `schedule` without what `with_halos` derives; pinned exchanges stay."""
+    """Return `schedule` without anything derived, transfers included; what is pinned stays."""
     body = _bare(schedule.body)
     return schedule if body is schedule.body else replace(schedule, body=body)
 
@@ -45,6 +46,8 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         if isinstance(item, Construct | Region):
             within = _bare(item.body)
             inner = item if within is item.body else replace(item, body=within)
+        if isinstance(item, HaloExchange) and (item.fetched or item.sent):
+            inner = replace(item, fetched=False, sent=False)
         if not _is_derived(item):
             kept.append(inner)
     unchanged = len(kept) == len(body) and all(map(is_, kept, body))
@@ -132,9 +135,9 @@ def _with_exchanges(
 
 
 def _is_derived(item: Statement) -> bool:
-    if isinstance(item, HaloExchange):
+    if isinstance(item, HaloExchange | Update):
         return not item.pinned
-    return isinstance(item, MarkHalo | GlobalReduction)
+    return isinstance(item, MarkHalo | GlobalReduction | Wait)
 
 
 def _by_place(

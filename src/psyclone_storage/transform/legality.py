@@ -17,9 +17,11 @@ from psyclone_storage.analysis.touch import (
     touches_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Phase, Schedule
-from psyclone_storage.ir.walk import in_sequence, statements
+from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Phase, Region, Schedule
+from psyclone_storage.ir.walk import in_sequence, path_to, statements
+from psyclone_storage.transform.device import check_devices
 from psyclone_storage.transform.step import Reasons, place_of
 
 
@@ -68,7 +70,7 @@ def _touched(loop: Loop, touch: Touch, exchange: HaloExchange) -> Diagnostic:
 
 
 def check_constructs(schedule: Schedule) -> Reasons:
-    """Return which exchanges would happen inside of a construct, where threads run (T025)."""
+    """Return which exchanges would happen inside of a construct (T025)."""
     return tuple(
         Diagnostic(
             "T025",
@@ -78,55 +80,89 @@ def check_constructs(schedule: Schedule) -> Reasons:
             hint="End the region before the loop that reads, or let the first loop compute its "
             "halo, too.",
         )
-        for construct in _teams(schedule)
+        for construct in _outermost(schedule)
         for item in statements(construct)
         if isinstance(item, HaloExchange)
     )
 
 
+def _outermost(block: Schedule | Region) -> Iterator[Construct]:
+    for item in block.body:
+        if isinstance(item, Construct):
+            yield item
+        elif isinstance(item, Region):
+            yield from _outermost(item)
+
+
 def check_finished(schedule: Schedule) -> Reasons:
     """Return which work lacks the threads that it is dealt out to, or is dealt out to none."""
-    return (*_without_team(schedule), *_repeated(schedule))
+    return (*_without_surroundings(schedule), *_repeated(schedule), *check_devices(schedule))
 
 
 def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
-    """Yield the loops that every thread of a region would do (T027)."""
-    for construct in _teams(schedule):
-        if construct.directive.shares_work:
+    """Yield the loops that every thread, or gang, of a region would do (T027)."""
+    for construct in statements(schedule):
+        if not isinstance(construct, Construct) or construct.directive not in _REPEATING:
             continue
+        who, step = _REPEATING[construct.directive]
         for loop in _not_shared(construct):
             yield Diagnostic(
                 "T027",
-                f"Every thread of '{construct.uid}' would do all of '{loop.uid}'.",
+                f"Every {who} of '{construct.uid}' would do all of '{loop.uid}'.",
                 place_of(loop),
-                hint="Apply 'openmp-do' to it.",
+                hint=f"Apply '{step}' to it.",
             )
 
 
 def _not_shared(block: Loop | Construct) -> Iterator[Loop]:
+    """Yield the innermost loops of `block` that no construct inside of it is around."""
     for item in block.body:
         if isinstance(item, Loop):
             inside = any(isinstance(one, Loop | Construct) for one in item.body)
             yield from _not_shared(item) if inside else (item,)
 
 
-def _without_team(schedule: Schedule) -> Reasons:
-    """Return which constructs lack the team of threads that they deal work out to (T026)."""
-    inside = {item.uid for construct in _teams(schedule) for item in statements(construct)}
-    return tuple(
-        Diagnostic(
-            "T026",
-            f"'{item.uid}' deals out iterations, but nothing starts a team of threads.",
-            place_of(item),
-            hint="Apply 'openmp-parallel' around it, or 'openmp-parallel-do' instead of it.",
-        )
-        for item in statements(schedule)
-        if isinstance(item, Construct)
-        if not item.directive.opens_threads and item.uid not in inside
-    )
-
-
-def _teams(schedule: Schedule) -> Iterator[Construct]:
+def _without_surroundings(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield the constructs that lack the one around them without which they mean nothing (T026)."""
     for item in statements(schedule):
-        if isinstance(item, Construct) and item.directive.opens_threads:
-            yield item
+        if not isinstance(item, Construct) or not item.directive.surroundings:
+            continue
+        around = {
+            one.directive for one in path_to(schedule, item.uid)[:-1] if isinstance(one, Construct)
+        }
+        if around.isdisjoint(item.directive.surroundings):
+            lacking, hint = _LACKING[item.directive]
+            message = f"'{item.uid}' {lacking}."
+            yield Diagnostic("T026", message, place_of(item), hint=hint)
+
+
+_REPEATING = {
+    Directive.OMP_PARALLEL: ("thread", "openmp-do"),
+    Directive.ACC_PARALLEL: ("gang", "acc-loop"),
+}
+"""Regions in which everybody does what is not dealt out, who that is, and the step that deals."""
+
+_NO_TEAM = "Apply 'openmp-parallel' around it."
+_TASKS_FOR_NOBODY = (
+    "makes tasks, but not by one thread of a team",
+    "Apply 'openmp-single' and 'openmp-parallel' around it.",
+)
+_LACKING = {
+    Directive.OMP_DO: (
+        "deals out iterations, but nothing starts a team of threads",
+        "Apply 'openmp-parallel' around it, or 'openmp-parallel-do' instead of it.",
+    ),
+    Directive.OMP_SINGLE: ("is for one thread of a team, but nothing starts a team", _NO_TEAM),
+    Directive.OMP_MASTER: ("is for one thread of a team, but nothing starts a team", _NO_TEAM),
+    Directive.OMP_TASK: _TASKS_FOR_NOBODY,
+    Directive.OMP_TASKLOOP: _TASKS_FOR_NOBODY,
+    Directive.OMP_TEAMS_DO: (
+        "deals out iterations to the teams of a device, but is not on one",
+        "Apply 'openmp-target' around it.",
+    ),
+    Directive.ACC_LOOP: (
+        "deals out iterations, but is in no region for a device",
+        "Apply 'acc-parallel' or 'acc-kernels' around it.",
+    ),
+}
+"""What a construct lacks without the one around it, and what to do."""

@@ -7,34 +7,34 @@ end's business; here it is decided what may run under which directive.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from psyclone_storage.analysis.races import may_run_parallel
 from psyclone_storage.analysis.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import (
-    Compound,
-    Construct,
-    Directive,
-    Loop,
-    Over,
-    Schedule,
-    Statement,
-)
-from psyclone_storage.ir.walk import path_to, replaced, statements
+from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
     loop_named,
-    missing,
     not_a_loop,
     under_directive,
 )
 
+_IN_A_TEAM = (
+    Directive.OMP_DO,
+    Directive.OMP_SINGLE,
+    Directive.OMP_MASTER,
+    Directive.OMP_TASK,
+    Directive.OMP_TASKLOOP,
+)
 _SCHEDULES = re.compile(r"(static|dynamic|guided)(,[1-9]\d*)?|auto|runtime")
 
 
@@ -106,7 +106,7 @@ class ShareLoop:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against threads."""
         reasons = _check_loop(
-            schedule, rules, self.loop, self.schedule, around=Directive.OMP_PARALLEL
+            schedule, rules, self.loop, self.schedule, around=(Directive.OMP_PARALLEL,)
         )
         if self.reproducible and not self.schedule.startswith("static"):
             message = f"Sums under the schedule '{self.schedule}' are not reproducible."
@@ -157,40 +157,15 @@ class OpenParallelRegion:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one region."""
-        if problems := missing(schedule, self.first, self.last):
-            return problems
-        inside = self._inside(without_halos(schedule))
-        if not inside:
-            message = f"'{self.first}' and '{self.last}' do not stand one after the other."
-            return (Diagnostic("T023", message),)
-        reasons: list[Diagnostic] = []
-        for item in inside:
-            reasons += under_directive(schedule, item.uid, inside=Directive.OMP_DO)
-            if not isinstance(item, Loop | Construct):
-                message = f"'{item.uid}' is no loop, and threads would all do it."
-                reasons.append(Diagnostic("T027", message))
-        return (*reasons, *may_share_region(inside))
+        reasons = check_block(schedule, self.first, self.last, inside=_IN_A_TEAM)
+        return (*reasons, *may_share_region(between(schedule, self.first, self.last)))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `omp parallel`."""
         raise_if_any(self.check(schedule, rules))
-        bare = without_halos(schedule)
-        first, *others = self._inside(bare)
-        region = Construct(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, (first, *others))
-        for item in others:
-            bare = replaced(bare, item.uid)
-        return replaced(bare, first.uid, region)
-
-    def _inside(self, bare: Schedule) -> tuple[Statement, ...]:
-        """Return the statements from the first to the last, if they are in one body."""
-        path = path_to(bare, self.first)
-        around = path[-2] if len(path) > 1 else bare
-        if not path or not isinstance(around, Schedule | Compound):
-            return ()
-        places = {item.uid: place for place, item in enumerate(around.body)}
-        if self.last not in places:
-            return ()
-        return around.body[places[self.first] : places[self.last] + 1]
+        block = between(schedule, self.first, self.last)
+        region = Construct(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, block)
+        return enclosed(schedule, self.last, region)
 
 
 def _loops(schedule: Schedule) -> Iterator[Place]:
@@ -200,7 +175,7 @@ def _loops(schedule: Schedule) -> Iterator[Place]:
 
 
 def _check_loop(
-    schedule: Schedule, rules: Rules, uid: str, sharing: str, around: Directive | None = None
+    schedule: Schedule, rules: Rules, uid: str, sharing: str, around: Collection[Directive] = ()
 ) -> Reasons:
     if problems := not_a_loop(schedule, uid):
         return problems
@@ -220,5 +195,5 @@ def _clauses(sharing: str) -> tuple[str, ...]:
 def _shares_all(item: Statement) -> bool:
     """Return whether all that `item` computes is dealt out to the threads around it."""
     if isinstance(item, Construct):
-        return item.directive is Directive.OMP_DO
+        return item.directive is Directive.OMP_DO or item.directive.is_of_one_thread
     return isinstance(item, Loop) and item.over.in_sequence and all(map(_shares_all, item.body))

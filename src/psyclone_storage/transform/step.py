@@ -6,17 +6,17 @@ nothing of the halo exchanges that follow from it: `transform.workbench` derives
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar, Protocol, runtime_checkable
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
     Construct,
-    Directive,
     KernelCall,
     Loop,
     Schedule,
@@ -94,12 +94,12 @@ def under_directive(
     schedule: Schedule,
     uid: str,
     *,
-    around: Directive | None = None,
-    inside: Directive | None = None,
+    around: Collection[Directive] = (),
+    inside: Collection[Directive] = (),
 ) -> Reasons:
     """Return that `uid` stands in a construct or holds one, so that its shape is fixed (T007).
 
-    Constructs with the directive `around` may be around it, those with `inside` inside of it.
+    Constructs with a directive of `around` may be around it, those with one of `inside` inside.
     """
     path = path_to(schedule, uid)
     held = statements(path[-1]) if isinstance(path[-1], Compound) else iter(())
@@ -117,8 +117,8 @@ def under_directive(
     )
 
 
-def _has(item: Statement, directive: Directive | None) -> bool:
-    return isinstance(item, Construct) and item.directive is directive
+def _has(item: Statement, directives: Collection[Directive]) -> bool:
+    return isinstance(item, Construct) and item.directive in directives
 
 
 def place_of(statement: Statement) -> Span | None:

@@ -1,8 +1,9 @@
 """The schedule that is being worked on: the one mutable object of the compiler.
 
-Owns what happens around a step: check it, apply it, derive the halo exchanges anew, look whether
-the outcome is legal and in one piece, remember it. A step that looks at the code of kernels finds
-it at their calls; it stays there only where the step has changed it. Knows no step by name.
+Owns what happens around a step: check it, apply it, derive exchanges and transfers anew, look
+whether the outcome is legal and in one piece, remember it. A step that looks at the code of
+kernels finds it at their calls; it stays there only where the step has changed it. Knows no step
+by name.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
-from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import NeedsCode, Reasons, Step, missing
+from psyclone_storage.transform.transfers import with_derived
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Workbench:
         changed = _without_codes(step.apply(given, self._rules), codes)
         if reasons := check_flights(changed, self._rules):
             return self._schedule, reasons
-        planned = with_halos(changed, self._rules)
+        planned = with_derived(changed, self._rules)
         return planned, check_constructs(planned)
 
     def _codes_for(self, step: Step) -> Mapping[str, KernelCode]:

@@ -14,8 +14,9 @@ from lfric_schedules import (
     lowered,
     scalar,
 )
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Access
-from psyclone_storage.ir.schedule import Construct, Directive, Loop, Over, Statement
+from psyclone_storage.ir.schedule import Construct, Loop, Over, Statement
 
 F1 = field("f1")
 STATIC = ("schedule(static)",)

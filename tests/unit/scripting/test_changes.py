@@ -185,8 +185,9 @@ def test_refusals_can_be_caught(tmp_path: Path) -> None:
         ("ColourTrans().apply(loop, tile=2)", "'ColourTrans' has no option 'tile' here."),
         ("ColourTrans().apply('loop')", "'ColourTrans' is applied to something that is no node."),
         ("MoveTrans().apply(loop)", "'MoveTrans' takes two nodes, not 1."),
-        ("ACCLoopTrans(3).apply(loop)", "PSyclone's 'ACCLoopTrans' is not supported."),
-        ("ACCLoopTrans().validate(loop)", "PSyclone's 'ACCLoopTrans' is not supported."),
+        ("OCLTrans(3).apply(loop)", "PSyclone's 'OCLTrans' is not supported."),
+        ("OCLTrans().validate(loop)", "PSyclone's 'OCLTrans' is not supported."),
+        ("ACCLoopTrans().apply(loop, collapse='x')", "'ACCLoopTrans' cannot have the value 'x'"),
         ("OMPParallelLoopTrans('odd').validate(loop)", "OpenMP has no schedule 'odd'."),
         ("ColourTrans().validate(psy)", "'ColourTrans' is applied to something that is no node."),
     ],
@@ -195,7 +196,7 @@ def test_what_is_not_supported_is_refused(tmp_path: Path, line: str, message: st
     script = (
         "from psyclone.transformations import *\n"
         "from psyclone.transformations import (\n"
-        "    ACCLoopTrans, ColourTrans, MoveTrans, OMPParallelLoopTrans)\n"
+        "    ACCLoopTrans, OCLTrans, ColourTrans, MoveTrans, OMPParallelLoopTrans)\n"
         f"def trans(psy):\n    loop = psy.children[0].loops()[0]\n    {line}\n"
     )
     (found,) = problems(tmp_path, script, dofs("u write w3"))

@@ -6,16 +6,31 @@ nothing about it is changed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from psyclone_storage.backend import abi_gocean as abi
+from psyclone_storage.backend.constructs import (
+    TASK_WAIT,
+    DeviceItem,
+    Inside,
+    enclosed,
+    wait_line,
+)
 from psyclone_storage.backend.frame import Infrastructure, lower_routines
 from psyclone_storage.backend.gocean.bounds import loop_bounds, points_of_call
 from psyclone_storage.backend.gocean.context import Context
+from psyclone_storage.backend.gocean.device import (
+    carried_lines,
+    enter_data_lines,
+    region_items,
+    update_lines,
+)
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.workspace import Workspace
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.devices import device_regions
+from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind
@@ -33,9 +48,10 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Branch, Call, Comment, Declare, Directive, Do, If, Line, Unit
-from psyclone_storage.ir.walk import statements
+from psyclone_storage.ir.unit import Branch, Call, Comment, Declare, Do, If, Line, Unit
+from psyclone_storage.ir.walk import kernel_calls, statements
 
 _OVER_TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
 _INSIDE_TILES = (Over.ROWS_OF_TILE, Over.COLUMNS_OF_TILE)
@@ -63,9 +79,7 @@ class _Lowering:
     def dummies(self) -> tuple[Declare, ...]:
         """Return the declarations of the routine's dummy arguments."""
         context = self.context
-        changed = {
-            item.datum for item in statements(context.schedule) if isinstance(item, HaloExchange)
-        }
+        changed = {name for item in statements(context.schedule) for name in _changed_besides(item)}
         return tuple(
             context.work.dummy(_declare(datum, datum.name in changed))
             for datum in context.schedule.data
@@ -73,14 +87,34 @@ class _Lowering:
 
     def lower(self, statement: Statement) -> tuple[Line, ...]:
         """Return the lines of a statement that stands directly in the schedule."""
-        if isinstance(statement, HaloExchange):
-            return tuple(_exchange(statement))
-        if isinstance(statement, MarkHalo):
-            return (_mark(statement),)
-        return _nested(self.context, statement)
+        context = self.context
+        match statement:
+            case HaloExchange():
+                return tuple(_exchange(context, statement))
+            case MarkHalo():
+                return (_mark(statement),)
+            case EnterData():
+                regions = device_regions(context.schedule)
+                lines = [line for region in regions for line in _nested(context, region)]
+                return enter_data_lines(context, statement, lines)
+            case Update():
+                return update_lines(context, statement)
+            case Wait():
+                return (wait_line(statement),)
+        return _nested(context, statement)
 
     def finish(self) -> None:
         """Add nothing: a routine for GOcean has no set-up."""
+
+
+def _changed_besides(item: Statement) -> tuple[str, ...]:
+    """Return the fields that a statement other than a loop changes, flags included."""
+    match item:
+        case HaloExchange(datum=datum) | Update(datum=datum):
+            return (datum,)
+        case EnterData(data=data):
+            return data
+    return ()
 
 
 def _declare(datum: Datum, exchanged: bool) -> Declare:
@@ -92,7 +126,7 @@ def _declare(datum: Datum, exchanged: bool) -> Declare:
 # ---------------------------------------------------------------------------- statements
 
 
-def _exchange(exchange: HaloExchange) -> Iterator[Line]:
+def _exchange(context: Context, exchange: HaloExchange) -> Iterator[Line]:
     """Yield who needs an exchange and who made it necessary, and its call."""
     if exchange.phase is not Phase.WHOLE:
         raise InternalError(f"'{exchange.uid}' is asynchronous, which dl_esm_inf does not offer.")
@@ -106,10 +140,11 @@ def _exchange(exchange: HaloExchange) -> Iterator[Line]:
         raise InternalError(f"'{exchange.uid}' has a depth that is not known.")
     field, deep = Name(exchange.datum), (_whole(depth),)
     call = Call(Member(field, abi.EXCHANGE), deep)
+    lines = carried_lines(context, exchange, call)
     if exchange.guarded:
-        yield If((Branch(Index(Member(field, abi.IS_DIRTY), deep), (call,)),))
+        yield If((Branch(Index(Member(field, abi.IS_DIRTY), deep), lines),))
     else:
-        yield call
+        yield from lines
 
 
 def _mark(mark: MarkHalo) -> Call:
@@ -124,28 +159,20 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
         case Loop():
             return (_loop(context, statement),)
         case Construct():
-            return tuple(_construct(context, statement))
+            return _construct(context, statement)
+        case TaskWait():
+            return (TASK_WAIT,)
         case KernelCall():
             return _call(context, statement)
     raise InternalError(f"'{statement.uid}' has no meaning for GOcean.")
 
 
-def _construct(context: Context, construct: Construct) -> Iterator[Line]:
-    kind = construct.directive
-    lines = tuple(line for statement in construct.body for line in _nested(context, statement))
-    counters = ", ".join(dict.fromkeys(_counted(lines)))
-    own = ("default(shared)", f"private({counters})") if kind.opens_threads else ()
-    yield Directive(" ".join((kind.value, ", ".join((*own, *construct.clauses)))).strip())
-    yield from lines
-    yield Directive(kind.value.replace("omp", "omp end", 1))
-
-
-def _counted(lines: Iterable[Line]) -> Iterator[str]:
-    """Yield the variables that the loops in `lines` count: each thread needs its own."""
-    for line in lines:
-        if isinstance(line, Do):
-            yield line.variable
-            yield from _counted(line.body)
+def _construct(context: Context, construct: Construct) -> tuple[Line, ...]:
+    lines = tuple(line for item in construct.body for line in _nested(context, item))
+    items: tuple[DeviceItem, ...] = ()
+    if construct.directive is Kind.ACC_DATA:
+        items = region_items(context, kernel_calls(construct), lines)
+    return enclosed(construct, Inside(lines, {}, items=items))
 
 
 def _loop(context: Context, loop: Loop) -> Do:

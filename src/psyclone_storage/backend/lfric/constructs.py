@@ -1,28 +1,23 @@
-"""Statements under a directive: the clauses on data that follow from them, and partial sums.
-
-What a thread needs for itself is read off the lowered lines: the variables that loops count
-and the scalars that are assigned, but for those that are reduced. All else is shared.
-"""
+"""Statements under a directive: which scalars they reduce, and partial sums."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.constructs import Inside, enclosed
 from psyclone_storage.backend.lfric.context import Context, colons, whole
 from psyclone_storage.backend.lfric.data import value_type
+from psyclone_storage.backend.lfric.device import region_items
 from psyclone_storage.backend.lfric.formulas import combined
 from psyclone_storage.backend.workspace import Section
+from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.schedule import Construct, Datum
-from psyclone_storage.ir.schedule import Directive as Kind
-from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, If, Line
-from psyclone_storage.ir.unit import Directive as Printed
+from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, Line
 from psyclone_storage.ir.walk import kernel_calls, statements
-
-_OPERATORS = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
 
 PADDING = 8
 """Values from one partial sum to the next, so that no two threads write to one line of a cache."""
@@ -46,60 +41,23 @@ def construct_lines(
     Reductions that are to be reproducible are made ready before a region of threads, and
     combined after it.
     """
-    kind = construct.directive
     ordered = [
         item
         for inside in (construct, *statements(construct))
         if isinstance(inside, Construct) and inside.reproducible
         for item in _reduced(context, inside)
     ]
-    clauses = [*_data_clauses(context, construct, lines), *construct.clauses]
-    head = Printed(" ".join((kind.value, ", ".join(clauses))).strip())
-    foot = Printed(kind.value.replace("omp", "omp end", 1))
-    if kind is not Kind.OMP_PARALLEL or not ordered:
-        return (head, *lines, foot)
+    opens = construct.directive is Kind.OMP_PARALLEL and bool(ordered)
+    own = (_thread(context).text,) if opens else ()
+    scalars = {datum.name: op for datum, op in _reduced(context, construct)}
+    items = region_items(context, construct, lines) if construct.directive is Kind.ACC_DATA else ()
+    head, *rest = enclosed(construct, Inside(lines, scalars, own, items))
+    if not opens:
+        return (head, *rest)
     number = Assign(_thread(context), _one_more(_omp(context, "omp_get_thread_num")))
     before = [line for datum, _ in ordered for line in _made_ready(context, datum)]
     after = [_summed(context, datum, op) for datum, op in ordered]
-    return (*before, head, number, *lines, foot, *after)
-
-
-# ---------------------------------------------------------------------------- clauses
-
-
-def _data_clauses(context: Context, construct: Construct, lines: tuple[Line, ...]) -> Iterator[str]:
-    reductions: dict[ReductionOp, list[str]] = {}
-    if construct.directive.shares_work and not construct.reproducible:
-        for datum, op in _reduced(context, construct):
-            reductions.setdefault(op, []).append(datum.name)
-    if construct.directive.opens_threads:
-        scalars = {datum.name for datum, _ in _reduced(context, construct)}
-        own = [name for name in dict.fromkeys(_assigned(lines)) if name not in scalars]
-        if any(_is_reproducible(item) for item in statements(construct)):
-            own.append(_thread(context).text)
-        yield "default(shared)"
-        yield f"private({', '.join(own)})"
-    for op, names in reductions.items():
-        yield f"reduction({_OPERATORS[op]}:{', '.join(names)})"
-
-
-def _is_reproducible(item: object) -> bool:
-    return isinstance(item, Construct) and item.reproducible
-
-
-def _assigned(lines: Iterable[Line]) -> Iterator[str]:
-    """Yield the names of scalars that `lines` count or assign, in order."""
-    for line in lines:
-        match line:
-            case Do(variable=variable, body=body):
-                yield variable
-                yield from _assigned(body)
-            case If(branches=branches, otherwise=otherwise):
-                for branch in branches:
-                    yield from _assigned(branch.body)
-                yield from _assigned(otherwise)
-            case Assign(target=Name(text)):
-                yield text
+    return (*before, head, number, *rest, *after)
 
 
 def _reduced(context: Context, construct: Construct) -> Iterator[Reduced]:

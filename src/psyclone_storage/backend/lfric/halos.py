@@ -8,6 +8,7 @@ from psyclone_storage.backend import abi_lfric as abi
 from psyclone_storage.backend.lfric.bounds import depth_value
 from psyclone_storage.backend.lfric.context import Context, bound, whole
 from psyclone_storage.backend.lfric.data import proxy, value_type
+from psyclone_storage.backend.lfric.device import carried_lines
 from psyclone_storage.backend.lfric.spaces import Space
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -34,9 +35,11 @@ def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]
     datum = context.schedule.datum(exchange.datum)
     depth = _LEAST if exchange.depth == NOTHING else exchange.depth
     value = depth_value(context, depth, _space(datum))
-    exchanges = (
-        _exchange(owner, exchange, value) for owner in _proxies(context, datum, exchange.component)
-    )
+    exchanges = [
+        line
+        for component in _components(datum, exchange.component)
+        for line in _exchange(context, exchange, component, value)
+    ]
     return (*_explanation(exchange), *exchanges)
 
 
@@ -49,12 +52,17 @@ def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
             yield Comment(f"and {writer} left {reason.written}")
 
 
-def _exchange(owner: Expr, exchange: HaloExchange, depth: Expr) -> Line:
-    levels = (Keyword("depth", depth),)
+def _exchange(
+    context: Context, exchange: HaloExchange, component: int | None, depth: Expr
+) -> tuple[Line, ...]:
+    """Return the exchange of one component, with its transfers, which its guard is about, too."""
+    datum = context.schedule.datum(exchange.datum)
+    owner, levels = proxy(context, datum, component), (Keyword("depth", depth),)
     call = Call(Member(owner, _PHASES[exchange.phase]), levels)
+    lines = carried_lines(context, exchange, component, call)
     if not exchange.guarded:
-        return call
-    return If((Branch(bound(owner, abi.Field.IS_DIRTY, *levels), (call,)),))
+        return lines
+    return (If((Branch(bound(owner, abi.Field.IS_DIRTY, *levels), lines),)),)
 
 
 def mark_lines(context: Context, mark: MarkHalo) -> tuple[Line, ...]:
@@ -77,9 +85,14 @@ def _space(datum: Datum) -> Space:
 
 def _proxies(context: Context, datum: Datum, component: int | None) -> tuple[Expr, ...]:
     """Return the proxies of one component, or of all if none is named."""
+    return tuple(proxy(context, datum, part) for part in _components(datum, component))
+
+
+def _components(datum: Datum, component: int | None) -> tuple[int | None, ...]:
+    """Return one component, or all if none is named."""
     if component is not None or datum.vector == 1:
-        return (proxy(context, datum, component),)
-    return tuple(proxy(context, datum, part) for part in range(1, datum.vector + 1))
+        return (component,)
+    return tuple(range(1, datum.vector + 1))
 
 
 # ---------------------------------------------------------------------------- reductions

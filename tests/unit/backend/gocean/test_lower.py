@@ -14,10 +14,10 @@ from psyclone_storage.backend.gocean.lower import lower_program
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.config.gocean import REQUIRED_PROPERTIES
 from psyclone_storage.config.load import default_settings
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import (
     Construct,
-    Directive,
     HaloExchange,
     Loop,
     Over,

@@ -1,0 +1,263 @@
+"""Execute a schedule against an adversary with a device, and report every stale value it reads.
+
+The proof that transfers are right, and so it shares nothing with what plans them: no three-valued
+facts, no walk of theirs. Each object has a version, which counts the writes to it, and so has each
+copy; a copy whose version is not the object's is stale.
+
+The adversary chooses what the invoke is entered with: which objects the device has, for which of
+those the host's copy is stale, which names mean one object, and whether guarded exchanges happen.
+At the end an object that the device has must be right there, one that it has not, on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import (
+    Construct,
+    Datum,
+    GlobalReduction,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    Phase,
+    Region,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.transfer import EnterData, Side, Update, Wait
+
+_STALE = -1
+_NO_QUEUE = -1
+_SCALARS = (ArgKind.SCALAR, ArgKind.SCALAR_ARRAY, ArgKind.GRID_PROPERTY)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceWorld:
+    """What the adversary has fixed.
+
+    `present` are the names of objects that the device has at entry, `newer` those of them of which
+    the host's copy is stale. Names in one set of `same` mean one object; those in `present` and
+    `newer` must agree about it. `exchanges` tells whether guarded halo exchanges happen.
+    """
+
+    present: frozenset[str] = frozenset()
+    newer: frozenset[str] = frozenset()
+    same: tuple[frozenset[str], ...] = ()
+    exchanges: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Something wrong at run time: where, to which datum, and what, as a full sentence."""
+
+    uid: str
+    datum: str
+    message: str
+
+
+_Part = tuple[str, int | None]
+"""A field or operator, or one component of a field vector, by name."""
+
+
+@dataclass(slots=True)
+class _Object:
+    """One object: how often it was written, and the versions of its two copies.
+
+    `device` is None as long as there is no copy there. `queue` is where work on the device's copy
+    is still under way.
+    """
+
+    version: int
+    host: int
+    device: int | None
+    queue: int = _NO_QUEUE
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a call runs: on which side, whether its data must be there, and in which queue."""
+
+    side: Side = Side.HOST
+    must_be_there: bool = False
+    queue: int = _NO_QUEUE
+
+
+_HOST = _Place()
+
+
+@dataclass(slots=True)
+class _Run:
+    """An execution: the objects by name, and what was found wrong."""
+
+    world: DeviceWorld
+    objects: dict[_Part, _Object]
+    wrong: list[Wrong] = field(default_factory=list)
+
+    def report(self, uid: str, part: _Part, message: str) -> None:
+        """Note that something is wrong."""
+        self.wrong.append(Wrong(uid, part[0], message))
+
+
+def check_transfers(schedule: Schedule, world: DeviceWorld) -> tuple[Wrong, ...]:
+    """Return every stale read, and every broken promise at the end, of `schedule` in `world`."""
+    run = _Run(world, _objects(schedule, world))
+    for item in schedule.body:
+        _execute(run, item, _HOST)
+    for part, thing in run.objects.items():
+        owed = thing.host if thing.device is None else thing.device
+        if owed != thing.version:
+            side = "host" if thing.device is None else "device"
+            run.report("end", part, f"The invoke leaves '{_text(part)}' stale on the {side}.")
+        if thing.queue != _NO_QUEUE:
+            run.report("end", part, f"The invoke does not wait for '{_text(part)}'.")
+    return tuple(run.wrong)
+
+
+def _objects(schedule: Schedule, world: DeviceWorld) -> dict[_Part, _Object]:
+    made: dict[_Part, _Object] = {}
+    for datum in schedule.data:
+        twins = next((names for names in world.same if datum.name in names), frozenset())
+        for part in _parts(datum):
+            twin = next((name for name in sorted(twins) if (name, part) in made), None)
+            there = datum.name in world.present
+            host = _STALE if there and datum.name in world.newer else 0
+            new = _Object(0, host, 0 if there else None)
+            made[datum.name, part] = new if twin is None else made[twin, part]
+    return made
+
+
+def _text(part: _Part) -> str:
+    name, component = part
+    return name if component is None else f"{name}[{component}]"
+
+
+def _parts(datum: Datum) -> tuple[int | None, ...]:
+    return (None,) if datum.vector == 1 else tuple(range(1, datum.vector + 1))
+
+
+def _execute(run: _Run, item: Statement, place: _Place) -> None:
+    match item:
+        case Construct():
+            _descend(run, item, _place_in(item, place))
+        case Loop() | Region():
+            _descend(run, item, place)
+        case KernelCall():
+            _call(run, item, place)
+        case HaloExchange():
+            _exchange(run, item)
+        case EnterData():
+            _enter(run, item)
+        case Update():
+            _update(run, item)
+        case Wait(queue=queue):
+            for thing in run.objects.values():
+                thing.queue = _NO_QUEUE if thing.queue == queue else thing.queue
+        case GlobalReduction(uid=uid):
+            if busy := [part for part, thing in run.objects.items() if thing.queue != _NO_QUEUE]:
+                run.report(uid, busy[0], f"'{uid}' does not wait for what is computed.")
+
+
+def _descend(run: _Run, block: Loop | Construct | Region, place: _Place) -> None:
+    for item in block.body:
+        _execute(run, item, place)
+
+
+def _place_in(construct: Construct, around: _Place) -> _Place:
+    """Return where the calls in `construct` run."""
+    queue = construct.queue if construct.queue >= 0 else around.queue
+    match construct.directive:
+        case Directive.ACC_DATA:
+            return _Place(Side.DEVICE, False, queue)
+        case Directive.ACC_PARALLEL | Directive.ACC_KERNELS:
+            inside_data = around.side is Side.DEVICE
+            strict = "default(present)" in construct.clauses and not inside_data
+            return _Place(Side.DEVICE, strict, queue)
+    return around
+
+
+def _call(run: _Run, call: KernelCall, place: _Place) -> None:
+    uses = list(_uses(run, call))
+    for part, _ in uses:
+        _read(run, call.uid, part, place)
+    for part, writes in uses:
+        if writes:
+            _write(run, part, place)
+
+
+def _uses(run: _Run, call: KernelCall) -> Iterator[tuple[_Part, bool]]:
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if described.kind in _SCALARS or actual.datum is None:
+            continue
+        for part in run.objects:
+            if part[0] == actual.datum and actual.component in (None, part[1]):
+                yield part, described.access.writes
+
+
+def _read(run: _Run, uid: str, part: _Part, place: _Place) -> None:
+    """Read the copy that is at hand; a write, too, may leave some of the old values."""
+    thing = run.objects[part]
+    if place.side is Side.DEVICE and thing.device is None and place.must_be_there:
+        run.report(uid, part, f"'{uid}' counts on '{_text(part)}', which the device does not have.")
+    if thing.queue not in (_NO_QUEUE, place.queue):
+        run.report(uid, part, f"'{uid}' does not wait for '{_text(part)}', which is in a queue.")
+    there = place.side is Side.DEVICE and thing.device is not None
+    if (thing.device if there else thing.host) != thing.version:
+        where = f"on the {place.side.value}, where it is stale"
+        run.report(uid, part, f"'{uid}' reads '{_text(part)}' {where}.")
+    if place.side is Side.DEVICE and place.queue != _NO_QUEUE:
+        thing.queue = place.queue
+
+
+def _write(run: _Run, part: _Part, place: _Place) -> None:
+    thing = run.objects[part]
+    thing.version += 1
+    if place.side is Side.DEVICE and thing.device is not None:
+        thing.device = thing.version
+    else:
+        thing.host = thing.version
+
+
+def _exchange(run: _Run, exchange: HaloExchange) -> None:
+    """Exchange the host's copy, with the copies from and to the device that it carries."""
+    if exchange.guarded and not run.world.exchanges:
+        return
+    part = (exchange.datum, exchange.component)
+    thing = run.objects[part]
+    if exchange.fetched and thing.device is not None:
+        _copied(run, exchange.uid, part, Side.HOST)
+    _read(run, exchange.uid, part, _HOST)
+    if exchange.phase is not Phase.START:
+        _write(run, part, _HOST)
+    if exchange.sent and thing.device is not None:
+        _copied(run, exchange.uid, part, Side.DEVICE)
+
+
+def _enter(run: _Run, enter: EnterData) -> None:
+    for (name, _), thing in run.objects.items():
+        if name in enter.data and thing.device is None:
+            thing.device = thing.host
+            thing.queue = enter.queue
+
+
+def _update(run: _Run, update: Update) -> None:
+    part = (update.datum, update.component)
+    if run.objects[part].device is not None:
+        _copied(run, update.uid, part, update.to)
+    elif not update.guarded:
+        message = f"'{update.uid}' copies '{update.datum}', which the device does not have."
+        run.report(update.uid, part, message)
+
+
+def _copied(run: _Run, uid: str, part: _Part, to: Side) -> None:
+    thing = run.objects[part]
+    assert thing.device is not None
+    if thing.queue != _NO_QUEUE:
+        run.report(uid, part, f"'{uid}' does not wait for '{_text(part)}', which is in a queue.")
+    if to is Side.HOST:
+        thing.host = thing.device
+    else:
+        thing.device = thing.host

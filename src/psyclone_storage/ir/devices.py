@@ -1,0 +1,78 @@
+"""What of a schedule runs on a device with a memory of its own, and which data that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Compound, Construct, Datum, KernelCall, Schedule
+from psyclone_storage.ir.transfer import EnterData
+from psyclone_storage.ir.walk import Block, kernel_calls
+
+DEVICE = frozenset({Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.ACC_DATA})
+"""The directives of such regions. OpenMP's `target` copies its data each time instead."""
+
+_MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
+
+
+class DatumUse(NamedTuple):
+    """What one statement does with a field or operator, or one component of a field vector."""
+
+    datum: str
+    component: int | None
+    writes: bool
+
+
+def device_regions(block: Block) -> Iterator[Construct]:
+    """Yield the outermost constructs of `block` that a device with a memory of its own runs."""
+    if isinstance(block, Construct) and block.directive in DEVICE:
+        yield block
+        return
+    for item in block.body:
+        if isinstance(item, Compound):
+            yield from device_regions(item)
+
+
+def device_calls(block: Block) -> tuple[KernelCall, ...]:
+    """Return the calls below `block` that run on a device with a memory of its own."""
+    return tuple(call for region in device_regions(block) for call in kernel_calls(region))
+
+
+def entered_data(schedule: Schedule) -> frozenset[str]:
+    """Return the data that the device certainly has, once the schedule has begun."""
+    return frozenset(
+        name for item in schedule.body if isinstance(item, EnterData) for name in item.data
+    )
+
+
+def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[DatumUse, ...]:
+    """Return what `calls` do with fields and operators, and with those that may be the same.
+
+    The components of a field vector are moved on their own.
+    """
+    data = {datum.name: datum for datum in schedule.data}
+    writes: dict[tuple[str, int | None], bool] = {}
+    for call in calls:
+        for described, actual in zip(call.kernel.args, call.args, strict=True):
+            if described.kind not in _MOVED or actual.datum is None:
+                continue
+            datum = data[actual.datum]
+            keys = [(datum.name, part) for part in parts_of(datum, actual.component)]
+            keys += [(name, part) for name in datum.may_alias for part in parts_of(data[name])]
+            for key in keys:
+                writes[key] = writes.get(key, False) or described.access.writes
+    return tuple(
+        DatumUse(datum.name, part, writes[datum.name, part])
+        for datum in schedule.data
+        for part in parts_of(datum)
+        if (datum.name, part) in writes
+    )
+
+
+def parts_of(datum: Datum, component: int | None = None) -> tuple[int | None, ...]:
+    """Return what is moved on its own: the component, or all of them; None for no field vector."""
+    if component is not None or datum.vector == 1:
+        return (component,)
+    return tuple(range(1, datum.vector + 1))

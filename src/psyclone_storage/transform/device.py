@@ -1,0 +1,205 @@
+"""What may run on a device, and what must be there when it does.
+
+Serves the steps of OpenACC and of OpenMP's `target` and tasks: the reasons that they share, and
+what a recipe that put something on a device has to have done by its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+from psyclone_storage.analysis.dependence import dependences
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.devices import device_calls
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.kernel import Access, BasisOperation
+from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule, Statement
+from psyclone_storage.ir.transfer import EnterData, TaskWait
+from psyclone_storage.ir.walk import kernel_calls, path_to, statements
+from psyclone_storage.transform.step import Reasons, place_of
+
+
+def may_follow(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
+    """Return which statements of `block` must wait for another one, where nothing waits (T080)."""
+    return tuple(
+        must_wait(schedule, first, second)
+        for first, second in combinations(block, 2)
+        if dependences(schedule, first, second)
+    )
+
+
+def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagnostic:
+    """Return that `second` may start before `first` is done, although it depends on it."""
+    edge = dependences(schedule, first, second)[0]
+    return Diagnostic(
+        "T080",
+        f"'{second.uid}' has to wait for '{first.uid}', but nothing makes it: for '{edge.datum}'"
+        f" this is a {edge.kind.value}.",
+        place_of(second),
+        hint="End the region, or wait, between the two.",
+    )
+
+
+def may_run_there(block: Sequence[Statement]) -> Reasons:
+    """Return which calls in `block` need what only the host can do (T087)."""
+    calls = [
+        call for item in block if isinstance(item, Loop | Construct) for call in kernel_calls(item)
+    ]
+    return tuple(reason for call in calls for reason in _on_the_host(call))
+
+
+def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
+    kernel = call.kernel
+    if any(BasisOperation.ORIENTATION in wanted.operations for wanted in kernel.functions):
+        yield Diagnostic(
+            "T087",
+            f"'{kernel.name}' asks for the orientation of a cell, which only the host can look up.",
+            call.span,
+        )
+    for described, actual in zip(kernel.args, call.args, strict=True):
+        scalar = described.kind.is_scalar and described.access.writes
+        if scalar and described.access is not Access.REDUCTION:
+            yield Diagnostic(
+                "T087",
+                f"'{kernel.name}' changes the scalar '{actual.datum}', of which each iteration on"
+                " a device has its own.",
+                call.span,
+            )
+
+
+# ---------------------------------------------------------------------------- at the end
+
+
+def check_devices(schedule: Schedule) -> Reasons:
+    """Return what a recipe has begun for a device, or for tasks, and not finished."""
+    return (
+        *_without_data(schedule),
+        *_divided(schedule),
+        *_not_compiled(schedule),
+        *_not_awaited(schedule),
+    )
+
+
+def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield the regions whose data nothing gives to the device, and data for no region."""
+    enters = [item for item in statements(schedule) if isinstance(item, EnterData)]
+    for item in statements(schedule):
+        if not isinstance(item, Construct) or enters:
+            continue
+        implicit = item.directive is Directive.ACC_KERNELS and not item.clauses
+        if implicit or not (item.directive.on_device and item.directive.is_openacc):
+            continue
+        around = path_to(schedule, item.uid)
+        if not any(isinstance(one, Construct) and one.directive is Directive.ACC_DATA
+                   for one in around):  # fmt: skip
+            yield Diagnostic(
+                "T083",
+                f"'{item.uid}' counts on data that nothing gives to the device.",
+                place_of(item),
+                hint="Apply 'acc-enter-data', or 'acc-data' around it.",
+            )
+    if enters and not device_calls(schedule):
+        yield Diagnostic(
+            "T085", f"'{schedule.name}' gives data to a device, but runs nothing there."
+        )
+
+
+def _divided(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield what is partly on the host where all must be on the device."""
+    for item in statements(schedule):
+        inside = isinstance(item, Construct) and item.directive is Directive.ACC_DATA
+        if isinstance(item, Construct) and not inside:
+            continue
+        if not isinstance(item, Loop | Construct):
+            continue
+        held = (one for one in statements(item) if isinstance(one, Construct))
+        regions = [one for one in held if one.directive.on_device and one.directive.is_openacc]
+        there = sum(len(kernel_calls(region)) for region in regions)
+        if (there or inside) and there < len(kernel_calls(item)):
+            yield Diagnostic(
+                "T086",
+                f"Not all of '{item.uid}' runs on the device.",
+                place_of(item),
+                hint="Apply 'acc-kernels' or 'acc-parallel' to the rest, too.",
+            )
+
+
+def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield the kernels that run on a device and are not compiled for it."""
+    seen: set[tuple[str, str]] = set()
+    for item in statements(schedule):
+        if not isinstance(item, Construct) or not item.directive.on_device:
+            continue
+        wanted, step = ("acc routine", "acc-routine")
+        if not item.directive.is_openacc:
+            wanted, step = ("omp declare target", "omp-declare-target")
+        for call in kernel_calls(item):
+            key = (call.kernel.name, wanted)
+            if call.kernel.is_builtin or key in seen or _says(call, wanted):
+                continue
+            seen.add(key)
+            yield Diagnostic(
+                "T081",
+                f"'{call.kernel.name}' is called on a device, but is not compiled for it.",
+                call.span,
+                hint=f"Apply '{step}' to it.",
+            )
+
+
+def _says(call: KernelCall, wanted: str) -> bool:
+    code = call.code
+    return code is not None and any(
+        directive.text.lower().startswith(wanted) for directive in code.directives
+    )
+
+
+# ---------------------------------------------------------------------------- waits of threads
+
+
+def _not_awaited(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Yield what depends on something of one thread, or a task, that may not be done (T080)."""
+    for item in statements(schedule):
+        if isinstance(item, Construct) and item.directive is Directive.OMP_PARALLEL:
+            yield from _after(schedule, item.body, _has_no_barrier)
+        if isinstance(item, Construct) and item.directive.is_of_one_thread:
+            yield from _after(schedule, item.body, leaves_tasks)
+        if isinstance(item, Loop):
+            for task in filter(leaves_tasks, item.body):
+                yield Diagnostic(
+                    "T080",
+                    f"Iterations of '{item.uid}' have to wait for '{task.uid}', but nothing makes"
+                    " them.",
+                    place_of(item),
+                    hint="Let 'openmp-taskloop' wait (nogroup=false), or take the whole loop as a"
+                    " task.",
+                )
+
+
+def _after(
+    schedule: Schedule, body: Sequence[Statement], leaves: Callable[[Statement], bool]
+) -> Iterator[Diagnostic]:
+    pending: list[Statement] = []
+    for item in body:
+        if isinstance(item, TaskWait):
+            pending.clear()
+        for earlier in pending:
+            if dependences(schedule, earlier, item):
+                yield must_wait(schedule, earlier, item)
+        if leaves(item):
+            pending.append(item)
+
+
+def _has_no_barrier(item: Statement) -> bool:
+    if not isinstance(item, Construct):
+        return False
+    return item.directive is Directive.OMP_MASTER or "nowait" in item.clauses
+
+
+def leaves_tasks(item: Statement) -> bool:
+    """Return whether tasks of `item` may go on when the thread that made them does."""
+    if not isinstance(item, Construct):
+        return False
+    return item.directive is Directive.OMP_TASK or (
+        item.directive is Directive.OMP_TASKLOOP and "nogroup" in item.clauses
+    )

@@ -1,0 +1,300 @@
+"""OpenACC: regions that run on a device, and loops whose iterations the device shares.
+
+Which data a region takes, and when they move, follows from the schedule: `transform.transfers`
+places updates, the back end lists what is entered. Here it is decided what may run there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import ClassVar
+
+from psyclone_storage.analysis.races import may_run_parallel
+from psyclone_storage.analysis.reduction import may_share_region
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.walk import path_to, replaced, statements
+from psyclone_storage.transform.blocks import between, check_block, enclosed
+from psyclone_storage.transform.device import may_follow, may_run_there
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import (
+    Place,
+    Reasons,
+    loop_named,
+    not_a_loop,
+    place_of,
+    under_directive,
+)
+
+_DATA = (Directive.ACC_DATA,)
+_LOOPS = (Directive.ACC_LOOP,)
+_REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
+
+
+@dataclass(frozen=True, slots=True)
+class AccLoop:
+    """Let a device share the iterations of a loop, and of those nested in it.
+
+    `collapse` is how many nested loops count as one, 0 for as many as there are. `independent` is
+    told to the compiler because it is proved here. A `sequential` loop runs in order. `gang` and
+    `vector` choose who shares. The region comes with `acc-parallel` or `acc-kernels`, before or
+    after this step; without it the recipe is not finished, which is an error at its end.
+
+    Refused where iterations race, but for a sequential loop: cells that add to shared dofs need
+    colours first, GH_READINC like GH_INC, and colours follow one another.
+
+    before: loop1 over rows { columns@loop1 { k } }
+    after:  acc-loop(loop1) { loop1 over rows { columns@loop1 { k } } }
+    """
+
+    name: ClassVar[str] = "acc-loop"
+
+    loop: str
+    collapse: int = 1
+    independent: bool = True
+    sequential: bool = False
+    gang: bool = False
+    vector: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop but those over colours, outer loops first."""
+        for item in statements(schedule):
+            if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
+                yield {"loop": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against sharing the iterations."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        reasons = under_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
+        if self.sequential and (self.gang or self.vector):
+            message = "A loop that runs in order has neither gangs nor vectors."
+            reasons += (Diagnostic("T084", message),)
+        nest = _nest(loop)
+        if not 0 <= self.collapse <= len(nest):
+            message = f"'{loop.uid}' is a nest of {len(nest)}, not of {self.collapse}."
+            reasons += (Diagnostic("T084", message, place_of(loop)),)
+        if self.sequential:
+            return reasons
+        shared = nest[: self.collapse or len(nest)]
+        return reasons + tuple(
+            reason for item in shared for reason in may_run_parallel(schedule, rules, item)
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop under `acc loop`."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        made = Construct(
+            f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), tuple(self._clauses(loop))
+        )
+        return replaced(schedule, loop.uid, made)
+
+    def _clauses(self, loop: Loop) -> Iterator[str]:
+        count = self.collapse or len(_nest(loop))
+        if count > 1:
+            yield f"collapse({count})"
+        if self.sequential:
+            yield "seq"
+            return
+        if self.gang:
+            yield "gang"
+        if self.vector:
+            yield "vector"
+        if self.independent:
+            yield "independent"
+
+
+@dataclass(frozen=True, slots=True)
+class AccParallel:
+    """Run the statements from `first` to `last`, with both, on a device.
+
+    Each loop in the region must come under `acc-loop`, before or after this step. The data must be
+    there, by `acc-enter-data` or in an `acc-data` region; `default_present` lets the program stop
+    if they are not.
+
+    Refused for what `openmp-parallel` is refused, and where one loop depends on another: nothing
+    makes the gangs of a device wait for each other inside a region. For the same reason a loop over
+    colours stays outside, with the region in it.
+
+    before: loop1 over colours { acc-loop(cells) { cells } }
+    after:  loop1 over colours { acc-parallel(acc-loop(cells)) { acc-loop(cells) { cells } } }
+    """
+
+    name: ClassVar[str] = "acc-parallel"
+
+    first: str
+    last: str
+    default_present: bool = True
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every shared loop that no region is around."""
+        for item in statements(schedule):
+            if isinstance(item, Construct) and item.directive is Directive.ACC_LOOP:
+                around = path_to(schedule, item.uid)[:-1]
+                if not any(isinstance(one, Construct) and one.directive in _REGIONS
+                           for one in around):  # fmt: skip
+                    yield {"first": item.uid, "last": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the region."""
+        reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
+        block = between(schedule, self.first, self.last)
+        loops = [loop for item in block for loop in _outermost(item)]
+        return (
+            *reasons,
+            *may_share_region(block),
+            *may_run_there(block),
+            *(reason for loop in loops for reason in may_run_parallel(schedule, rules, loop)),
+            *may_follow(schedule, block),
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements under `acc parallel`."""
+        raise_if_any(self.check(schedule, rules))
+        block = between(schedule, self.first, self.last)
+        uid = f"acc-parallel({self.first})"
+        clauses = _default(self.default_present)
+        return enclosed(schedule, self.last, Construct(uid, Directive.ACC_PARALLEL, block, clauses))
+
+
+@dataclass(frozen=True, slots=True)
+class AccKernels:
+    """Let the compiler make kernels for a device of the statements from `first` to `last`.
+
+    Loops in the region run one after the other, so that they may depend on each other. With
+    `default_present` the data must be there, as for `acc-parallel`; without, the compiler moves
+    what is missing. A `queue` of 0 or more lets the host go on meanwhile; it waits before anything
+    that is not in the same queue.
+
+    Refused for exchanges between the loops, under other directives, and if one loop uses a scalar
+    that another reduces.
+
+    before: loop1, loop2
+    after:  acc-kernels(loop1) { loop1, loop2 }
+    """
+
+    name: ClassVar[str] = "acc-kernels"
+
+    first: str
+    last: str
+    default_present: bool = False
+    queue: int = -1
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop that stands directly in the schedule."""
+        for item in without_halos(schedule).body:
+            if isinstance(item, Loop):
+                yield {"first": item.uid, "last": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the region."""
+        reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
+        block = between(schedule, self.first, self.last)
+        around = path_to(schedule, self.first)[:-1]
+        if self.queue >= 0 and any(isinstance(item, Construct) for item in around):
+            reasons += (_end_waits(f"'{self.first}'"),)
+        return (*reasons, *may_share_region(block), *may_run_there(block))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements under `acc kernels`."""
+        raise_if_any(self.check(schedule, rules))
+        block = between(schedule, self.first, self.last)
+        uid = f"acc-kernels({self.first})"
+        clauses = _default(self.default_present)
+        made = Construct(uid, Directive.ACC_KERNELS, block, clauses, queue=self.queue)
+        return enclosed(schedule, self.last, made)
+
+
+@dataclass(frozen=True, slots=True)
+class AccData:
+    """Keep data on a device for the statements from `first` to `last`, and no longer.
+
+    All that the regions inside take is copied there before, and what they write is copied back
+    after, unless the device has it anyway. Everything inside must run on the device, and the host
+    must wait for it: regions in a queue are refused.
+
+    before: acc-kernels(loop1) { loop1 }, acc-kernels(loop2) { loop2 }
+    after:  acc-data(acc-kernels(loop1)) { acc-kernels(loop1) ..., acc-kernels(loop2) ... }
+    """
+
+    name: ClassVar[str] = "acc-data"
+
+    first: str
+    last: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every run of regions for a device, the longest ones first."""
+        body = without_halos(schedule).body
+        for start, first in enumerate(body):
+            run = list(takewhile(_is_region, body[start:]))
+            for last in reversed(run):
+                yield {"first": first.uid, "last": last.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the region."""
+        inside = (*_REGIONS, *_LOOPS)
+        reasons = check_block(schedule, self.first, self.last, inside=inside)
+        block = between(schedule, self.first, self.last)
+        return (*reasons, *(reason for item in block for reason in _not_queued(item)))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements under `acc data`."""
+        raise_if_any(self.check(schedule, rules))
+        block = between(schedule, self.first, self.last)
+        uid = f"acc-data({self.first})"
+        return enclosed(schedule, self.last, Construct(uid, Directive.ACC_DATA, block))
+
+
+def _not_queued(item: Statement) -> Iterator[Diagnostic]:
+    inside = (item, *statements(item)) if isinstance(item, Loop | Construct) else ()
+    for one in inside:
+        if isinstance(one, Construct) and one.queue >= 0:
+            yield _end_waits(f"'{one.uid}'")
+
+
+def _end_waits(what: str) -> Diagnostic:
+    return Diagnostic(
+        "T084",
+        f"{what} cannot be put into a queue: the data region around it copies at its end.",
+        hint="Use 'acc-enter-data' instead of 'acc-data'.",
+    )
+
+
+def _default(present: bool) -> tuple[str, ...]:
+    return ("default(present)",) if present else ()
+
+
+def _is_region(item: Statement) -> bool:
+    return isinstance(item, Construct) and item.directive in _REGIONS
+
+
+def _nest(loop: Loop) -> list[Loop]:
+    """Return `loop` and those in it that hold nothing but each other, outermost first.
+
+    Loops whose bounds depend on an outer one, as those in a tile do, cannot be counted as one.
+    """
+    nest = [loop]
+    while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], Loop):
+        if inner.over not in (Over.ROWS, Over.COLUMNS):
+            break
+        nest.append(inner)
+    return nest
+
+
+def _outermost(item: Statement) -> tuple[Loop, ...]:
+    """Return the outermost loops of `item`."""
+    if isinstance(item, Loop):
+        return (item,)
+    if isinstance(item, Construct):
+        return tuple(loop for inner in item.body for loop in _outermost(inner))
+    return ()

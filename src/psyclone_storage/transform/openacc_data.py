@@ -1,0 +1,156 @@
+"""OpenACC: data that live on a device, and copies of them that a script asks for.
+
+When data move is derived (`transform.transfers`); a script says that they shall live there, and
+may ask for a copy that nothing in the schedule needs, such as one for output after the invoke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.halo import END
+from psyclone_storage.analysis.residency import has_device
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import listed
+from psyclone_storage.ir.devices import DatumUse, device_calls, moved_data
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Construct, Loop, Schedule
+from psyclone_storage.ir.transfer import EnterData, Side, Update
+from psyclone_storage.ir.view import component_text
+from psyclone_storage.ir.walk import find, kernel_calls, replaced, statements
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import Place, Reasons, missing
+
+_SIDES = {side.value: side for side in Side}
+
+
+@dataclass(frozen=True, slots=True)
+class AccEnterData:
+    """Let the data of all regions live on the device, from the first invoke that takes them on.
+
+    What the device does not have yet is copied there before anything else; what it has is right
+    there and stays as it is. A field that the host reads or writes meanwhile, a halo exchange
+    included, is updated where it must be. With a `queue` of 0 or more the host does not wait.
+
+    Refused if the schedule has such a statement already. A recipe that leaves the schedule without
+    any region for a device is not finished.
+
+    before: acc-parallel(loop1) { ... }
+    after:  enter-data, acc-parallel(loop1) { ... }
+    """
+
+    name: ClassVar[str] = "acc-enter-data"
+
+    schedule: str
+    queue: int = -1
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield the schedule itself, if it has regions and their data are not entered yet."""
+        if device_calls(schedule) and not _enters(schedule):
+            yield {"schedule": schedule.name}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against entering data."""
+        if self.schedule != schedule.name:
+            message = f"This is the schedule of '{schedule.name}', not of '{self.schedule}'."
+            return (Diagnostic("T003", message),)
+        if _enters(schedule):
+            message = f"'{schedule.name}' enters its data already."
+            return (Diagnostic("T082", message),)
+        return ()
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with what enters data at its head."""
+        raise_if_any(self.check(schedule, rules))
+        made = EnterData("enter-data", queue=self.queue)
+        return replace(schedule, body=(made, *schedule.body))
+
+
+@dataclass(frozen=True, slots=True)
+class AccUpdate:
+    """Bring what `at` uses up to date on one side, before it: `to` is `host` or `device`.
+
+    At `end`, it is all that the regions for a device have written, after the last statement, such
+    as for output. `data` names a single field or operator instead. What the schedule itself needs
+    is derived and not to be asked for. In a schedule without a region for a device, this is how the
+    host comes to know that another invoke may have left newer values there: all else follows.
+
+    before: loop1 [read u]
+    after:  update-host(u)@loop1 [if a device has one], loop1
+    """
+
+    name: ClassVar[str] = "acc-update"
+
+    at: str
+    to: str = "host"
+    data: str = ""
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield the end, or the first loop if nothing runs on a device."""
+        if device_calls(schedule):
+            yield {"at": END}
+        elif not has_device(schedule):
+            first = next((item for item in statements(schedule) if isinstance(item, Loop)), None)
+            if first is not None:
+                yield {"at": first.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the copy."""
+        if self.to not in _SIDES:
+            hint = f"There are {listed(list(_SIDES), 'and')}."
+            return (Diagnostic("T084", f"Nothing can be updated on '{self.to}'.", hint=hint),)
+        if self.at != END and (problems := missing(schedule, self.at)):
+            return problems
+        bare = without_halos(schedule)
+        if self.at != END and self.at not in {item.uid for item in bare.body}:
+            message = f"'{self.at}' does not stand directly in '{schedule.name}', or is derived."
+            return (Diagnostic("T013", message),)
+        if not self._uses(schedule):
+            what = f"'{self.data}'" if self.data else "a field or operator"
+            message = f"Nothing of {what} is used, or changed by a device, at '{self.at}'."
+            return (Diagnostic("T088", message),)
+        known_uids = {item.uid for item in bare.body}
+        if all(update.uid in known_uids for update in self._updates(schedule)):
+            return (Diagnostic("T082", f"All of this is updated at '{self.at}' already."),)
+        return ()
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the updates where they were asked for."""
+        raise_if_any(self.check(schedule, rules))
+        bare = without_halos(schedule)
+        known = {item.uid for item in bare.body}
+        updates = [item for item in self._updates(bare) if item.uid not in known]
+        target = find(bare, self.at)
+        if target is None:
+            return replace(bare, body=(*bare.body, *updates))
+        return replaced(bare, self.at, *updates, target)
+
+    def _uses(self, schedule: Schedule) -> tuple[DatumUse, ...]:
+        target = find(schedule, self.at)
+        if isinstance(target, Loop | Construct):
+            uses = moved_data(schedule, kernel_calls(target))
+        else:
+            uses = tuple(use for use in moved_data(schedule, device_calls(schedule)) if use.writes)
+        return tuple(use for use in uses if self.data in ("", use.datum))
+
+    def _updates(self, schedule: Schedule) -> tuple[Update, ...]:
+        to = _SIDES[self.to]
+        return tuple(
+            Update(
+                f"asked-{to.value}({component_text(use.datum, use.component)})@{self.at}",
+                use.datum,
+                use.component,
+                to,
+                guarded=True,
+                pinned=True,
+            )
+            for use in self._uses(schedule)
+        )
+
+
+def _enters(schedule: Schedule) -> bool:
+    return any(isinstance(item, EnterData) for item in statements(schedule))

@@ -1,0 +1,284 @@
+"""OpenMP: work of one thread of a team, and tasks that it leaves to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.dependence import dependences
+from psyclone_storage.analysis.races import may_run_parallel
+from psyclone_storage.analysis.reduction import may_share_region, reductions_in
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.transfer import TaskWait
+from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.transform.blocks import between, check_block, enclosed
+from psyclone_storage.transform.device import leaves_tasks
+from psyclone_storage.transform.halos import without_halos
+from psyclone_storage.transform.step import (
+    Place,
+    Reasons,
+    loop_named,
+    missing,
+    not_a_loop,
+    place_of,
+    under_directive,
+)
+
+_TASKS = (Directive.OMP_TASK, Directive.OMP_TASKLOOP)
+_TEAM = (Directive.OMP_PARALLEL,)
+_AROUND_TASKS = (Directive.OMP_PARALLEL, Directive.OMP_SINGLE, Directive.OMP_MASTER)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSingle:
+    """Let one thread of a team do the statements from `first` to `last`, whichever comes first.
+
+    The team comes with `openmp-parallel`, before or after this step. The other threads wait at the
+    end, unless `nowait`; then nothing that follows in the region may depend on it.
+
+    before: openmp-taskloop(loop1) { loop1 }
+    after:  omp-single(omp-taskloop(loop1)) { omp-taskloop(loop1) { loop1 } }
+    """
+
+    name: ClassVar[str] = "openmp-single"
+
+    first: str
+    last: str
+    nowait: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every statement that makes tasks."""
+        yield from _places_of_one(schedule)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the construct."""
+        return _check_one(schedule, self.first, self.last)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements under `omp single`."""
+        raise_if_any(self.check(schedule, rules))
+        block = between(schedule, self.first, self.last)
+        clauses = ("nowait",) if self.nowait else ()
+        made = Construct(f"omp-single({self.first})", Directive.OMP_SINGLE, block, clauses)
+        return enclosed(schedule, self.last, made)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMaster:
+    """Let the first thread of a team do the statements from `first` to `last`.
+
+    As `openmp-single`, but the other threads never wait for it, so that nothing that follows in the
+    region may depend on it.
+
+    before: openmp-taskloop(loop1) { loop1 }
+    after:  omp-master(omp-taskloop(loop1)) { omp-taskloop(loop1) { loop1 } }
+    """
+
+    name: ClassVar[str] = "openmp-master"
+
+    first: str
+    last: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every statement that makes tasks."""
+        yield from _places_of_one(schedule)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against the construct."""
+        return _check_one(schedule, self.first, self.last)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the statements under `omp master`."""
+        raise_if_any(self.check(schedule, rules))
+        block = between(schedule, self.first, self.last)
+        made = Construct(f"omp-master({self.first})", Directive.OMP_MASTER, block)
+        return enclosed(schedule, self.last, made)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLoop:
+    """Make tasks of the iterations of a loop, which the threads of a team take one by one.
+
+    The thread that makes them comes with `openmp-single` or `openmp-master`. `grainsize` is how
+    many iterations a task has, `num_tasks` how many tasks there are; 0 leaves it to the compiler,
+    and only one can be given. The thread waits for its tasks unless `nogroup`; then
+    `openmp-taskwait` has to come before anything that depends on them.
+
+    Refused where iterations race, and for a loop that reduces to a scalar.
+
+    before: loop1 over rows
+    after:  omp-taskloop(loop1) { loop1 over rows }
+    """
+
+    name: ClassVar[str] = "openmp-taskloop"
+
+    loop: str
+    grainsize: int = 0
+    num_tasks: int = 0
+    nogroup: bool = False
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop but those over colours, outer loops first."""
+        for item in statements(schedule):
+            if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
+                yield {"loop": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against tasks."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        loop = loop_named(schedule, self.loop)
+        reasons = under_directive(schedule, self.loop, around=_AROUND_TASKS)
+        if self.grainsize < 0 or self.num_tasks < 0 or (self.grainsize and self.num_tasks):
+            message = "Tasks have a size, or there is a number of them, from 1 on, but not both."
+            reasons += (Diagnostic("T084", message),)
+        return (*reasons, *_no_sums(loop), *may_run_parallel(schedule, rules, loop))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop under `omp taskloop`."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        given = (
+            (self.grainsize > 0, f"grainsize({self.grainsize})"),
+            (self.num_tasks > 0, f"num_tasks({self.num_tasks})"),
+            (self.nogroup, "nogroup"),
+        )
+        clauses = tuple(text for wanted, text in given if wanted)
+        uid = f"omp-taskloop({loop.uid})"
+        made = Construct(uid, Directive.OMP_TASKLOOP, (loop,), clauses)
+        return replaced(schedule, loop.uid, made)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTask:
+    """Make one task of a loop, which any thread of the team may do while others are made.
+
+    The thread that makes it comes with `openmp-single` or `openmp-master`. `openmp-taskwait` has to
+    come before anything that depends on it.
+
+    Refused for a loop that reduces to a scalar.
+
+    before: loop1
+    after:  omp-task(loop1) { loop1 }
+    """
+
+    name: ClassVar[str] = "openmp-task"
+
+    loop: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every loop that no other loop is around."""
+        for item in without_halos(schedule).body:
+            if isinstance(item, Loop):
+                yield {"loop": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against a task."""
+        if problems := not_a_loop(schedule, self.loop):
+            return problems
+        reasons = under_directive(schedule, self.loop, around=_AROUND_TASKS)
+        return (*reasons, *_no_sums(loop_named(schedule, self.loop)))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the loop under `omp task`."""
+        raise_if_any(self.check(schedule, rules))
+        loop = loop_named(schedule, self.loop)
+        made = Construct(f"omp-task({loop.uid})", Directive.OMP_TASK, (loop,))
+        return replaced(schedule, loop.uid, made)
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitTasks:
+    """Let a thread wait for its tasks where something depends on them, and nowhere else.
+
+    `region` is an `openmp-single` or `openmp-master` construct. A wait comes directly before the
+    first statement in it that depends on a task still under way.
+
+    before: omp-single { omp-task(loop1) [write u], omp-task(loop2) [read u] }
+    after:  omp-single { omp-task(loop1), task-wait@omp-task(loop2), omp-task(loop2) }
+    """
+
+    name: ClassVar[str] = "openmp-taskwait"
+
+    region: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every construct of one thread."""
+        for item in statements(schedule):
+            if isinstance(item, Construct) and item.directive.is_of_one_thread:
+                yield {"region": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against waiting: nothing depends on a task there."""
+        if problems := missing(schedule, self.region):
+            return problems
+        region = find(schedule, self.region)
+        if not isinstance(region, Construct) or not region.directive.is_of_one_thread:
+            return (Diagnostic("T004", f"In '{self.region}' no thread makes tasks for others."),)
+        if self._awaited(schedule, region) == region.body:
+            message = f"Nothing in '{self.region}' depends on a task that is under way."
+            return (Diagnostic("T082", message),)
+        return ()
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the waits."""
+        raise_if_any(self.check(schedule, rules))
+        region = find(schedule, self.region)
+        assert isinstance(region, Construct)
+        awaited = replace(region, body=self._awaited(schedule, region))
+        return replaced(schedule, region.uid, awaited)
+
+    def _awaited(self, schedule: Schedule, region: Construct) -> tuple[Statement, ...]:
+        body: list[Statement] = []
+        pending: list[Statement] = []
+        for item in region.body:
+            if any(dependences(schedule, task, item) for task in pending):
+                body.append(TaskWait(f"task-wait@{item.uid}"))
+                pending.clear()
+            if isinstance(item, TaskWait):
+                pending.clear()
+            elif leaves_tasks(item):
+                pending.append(item)
+            body.append(item)
+        return tuple(body)
+
+
+def _places_of_one(schedule: Schedule) -> Iterator[Place]:
+    """Yield the longest runs of statements that make tasks first, then the shorter ones."""
+    body = without_halos(schedule).body
+    for start, first in enumerate(body):
+        run = start
+        while run < len(body) and _makes_tasks(body[run]):
+            run += 1
+        for last in reversed(body[start:run]):
+            yield {"first": first.uid, "last": last.uid}
+
+
+def _makes_tasks(item: Statement) -> bool:
+    if isinstance(item, Construct):
+        return item.directive.makes_tasks
+    return isinstance(item, Loop) and item.over.in_sequence and all(map(_makes_tasks, item.body))
+
+
+def _check_one(schedule: Schedule, first: str, last: str) -> Reasons:
+    reasons = check_block(schedule, first, last, around=_TEAM, inside=_TASKS)
+    return (*reasons, *may_share_region(between(schedule, first, last)))
+
+
+def _no_sums(loop: Loop) -> Iterator[Diagnostic]:
+    for reduced in reductions_in(loop):
+        yield Diagnostic(
+            "T087",
+            f"'{loop.uid}' reduces to '{reduced.datum}', which tasks cannot do together.",
+            place_of(loop),
+            hint="Share the loop by 'openmp-do' instead.",
+        )

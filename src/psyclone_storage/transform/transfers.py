@@ -1,0 +1,87 @@
+"""Keep transfers between host and device in step with the loops of a schedule.
+
+Updates and waits are derived, as exchanges are: every step drops them and derives them anew from
+`analysis.residency`. What a script has asked for stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from psyclone_storage.analysis.halo import END
+from psyclone_storage.analysis.residency import Carried, TransferPlan, has_device, plan_transfers
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import HaloExchange, Region, Schedule, Statement
+from psyclone_storage.ir.transfer import EnterData, Update, Wait
+from psyclone_storage.transform.halos import with_halos
+
+_NOTHING = Carried(False, False)
+
+
+def with_derived(schedule: Schedule, rules: Rules) -> Schedule:
+    """Return `schedule` with all that follows from its loops: exchanges first, then transfers."""
+    return with_transfers(with_halos(schedule, rules))
+
+
+def with_transfers(schedule: Schedule) -> Schedule:
+    """Return `schedule`, which has its exchanges, with the transfers that it needs.
+
+    What enters data comes first of all. A schedule that has nothing to do with a device is
+    returned as it is. Applying it twice changes nothing. Names are `update-host(u)@loop2` for what
+    happens before `loop2`, and `wait(1)@end` for what happens after the last statement.
+
+    before: acc-parallel(loop1) [write u], halo(u)@loop2, loop2 [read u]
+    after:  acc-parallel(loop1), halo(u)@loop2 [from and to the device],
+            update-host(u)@loop2, loop2
+    """
+    if not has_device(schedule):
+        return schedule
+    bare = _first_of_all(replace(schedule, body=tuple(_without(schedule.body))))
+    plan = plan_transfers(bare)
+    before: dict[str, list[Statement]] = defaultdict(list)
+    for place, statement in plan.inserted:
+        before[place].append(statement)
+    body = _arranged(bare.body, before, plan)
+    return replace(bare, body=(*body, *before.get(END, ())))
+
+
+def _arranged(
+    body: tuple[Statement, ...], before: Mapping[str, list[Statement]], plan: TransferPlan
+) -> Iterator[Statement]:
+    """Yield `body` with what goes before each of its statements; regions are opened."""
+    for item in body:
+        if isinstance(item, Region):
+            yield replace(item, body=tuple(_arranged(item.body, before, plan)))
+        else:
+            yield from (*before.get(item.uid, ()), _informed(item, plan))
+
+
+def _without(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yield `body` without derived updates and waits."""
+    for item in body:
+        if isinstance(item, Region):
+            yield replace(item, body=tuple(_without(item.body)))
+        elif not isinstance(item, Wait) and not (isinstance(item, Update) and not item.pinned):
+            yield item
+
+
+def _first_of_all(schedule: Schedule) -> Schedule:
+    """Return `schedule` with what enters data at its head."""
+    entering = [item for item in schedule.body if isinstance(item, EnterData)]
+    others = [item for item in schedule.body if not isinstance(item, EnterData)]
+    return replace(schedule, body=(*entering, *others))
+
+
+def _informed(item: Statement, plan: TransferPlan) -> Statement:
+    """Return `item` with what the plan knows of it."""
+    match item:
+        case EnterData():
+            return replace(item, data=plan.entered)
+        case HaloExchange():
+            carried = dict(plan.exchanges).get(item.uid, _NOTHING)
+            return replace(item, fetched=carried.fetched, sent=carried.sent)
+        case Update():
+            return replace(item, guarded=item.datum not in plan.entered)
+    return item

@@ -1,0 +1,190 @@
+"""Random schedules, parts of them on a device: no copy that is read is ever stale."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import pytest
+
+from properties.random_schedules import RULES, random_case
+from psyclone_storage.analysis.check_devices import DeviceWorld, check_transfers
+from psyclone_storage.analysis.residency import has_device
+from psyclone_storage.ir.devices import device_calls
+from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
+from psyclone_storage.ir.transfer import EnterData, Update, Wait
+from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.ir.walk import replaced
+from psyclone_storage.transform.catalogue import STEPS
+from psyclone_storage.transform.openacc import AccKernels
+from psyclone_storage.transform.openacc_data import AccUpdate
+from psyclone_storage.transform.step import Step
+from psyclone_storage.transform.transfers import with_derived
+from psyclone_storage.transform.workbench import Workbench
+
+BATCHES = range(4)
+PER_BATCH = 150
+STEPS_TRIED = 14
+TRIED = (
+    "colour",
+    "fuse",
+    "split-exchange",
+    "acc-loop",
+    "acc-kernels",
+    "acc-kernels",
+    "acc-parallel",
+    "acc-data",
+    "acc-enter-data",
+    "acc-update",
+)
+
+
+def random_step(rng: random.Random, schedule: Schedule) -> Step | None:
+    """Return a step at a random place, with a queue or a side that somebody could ask for."""
+    kind = STEPS[rng.choice(TRIED)]
+    places = list(kind.places(schedule))
+    if not places:
+        return None
+    place = rng.choice(places)
+    if kind is AccKernels:
+        queue = rng.choice((-1, -1, 1, 2))
+        return AccKernels(place["first"], place["last"], rng.random() < 0.5, queue)
+    if kind is AccUpdate:
+        anywhere = [item.uid for item in schedule.body] + ["end"]
+        return AccUpdate(rng.choice(anywhere), rng.choice(("host", "device")))
+    return kind(**place)
+
+
+@cache
+def worked(seed: int) -> Schedule:
+    """Return a schedule after random steps; half of them keep their data on the device."""
+    rng = random.Random(seed)
+    schedule = random_case(seed).schedule
+    if rng.random() < 0.3 and len(schedule.data) > 3:
+        schedule = aliased(schedule)
+    bench = Workbench(with_derived(schedule, RULES), RULES)
+    for _ in range(STEPS_TRIED):
+        step = random_step(rng, bench.schedule)
+        if step is not None and not bench.check(step):
+            bench.apply(step)
+    return bench.schedule
+
+
+def aliased(schedule: Schedule) -> Schedule:
+    """Return the schedule, whose first two fields may be one object."""
+    first, second, *others = schedule.data
+    if first.vector != second.vector or second.name != "f1":
+        return schedule
+    data = (replace(first, may_alias=("f1",)), replace(second, may_alias=("f0",)), *others)
+    return replace(schedule, data=data)
+
+
+def worlds(schedule: Schedule, rng: random.Random) -> Iterator[DeviceWorld]:
+    """Yield the worlds where all or nothing is on the device, and a few in between.
+
+    Where a region counts on data that nothing has entered, they are there; a schedule that knows of
+    no device runs where there is none.
+    """
+    if not has_device(schedule):
+        yield DeviceWorld()
+        return
+    names = frozenset(datum.name for datum in schedule.data)
+    twins = frozenset(datum.name for datum in schedule.data if datum.may_alias)
+    strict = not any(isinstance(item, EnterData) for item in schedule.body) and device_calls(
+        schedule
+    )
+    for exchanges, same in product((True, False), {(), (twins,) if twins else ()}):
+        yield DeviceWorld(names, names, same, exchanges)
+        yield DeviceWorld(names, frozenset(), same, exchanges)
+        if strict:
+            continue
+        yield DeviceWorld(frozenset(), frozenset(), same, exchanges)
+        some = frozenset(name for name in sorted(names) if rng.random() < 0.5)
+        some = some | twins if some & twins else some
+        yield DeviceWorld(some, some, same, exchanges)
+
+
+def batch(number: int) -> Iterator[tuple[int, Schedule]]:
+    for seed in range(number * PER_BATCH, (number + 1) * PER_BATCH):
+        yield seed, worked(seed)
+
+
+@pytest.mark.parametrize("number", BATCHES)
+def test_no_accepted_schedule_reads_a_stale_copy(number: int) -> None:
+    for seed, schedule in batch(number):
+        assert check_schedule(schedule) == ()
+        for world in worlds(schedule, random.Random(seed)):
+            assert check_transfers(schedule, world) == (), (seed, world)
+
+
+@pytest.mark.parametrize("number", BATCHES)
+def test_deriving_transfers_again_changes_nothing(number: int) -> None:
+    for _, schedule in batch(number):
+        assert with_derived(schedule, RULES) == schedule
+
+
+def mutants(schedule: Schedule) -> Iterator[Schedule]:
+    """Yield the schedule without one of the transfers that were derived for it."""
+    for item in schedule.body:
+        if isinstance(item, Update) and not item.pinned:
+            yield replaced(schedule, item.uid)
+        if isinstance(item, HaloExchange) and not item.guarded:
+            yield from without_parts(schedule, item)
+
+
+def without_parts(schedule: Schedule, item: HaloExchange) -> Iterator[Schedule]:
+    changed: list[Statement] = []
+    if item.fetched:
+        changed.append(replace(item, fetched=False))
+    if item.sent:
+        changed.append(replace(item, sent=False))
+    for statement in changed:
+        yield replaced(schedule, item.uid, statement)
+
+
+@pytest.mark.parametrize("number", BATCHES)
+def test_every_transfer_is_missed_if_it_is_left_out(number: int) -> None:
+    """The adversary is not asleep, and nothing is moved that need not be.
+
+    That is sure where it is sure which objects there are, and that exchanges happen.
+    """
+    missed = 0
+    for seed, schedule in batch(number):
+        if any(isinstance(item, Update) and item.pinned for item in schedule.body):
+            continue
+        if any(datum.may_alias for datum in schedule.data):
+            continue
+        for mutant in mutants(schedule):
+            chosen = list(worlds(schedule, random.Random(seed)))
+            assert any(check_transfers(mutant, world) for world in chosen), (seed, mutant)
+            missed += 1
+    assert missed > PER_BATCH / 3
+
+
+def test_waits_that_are_left_out_are_missed() -> None:
+    """The host waits before anything else, even before what could go on, but never for nothing."""
+    missed = []
+    for number in BATCHES:
+        for seed, schedule in batch(number):
+            chosen = list(worlds(schedule, random.Random(seed)))
+            for wait in [item for item in schedule.body if isinstance(item, Wait)]:
+                mutant = replaced(schedule, wait.uid)
+                missed.append(any(check_transfers(mutant, world) for world in chosen))
+    assert sum(missed) > 0.9 * len(missed) > 50
+
+
+def test_all_kinds_of_transfers_are_tried() -> None:
+    bodies = [item for number in BATCHES for _, one in batch(number) for item in one.body]
+    updates = [item for item in bodies if isinstance(item, Update)]
+    exchanges = [item for item in bodies if isinstance(item, HaloExchange)]
+    assert {(item.to.value, item.guarded, item.pinned) for item in updates} >= set(
+        product(("host", "device"), (True, False), (True, False))
+    )
+    carried = {(item.guarded, item.fetched, item.sent) for item in exchanges}
+    assert {guarded for guarded, _, sent in carried if sent} == {True}
+    assert {fetched for _, fetched, _ in carried} == {True, False}
+    assert sum(isinstance(item, Wait) for item in bodies) > 50
+    assert sum(isinstance(item, EnterData) for item in bodies) > 50
