@@ -1,7 +1,7 @@
 """Transformations under PSyclone's names, of 1.8 and of today, in terms of our steps.
 
 Each module `words_*` holds the words for one matter; what they have in common is in
-`transformation`.
+`transformation`. A name that is supported anywhere is not missing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,19 @@ from psyclone_storage.scripting import (
     words_kernel_modules,
     words_kernels,
     words_loops,
+    words_missing,
     words_openacc,
     words_openmp,
     words_psydata,
 )
-from psyclone_storage.scripting.transformation import Transformation, TransformationError
+from psyclone_storage.scripting.transformation import (
+    Transformation,
+    TransformationError,
+    Unsupported,
+)
 
 _WORDS = (
+    words_missing,
     words_loops,
     words_openmp,
     words_openacc,
@@ -29,10 +35,11 @@ _WORDS = (
     words_psydata,
 )
 
+_KINDS = [(kind, names) for words in _WORDS for kind, names in words.NAMES.items()]
+
 TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
     name: type(name, (kind,), {"__doc__": kind.__doc__})
-    for words in _WORDS
-    for kind, names in words.NAMES.items()
+    for kind, names in sorted(_KINDS, key=lambda item: item[0] is not Unsupported)
     for name in names.split()
 }
 """Transformations under PSyclone's names, of both generations."""

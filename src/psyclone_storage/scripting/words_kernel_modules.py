@@ -64,7 +64,9 @@ class OnKernels(Transformation):
 
     def _checked(self, nodes: tuple[Place, ...], options: Options) -> list[Step]:
         """Return the steps that have anything to do."""
-        bench, steps, problems = nodes[0].session.bench, [], []
+        bench = nodes[0].session.bench
+        steps: list[Step] = []
+        problems: list[Diagnostic] = []
         for uid in _calls(nodes):
             step = self._step_for(uid, options)
             reasons = bench.check(step)

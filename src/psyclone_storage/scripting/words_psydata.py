@@ -1,8 +1,4 @@
-"""PSyclone's names for what watches regions of a program: profiling, and what we do not have.
-
-Extraction, the checks of values and read-only data, and OpenCL can be imported and made. They are
-refused where they are applied.
-"""
+"""PSyclone's names for what watches regions of a program: profiling."""
 
 from __future__ import annotations
 
@@ -13,7 +9,6 @@ from psyclone_storage.scripting.transformation import (
     Options,
     Transformation,
     TransformationError,
-    Unsupported,
     ends,
 )
 from psyclone_storage.scripting.views import Place
@@ -43,10 +38,5 @@ class Profile(Transformation):
 
 NAMES: Mapping[type[Transformation], str] = {
     Profile: "ProfileTrans ProfileRegionTrans",
-    Unsupported: """
-        DebugChecksumTrans ExtractTrans ExtractRegionTrans DynamoExtractRegionTrans
-        FoldConditionalReturnExpressionsTrans GOceanExtractRegionTrans GOceanExtractTrans
-        GOOpenCLTrans LFRicExtractTrans OCLTrans ReadOnlyVerifyTrans ValueRangeCheckTrans
-    """,
 }
 """What PSyclone calls each of them, in both of its generations."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lfric_schedules import SOURCE, SPAN
+from psyclone_storage import scripting
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.spaces import SPACES, is_continuous
@@ -18,7 +20,13 @@ from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.scripting import ColourLoop, FuseLoops, Loop, ParallelDo, Psy
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.psyclone_names import CONTINUOUS_SPACES, DISCONTINUOUS_SPACES
+from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.recipe import read_recipe
+from psyclone_storage.scripting.transformation import (
+    Transformation,
+    TransformationError,
+    Unsupported,
+)
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, scalar, schedule
 
@@ -287,3 +295,29 @@ def test_a_loop_has_the_words_of_psyclone() -> None:
     assert words == ("", "cell_column", "w0")
     tree.apply(ColourLoop("loop1"))
     assert [item.loop_type for item in tree.loops()] == ["colours", "cells_in_colour"]
+
+
+def test_a_name_that_is_supported_is_not_missing() -> None:
+    supported = [name for kind, names in _kinds() if kind is not Unsupported for name in names]
+    assert len(supported) == len(set(supported))
+    assert not any(issubclass(TRANSFORMATIONS[name], Unsupported) for name in supported)
+    assert issubclass(TRANSFORMATIONS["GOOpenCLTrans"], Unsupported)
+
+
+def _kinds() -> list[tuple[type[Transformation], list[str]]]:
+    modules = [
+        importlib.import_module(f"{scripting.__name__}.{path.stem}")
+        for path in Path(scripting.__file__).parent.glob("words_*.py")
+    ]
+    assert len(modules) > 4
+    return [(kind, names.split()) for one in modules for kind, names in one.NAMES.items()]
+
+
+def test_transformations_are_found_by_name_and_number() -> None:
+    info = TransInfo()
+    assert info.list.startswith(f"There are {info.num_trans} transformations")
+    assert info.get_trans_name("LoopFuseTrans").name == "LoopFuseTrans"
+    assert info.get_trans_num(1).name in TRANSFORMATIONS
+    for wrong in (lambda: info.get_trans_name("LoopFuse"), lambda: info.get_trans_num(0)):
+        with pytest.raises(TransformationError):
+            wrong()
