@@ -204,8 +204,8 @@ class Workspace:
         return declared
 
     def kind(self, kind: str) -> str:
-        """Return the name of a kind parameter, imported; a number stands for itself."""
-        if kind.isdigit():
+        """Return the name of a kind parameter, imported; what is no name stands for itself."""
+        if not kind.isidentifier():
             return kind
         return self.imports.local(self._home_of_kind(kind), kind)
 

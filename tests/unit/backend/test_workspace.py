@@ -73,3 +73,13 @@ def test_what_is_allocated_is_given_back() -> None:
 def test_a_mention_is_the_first_one_once() -> None:
     work = workspace()
     assert [work.first("x"), work.first("x"), work.first("y")] == [True, False, True]
+
+
+def test_a_kind_that_is_no_name_is_written_as_it_is() -> None:
+    work = workspace()
+    assert [work.kind(text) for text in ("8", "kind(0.0d0)", "r_def")] == [
+        "8",
+        "kind(0.0d0)",
+        "r_def",
+    ]
+    assert [use.module for use in work.imports.uses()] == ["r_def_home"]
