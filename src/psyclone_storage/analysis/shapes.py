@@ -66,6 +66,8 @@ class Triplet:
 
 
 Dimensions = tuple[Triplet, ...]
+_DOUBLE = "kind(0.0d0)"
+"""The kind of double precision, as declarations have it too."""
 
 
 def declaration_of(code: KernelCode, name: str) -> Declare | None:
@@ -85,6 +87,8 @@ def declaration_of(code: KernelCode, name: str) -> Declare | None:
 def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
     """Return the type of the values of `expr`, None where it cannot be told."""
     match expr:
+        case Literal(text, Intrinsic.REAL, None) if "d" in text.lower():
+            return ScalarType(Intrinsic.REAL, _DOUBLE)
         case Literal(_, intrinsic, kind):
             return ScalarType(intrinsic, kind)
         case Name(text):
