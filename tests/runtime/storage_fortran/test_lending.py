@@ -281,6 +281,13 @@ def test_what_cannot_go_to_fortran_is_refused(
         make(library)
 
 
+def test_openacc_cannot_use_the_memory_of_an_emulated_device(
+    load: Load, storage: gt.Storage
+) -> None:
+    with pytest.raises(MemoryException, match="build it with DEVICE=emulated"):
+        FortranField(storage, load("openacc"), device="gpu")
+
+
 def test_one_memory_for_all_cannot_share_a_device(load: Load, storage: gt.Storage) -> None:
     with pytest.raises(MemoryException, match="this build has none"):
         FortranField(storage, load("none"), device="gpu")

@@ -38,6 +38,8 @@ from psyclone_storage.storage.errors import (
 )
 from psyclone_storage.storage.faces import buffer_behind
 from psyclone_storage.storage.locks import AccessMode, Policy
+from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
+from psyclone_storage.storage.memory.registry import memory_of
 from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.token import AccessToken
 
@@ -341,8 +343,8 @@ class FortranField:
 
         `extents` are what Fortran sees, in its order; all elements in one dimension if left out.
         Raises `TypeError` for what has no buffer, `StorageError` for one with several chunks,
-        `ValueError` for extents that do not fit, `MemoryException` if `device` is given and the
-        library has no device with memory of its own.
+        `ValueError` for extents that do not fit, `MemoryException` if the library cannot use the
+        memory at `device`.
         """
         self.buffer: Buffer = buffer_behind(face)
         self.device: MemorySpace | None = None if device is None else memory_space(device)
@@ -354,6 +356,7 @@ class FortranField:
         description = _description(shape, self.buffer.dtype, options, host)
         self.fortran = FortranStorage(library, description, self.buffer.label)
         if self.device is not None:
+            _check_device(library, self.device)
             self.fortran.attach_device(self._memory_at(self.device))
         self._seen = -1
 
@@ -498,6 +501,16 @@ def _description(
         options.has_values and address is not None,
         address,
     )
+
+
+def _check_device(library: FortranLibrary, space: MemorySpace) -> None:
+    """Raise `MemoryException` if one side has an emulated device and the other one a real one."""
+    kind = "emulated" if isinstance(memory_of(space), EmulatedDeviceMemory) else "openacc"
+    if library.device not in (kind, "none"):
+        raise MemoryException(
+            f'The library is built for the device "{library.device}", which cannot use the memory '
+            f"at {space.tag}: build it with DEVICE={kind}, or leave the device to Fortran."
+        )
 
 
 def _place(space: SpaceLike) -> int:
