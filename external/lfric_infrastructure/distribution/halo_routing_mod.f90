@@ -2,6 +2,7 @@
 module halo_routing_mod
 
   use constants_mod, only: i_def, i_halo_index
+  use dof_runs_mod, only: dof_runs_type
   use ids_mod, only: sorted_ids_type
   use message_passing_mod, only: get_number_of_ranks, swap_ids
   use message_plan_mod, only: message_plan_type
@@ -10,11 +11,13 @@ module halo_routing_mod
   private
 
   !> The messages of an exchange, and which dofs of this rank are sent and received, in the order
-  !> of the messages.
+  !> of the messages; the runs are the same dofs.
   type, public :: halo_routing_type
     type(message_plan_type) :: plan
     integer(i_def), allocatable :: sent_dofs(:)
     integer(i_def), allocatable :: received_dofs(:)
+    type(dof_runs_type) :: sent_runs
+    type(dof_runs_type) :: received_runs
   end type halo_routing_type
 
   interface halo_routing_type
@@ -54,6 +57,8 @@ contains
     if (any(self%sent_dofs == 0)) &
       error stop 'halo_routing_type: a rank asks for a dof that this rank does not own'
     self%plan = message_plan_type(asked_counts, wanted_counts)
+    self%sent_runs = dof_runs_type(self%sent_dofs)
+    self%received_runs = dof_runs_type(self%received_dofs)
   end function new_halo_routing
 
 end module halo_routing_mod

@@ -6,6 +6,7 @@
 module integer_field_mod
 
   use constants_mod, only: i_def, l_def
+  use dof_runs_mod, only: dof_runs_type
   use field_parent_mod, only: checkpoint_read_interface, checkpoint_write_interface, &
                               field_parent_proxy_type, field_parent_type, read_interface, &
                               write_interface
@@ -311,18 +312,18 @@ contains
     integer(i_def), intent(in) :: depth
 
     type(halo_routing_type), pointer :: routing
+    integer(i_def), pointer, contiguous :: sent(:), received(:)
 
     if (self%exchange%depth /= 0) &
       error stop 'halo_exchange_start: an exchange of the field has not been finished'
     if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
       error stop 'halo_exchange_start: the field has no halo of this depth'
     routing => self%vspace%get_halo_routing(depth)
-    associate (exchange => self%exchange)
-      exchange%depth = depth
-      exchange%sent = self%data(routing%sent_dofs)
-      exchange%received = self%data(routing%received_dofs)
-      call start_messages(routing%plan, exchange%sent, exchange%received, exchange%requests)
-    end associate
+    self%exchange%depth = depth
+    call find_place(self%data, routing%sent_runs, self%exchange%sent, sent)
+    call find_place(self%data, routing%received_runs, self%exchange%received, received)
+    if (.not. routing%sent_runs%is_single()) call pack_runs(self%data, routing%sent_runs, sent)
+    call start_messages(routing%plan, sent, received, self%exchange%requests)
     call count_exchange(size(routing%plan%receivers, kind=i_def), &
                         routing%plan%count_sent() * storage_size(self%data, i_def) / 8)
   end subroutine halo_exchange_start
@@ -338,10 +339,64 @@ contains
       error stop 'halo_exchange_finish: no exchange of this depth has been started'
     routing => self%vspace%get_halo_routing(depth)
     call finish_messages(self%exchange%requests)
-    self%data(routing%received_dofs) = self%exchange%received
+    if (.not. routing%received_runs%is_single()) &
+      call unpack_runs(self%exchange%received, routing%received_runs, self%data)
     self%exchange%depth = 0
     call self%set_clean(depth)
   end subroutine halo_exchange_finish
+
+  !> Find where values are sent from or received into: the data themselves if they are one run
+  !> there, else a buffer, which is kept for the next exchange.
+  subroutine find_place(data, runs, buffer, place)
+    integer(i_def), pointer, intent(in) :: data(:)
+    type(dof_runs_type), intent(in) :: runs
+    integer(i_def), allocatable, target, intent(inout) :: buffer(:)
+    integer(i_def), pointer, contiguous, intent(out) :: place(:)
+
+    if (runs%is_single()) then
+      place => data(runs%first(1):runs%first(1) + runs%length(1) - 1)
+      return
+    end if
+    if (allocated(buffer)) then
+      if (size(buffer) /= sum(runs%length)) deallocate (buffer)
+    end if
+    if (.not. allocated(buffer)) allocate (buffer(sum(runs%length)))
+    place => buffer
+  end subroutine find_place
+
+  !> Copy runs of the data to a buffer, one after the other.
+  pure subroutine pack_runs(data, runs, buffer)
+    integer(i_def), intent(in) :: data(:)
+    type(dof_runs_type), intent(in) :: runs
+    integer(i_def), intent(inout) :: buffer(:)
+
+    integer(i_def) :: n, place
+
+    place = 0
+    do n = 1, size(runs%first, kind=i_def)
+      associate (first => runs%first(n), length => runs%length(n))
+        buffer(place + 1:place + length) = data(first:first + length - 1)
+        place = place + length
+      end associate
+    end do
+  end subroutine pack_runs
+
+  !> Copy runs of the data from a buffer, in which they are one after the other.
+  pure subroutine unpack_runs(buffer, runs, data)
+    integer(i_def), intent(in) :: buffer(:)
+    type(dof_runs_type), intent(in) :: runs
+    integer(i_def), intent(inout) :: data(:)
+
+    integer(i_def) :: n, place
+
+    place = 0
+    do n = 1, size(runs%first, kind=i_def)
+      associate (first => runs%first(n), length => runs%length(n))
+        data(first:first + length - 1) = buffer(place + 1:place + length)
+        place = place + length
+      end associate
+    end do
+  end subroutine unpack_runs
 
   !> Return the sum over all ranks of the owned dofs.
   function get_sum(self) result(answer)

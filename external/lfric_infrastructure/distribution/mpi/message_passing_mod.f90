@@ -143,9 +143,21 @@ contains
     displacements = [(sum(counts(:rank - 1)), rank=0, size(counts) - 1)]
   end function displacements
 
+  !> Make an array of this many requests, unless it is there.
+  subroutine make_room(requests, number)
+    integer, allocatable, intent(inout) :: requests(:)
+    integer, intent(in) :: number
+
+    if (allocated(requests)) then
+      if (size(requests) == number) return
+      deallocate (requests)
+    end if
+    allocate (requests(number))
+  end subroutine make_room
+
   !> Wait for messages; there may be none.
   subroutine finish_messages(requests)
-    integer, intent(inout) :: requests(:)
+    integer, contiguous, intent(inout) :: requests(:)
 
     integer :: error
 
@@ -277,12 +289,12 @@ contains
     type(message_plan_type), intent(in) :: plan
     integer(int32), contiguous, intent(in) :: sent(:)
     integer(int32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(out) :: requests(:)
+    integer, allocatable, intent(inout) :: requests(:)
 
     integer :: error, n, senders
 
     senders = size(plan%senders)
-    allocate (requests(senders + size(plan%receivers)))
+    call make_room(requests, senders + size(plan%receivers))
     do n = 1, senders
       call mpi_irecv(received(plan%first_received(n)), &
                      plan%first_received(n + 1) - plan%first_received(n), mpi_integer4, &
@@ -300,12 +312,12 @@ contains
     type(message_plan_type), intent(in) :: plan
     real(real32), contiguous, intent(in) :: sent(:)
     real(real32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(out) :: requests(:)
+    integer, allocatable, intent(inout) :: requests(:)
 
     integer :: error, n, senders
 
     senders = size(plan%senders)
-    allocate (requests(senders + size(plan%receivers)))
+    call make_room(requests, senders + size(plan%receivers))
     do n = 1, senders
       call mpi_irecv(received(plan%first_received(n)), &
                      plan%first_received(n + 1) - plan%first_received(n), mpi_real4, &
@@ -323,12 +335,12 @@ contains
     type(message_plan_type), intent(in) :: plan
     real(real64), contiguous, intent(in) :: sent(:)
     real(real64), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(out) :: requests(:)
+    integer, allocatable, intent(inout) :: requests(:)
 
     integer :: error, n, senders
 
     senders = size(plan%senders)
-    allocate (requests(senders + size(plan%receivers)))
+    call make_room(requests, senders + size(plan%receivers))
     do n = 1, senders
       call mpi_irecv(received(plan%first_received(n)), &
                      plan%first_received(n + 1) - plan%first_received(n), mpi_real8, &

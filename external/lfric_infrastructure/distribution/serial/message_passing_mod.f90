@@ -95,7 +95,7 @@ contains
 
   !> Return at once: there are no messages.
   subroutine finish_messages(requests)
-    integer, intent(inout) :: requests(:)
+    integer, contiguous, intent(inout) :: requests(:)
   end subroutine finish_messages
 
   !> Return the sum over all ranks.
@@ -183,9 +183,9 @@ contains
     type(message_plan_type), intent(in) :: plan
     integer(int32), contiguous, intent(in) :: sent(:)
     integer(int32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(out) :: requests(:)
+    integer, allocatable, intent(inout) :: requests(:)
 
-    allocate (requests(0))
+    if (.not. allocated(requests)) allocate (requests(0))
   end subroutine start_messages_int32
 
   !> Set no requests: a rank that is alone has nobody to send to.
@@ -193,9 +193,9 @@ contains
     type(message_plan_type), intent(in) :: plan
     real(real32), contiguous, intent(in) :: sent(:)
     real(real32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(out) :: requests(:)
+    integer, allocatable, intent(inout) :: requests(:)
 
-    allocate (requests(0))
+    if (.not. allocated(requests)) allocate (requests(0))
   end subroutine start_messages_real32
 
   !> Set no requests: a rank that is alone has nobody to send to.
@@ -203,9 +203,9 @@ contains
     type(message_plan_type), intent(in) :: plan
     real(real64), contiguous, intent(in) :: sent(:)
     real(real64), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(out) :: requests(:)
+    integer, allocatable, intent(inout) :: requests(:)
 
-    allocate (requests(0))
+    if (.not. allocated(requests)) allocate (requests(0))
   end subroutine start_messages_real64
 
 end module message_passing_mod
