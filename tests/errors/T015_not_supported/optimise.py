@@ -1,6 +1,7 @@
-from psyclone.transformations import ACCKernelsTrans
+from psyclone.domain.lfric.transformations import LFRicExtractTrans
+from psyclone.psyGen import InvokeSchedule
 
 
 def trans(psyir):
-    for routine in psyir.children:
-        ACCKernelsTrans().apply(routine.loops())
+    for schedule in psyir.walk(InvokeSchedule):
+        LFRicExtractTrans().apply(schedule.loops())
