@@ -16,8 +16,8 @@ import pytest
 from gocean_programs import kernel, schedule
 from properties.grid_machine import Values, backwards, run, shuffled
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import Construct, Loop, Schedule
 from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.catalogue import STEPS

@@ -18,7 +18,7 @@ OWNERS: dict[type[StrEnum], tuple[str, ...]] = {
     abi.Operator: ("operator_real64_mod", "operator_real_body", "operator_parent_mod"),
     abi.Columnwise: ("columnwise_operator_mod", "operator_parent_mod"),
     abi.Space: ("function_space_mod",),
-    abi.Mesh: ("mesh_mod", "mesh_cells_mod"),
+    abi.Mesh: ("mesh_mod", "mesh_cells_mod", "mesh_tiles_mod"),
     abi.MeshMap: ("mesh_map_mod",),
     abi.StencilMap: ("stencil_dofmap_mod",),
     abi.Element: ("reference_element_mod",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gocean_programs import READ, WRITE, kernel
+from gocean_programs import WRITE, kernel
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.source import SourceText
