@@ -130,11 +130,11 @@ class Compiler:
         if self.settings.lfric.fuse_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
         placed = place_kernels(program, shelf or Counting())
-        unit = self.api.lower(placed.program, self.settings)
+        layer = emit_unit(self.api.lower(placed.program, self.settings), placed.procedures)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
-        psy_text, notes = emit_unit(unit, placed.procedures), _notes(algorithm)
-        build = Build(program, text, psy_text, files, domain.rules, notes, refused, placed.kernels)
+        notes = _notes(algorithm)
+        build = Build(program, text, layer, files, domain.rules, notes, refused, placed.kernels)
         check_output(build, dict(placed.heads))
         return build
 

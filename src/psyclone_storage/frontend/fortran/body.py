@@ -45,9 +45,7 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
     the file cannot be told apart (P005, P006).
     """
-    reader = UnitReader(source)
-    for _ in reader.others():
-        """Scopes are complete once all statements have been read."""
+    reader = _read_units(source)
     raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
     for scope in reader.opened:
         around = scope.parent
@@ -61,9 +59,7 @@ def read_code(source: SourceText, name: str) -> KernelCode:
 
 def read_constants(source: SourceText) -> frozenset[str]:
     """Return the names, in lower case, of the constants that the modules of `source` declare."""
-    reader = UnitReader(source)
-    for _ in reader.others():
-        """Scopes are complete once all statements have been read."""
+    reader = _read_units(source)
     return frozenset(
         declaration.name.lower()
         for scope in reader.opened
@@ -71,6 +67,13 @@ def read_constants(source: SourceText) -> frozenset[str]:
         for declaration in scope.declarations
         if "parameter" in declaration.attributes
     )
+
+
+def _read_units(source: SourceText) -> UnitReader:
+    """Return a reader that has read all statements, so that its scopes are complete."""
+    reader = UnitReader(source)
+    list(reader.others())
+    return reader
 
 
 def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:
