@@ -185,7 +185,10 @@ def _merged(item: Expr, rest: Iterator[Expr]) -> Expr:
         return item
     if item != Range():
         raise InternalError(f"A part '{canonical(item)}' of an array is passed.")
-    return next(rest)
+    index = next(rest, None)
+    if index is None:
+        raise InternalError(f"'{canonical(item)}' of an array is passed for no dimension.")
+    return index
 
 
 def _shifted(item: Expr, lower: Expr) -> Expr:

@@ -1,0 +1,120 @@
+"""Sums of subscripts, scalars that hold an index, and iterations that depend on one another."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernel_bodies import code_of
+from psyclone_storage.analysis.affine import difference, simplified
+from psyclone_storage.analysis.body import (
+    carried_scalars,
+    counters_after_loops,
+    seen_through,
+    unknown_procedures,
+)
+from psyclone_storage.analysis.nests import may_parallelise
+from psyclone_storage.backend.fortran.printer import emit_lines
+from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.unit import Do
+
+DECLARED = (
+    "real :: va(9, 9), t, s\ninteger :: i, j, k, jiv, map(9)\n"
+    "real, pointer :: p(:)\nreal, target :: q(9)"
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "simple"),
+    [
+        ("i + 2 - 1", "i + 1"),
+        ("2 * (i - 1) - i", "i - 2"),
+        ("1 - 1", "0"),
+        ("n - n + m(i)", "m(i)"),
+        ("-i - 3", "-i - 3"),
+        ("3 - i", "-i + 3"),
+        ("i * j + i / 2", "i * j + i / 2"),
+        ("-2 * n + i", "i - 2 * n"),
+    ],
+)
+def test_sums(written: str, simple: str) -> None:
+    assert spell(simplified(read_expression(written))) == simple
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "apart"),
+    [("n + 3", "n + 1", 2), ("2 * i", "i + i", 0), ("n", "m", None), ("f(i) + 1", "f(i)", 1)],
+)
+def test_differences(first: str, second: str, apart: int | None) -> None:
+    assert difference(read_expression(first), read_expression(second)) == apart
+
+
+def through(body: str) -> str:
+    code = code_of(body, DECLARED)
+    return "; ".join(line.strip() for line in emit_lines(seen_through(code.body, code), 0))
+
+
+@pytest.mark.parametrize(
+    ("body", "seen"),
+    [
+        ("jiv = j + 1\nva(i, jiv) = 0.0", "jiv = j + 1; va(i, j + 1) = 0.0"),
+        ("jiv = j\nj = 3\nt = va(i, jiv)", "jiv = j; j = 3; t = va(i, jiv)"),
+        ("jiv = map(i)\nmap(2) = 1\nt = q(jiv)", "jiv = map(i); map(2) = 1; t = q(jiv)"),
+        ("jiv = jiv + 1\nt = q(jiv)", "jiv = jiv + 1; t = q(jiv)"),
+        (
+            "jiv = 1\nif (t > 0.0) then\njiv = 2\nend if\nt = q(jiv)",
+            "jiv = 1; if (t > 0.0) then; jiv = 2; end if; t = q(jiv)",
+        ),
+        (
+            "jiv = 1\ndo i = 1, 3\nt = q(jiv)\njiv = i\nend do",
+            "jiv = 1; do i = 1, 3; t = q(jiv); jiv = i; end do",
+        ),
+    ],
+)
+def test_scalars_are_seen_through_where_that_is_right(body: str, seen: str) -> None:
+    assert through(body) == seen
+
+
+PARALLEL = {
+    "own elements": ("va(i, j) = va(i, j + 1) + t", []),
+    "a private scalar": ("s = va(1, j)\nva(1, j) = s * 2.0", []),
+    "another column": ("va(1, j) = va(1, j - 1)", ["T062"]),
+    "a column behind a scalar": ("jiv = j - 1\nva(1, j) = va(1, jiv)", ["T062"]),
+    "even and odd": ("va(1, 2 * j) = va(1, 2 * j + 1)", []),
+    "one element": ("va(1, 1) = q(j)", ["T062"]),
+    "two elements": ("va(1, j) = va(2, j + 1)", []),
+    "an indirection": ("q(map(j)) = q(map(j)) + 1.0", ["T062"]),
+    "a pointer and a target": ("p(j) = q(j)", ["T062"]),
+    "a sum": ("s = s + q(j)", ["T062"]),
+    "a scalar that is set sometimes": (
+        "if (t > 1.0) then\ns = 1.0\nend if\nq(j) = s",
+        ["T062"],
+    ),
+    "a procedure": ("call somewhere(j)", ["T052"]),
+    "a write": ("print *, j", ["T052"]),
+}
+
+
+@pytest.mark.parametrize(("body", "codes"), PARALLEL.values(), ids=PARALLEL)
+def test_iterations_in_parallel(body: str, codes: list[str]) -> None:
+    fixed = body.replace("va(i, j + 1)", "va(2, j)").replace("va(i, j)", "va(2, j)")
+    code = code_of(f"do j = 2, 8\n{fixed}\nend do", DECLARED)
+    (loop,) = code.body
+    assert isinstance(loop, Do)
+    found = {reason.code for reason in may_parallelise(loop, code)}
+    assert codes == sorted(found - ({"T062"} if "somewhere" in body or "print" in body else set()))
+
+
+def test_names_that_go_from_iteration_to_iteration() -> None:
+    code = code_of("t = s\ns = va(1, j)\nk = 1\njiv = k", DECLARED)
+    assert carried_scalars(code.body, code) == {"s"}
+
+
+def test_counters_that_are_read_behind_their_loop() -> None:
+    code = code_of("do i = 1, 3\nk = i\nend do\ndo j = 1, 3\nk = i\nend do", DECLARED)
+    assert counters_after_loops(code) == {"i"}
+
+
+def test_what_may_be_a_function() -> None:
+    code = code_of("t = max(f(s), va(1, 2))\ncall g(t)", DECLARED)
+    assert unknown_procedures(code.body, code) == {"f", "g"}
