@@ -25,6 +25,7 @@ MODES = {
     "distributed": ["-dm"],
     "annexed": ["-dm", "--config-opts", "COMPUTE_ANNEXED_DOFS=true RUN_TIME_CHECKS=warn"],
     "serial": ["-nodm"],
+    "inlined": ["-dm", "--apply", "intrinsics-to-code; arrays-to-loops; inline-call"],
 }
 
 

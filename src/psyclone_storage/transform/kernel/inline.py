@@ -161,6 +161,8 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
             yield f"its argument '{name}' is {listed(odd, 'and')}"
         if not dummy.rank and name.lower() in written and not dummy.access.writes:
             yield f"it changes its argument '{name}', which the caller needs"
+        if dummy.role is Role.ORIENTATION:
+            yield f"its argument '{name}' gets what a function returns, which has no elements"
         flat = dummy.role is Role.CELL_MAP and dummy.rank == 1
         if flat or not _has_shape(declared, dummy, theirs):
             yield f"its argument '{name}' has another shape than what is passed"
