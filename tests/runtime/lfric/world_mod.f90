@@ -88,7 +88,7 @@ contains
 
   contains
 
-    !> Return a mesh of three layers.
+    !> Return a mesh of three layers, in tiles of three by two cells.
     function new_mesh(mesh_name, mesh_cells_x, mesh_cells_y, together) result(mesh)
       character(*), intent(in) :: mesh_name
       integer(i_def), intent(in) :: mesh_cells_x, mesh_cells_y, together
@@ -101,7 +101,8 @@ contains
                               real(together, r_def), real(together, r_def), periodic, periodic, &
                               halo_depth=deepest, cells_together=together)
       mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-        mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION))))
+        mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION), &
+                  tile_size=[3_i_def, 2_i_def])))
     end function new_mesh
 
   end subroutine make_meshes
