@@ -65,6 +65,27 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
     )
 
 
+def check_called(schedule: Schedule, uid: str) -> Reasons:
+    """Return why no subroutine of `uid` can be changed.
+
+    That is what `check_call` returns, or that the statements stand in the loop already (T054).
+    """
+    if problems := check_call(schedule, uid):
+        return problems
+    code = code_of(schedule, uid)
+    if not code.in_place:
+        return ()
+    message = f"'{code.name}' is not called: its statements stand in the place of '{uid}'."
+    hint = "Inline a kernel as the last step."
+    return (Diagnostic("T054", message, place_in_algorithm(schedule, uid), hint=hint),)
+
+
+def place_in_algorithm(schedule: Schedule, uid: str) -> Span | None:
+    """Return where the call `uid` stands in the algorithm."""
+    call = find(schedule, uid)
+    return None if call is None else place_of(call)
+
+
 def code_of(schedule: Schedule, uid: str) -> KernelCode:
     """Return the code of the call `uid`, which the workbench has put there."""
     call = find(schedule, uid)

@@ -20,7 +20,7 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import find
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import check_called, code_of, coded_calls, with_code
 from psyclone_storage.transform.kernel.scopes import used_names
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -74,7 +74,7 @@ class SetKernelConstants:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the constants."""
-        if problems := self._check_options() or check_call(schedule, self.call):
+        if problems := self._check_options() or check_called(schedule, self.call):
             return problems
         code, values = code_of(schedule, self.call), self._values(schedule)
         if not values:

@@ -14,7 +14,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Opaque, Use
 from psyclone_storage.transform.kernel.code import (
-    check_call,
+    check_called,
     code_of,
     coded_calls,
     place_of_name,
@@ -55,7 +55,7 @@ class InlineKernelModule:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the subroutine out of its module."""
-        if problems := check_call(schedule, self.call):
+        if problems := check_called(schedule, self.call):
             return problems
         code = code_of(schedule, self.call)
         if code.inlined:

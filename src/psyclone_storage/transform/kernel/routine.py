@@ -20,7 +20,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Call, Directive
 from psyclone_storage.transform.kernel.code import (
-    check_call,
+    check_called,
     code_of,
     coded_calls,
     not_understood,
@@ -125,7 +125,7 @@ def _with_directive(schedule: Schedule, uid: str, text: str) -> Schedule:
 
 
 def _check(schedule: Schedule, uid: str, directive: str, force: bool) -> Reasons:
-    if problems := check_call(schedule, uid):
+    if problems := check_called(schedule, uid):
         return problems
     code = code_of(schedule, uid)
     if any(item.text.lower().startswith(directive) for item in code.directives):

@@ -12,8 +12,10 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Directive
 from psyclone_storage.transform.kernel.code import check_understood, code_of, with_code
-from psyclone_storage.transform.kernel.routine import MakeAccRoutine
-from psyclone_storage.transform.step import Reasons
+from psyclone_storage.transform.kernel.constants import SetKernelConstants
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
+from psyclone_storage.transform.step import Reasons, Step
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import RULES, cells, dofs, scalar, schedule
 from unit.transform.benches import refused
@@ -142,3 +144,20 @@ def test_code_is_replaced_at_one_call() -> None:
     code = code_of(work.schedule, "call1")
     changed = with_code(work.schedule, "call2", code)
     assert code_of(changed, "call2") is code
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        MakeAccRoutine("call1"),
+        DeclareTarget("call1"),
+        InlineKernelModule("call1"),
+        SetKernelConstants("call1", number_of_layers=3),
+    ],
+)
+def test_a_subroutine_that_is_not_called_any_more_is_not_changed(step: Step) -> None:
+    work = bench(module())
+    work.apply(MakeAccRoutine("call1"))
+    placed = replace(code_of(work.schedule, "call1"), in_place=True)
+    inlined = Workbench(with_code(work.schedule, "call1", placed), RULES)
+    assert refused(inlined, step) == ["T054"]
