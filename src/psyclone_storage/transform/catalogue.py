@@ -22,8 +22,8 @@ from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
-from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
+from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule

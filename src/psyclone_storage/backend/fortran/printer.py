@@ -153,6 +153,13 @@ def _line(line: Line, indent: int) -> Iterator[str]:
             yield from wrapped(f"deallocate({_listed(arrays)})", indent)
         case Opaque(text):
             yield from _verbatim(text, indent)
+        case _:
+            yield from _holding(line, indent)
+
+
+def _holding(line: Line, indent: int) -> Iterator[str]:
+    """Yield a statement that holds others."""
+    match line:
         case Do(variable, start, stop, body, step):
             by = f", {spell(step)}" if step is not None else ""
             yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}{by}", indent)

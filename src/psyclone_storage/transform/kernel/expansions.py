@@ -19,6 +19,7 @@ from psyclone_storage.analysis.shapes import (
     type_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -270,7 +271,7 @@ def _factors(site: Site) -> _Factors:
         raise site.refusal("has not 2 arguments")
     left, right = (item.value if isinstance(item, Keyword) else item for item in site.items)
     rows, columns = site.array(left), site.array(right)
-    if not (len(rows) <= 2 and len(columns) <= 2 and len(rows) + len(columns) > 2):
+    if (len(rows), len(columns)) not in ((2, 2), (2, 1), (1, 2)):
         raise site.refusal("is no product of matrices, or of a matrix and a vector")
     return _Factors(left, right, rows, columns, _product_type(site, left, right))
 
@@ -320,26 +321,33 @@ def _product_lines(site: Site, target: Expr, factors: _Factors) -> tuple[Line, .
     counters = tuple(site.scratch.counter() for _ in own)
     added = site.scratch.counter()
     inner = factors.rows[-1]
-    left_at: tuple[Name, ...] = (added,)
-    left_of: Dimensions = (inner,)
-    right_at, right_of = left_at, left_of
-    if len(factors.rows) == 2:
-        left_at, left_of = (counters[0], *left_at), (own[0], *left_of)
-    if len(factors.columns) == 2:
-        right_at, right_of = (*right_at, counters[-1]), (*right_of, own[-1])
     place = element(target, counters, own, code)
-    product = Binary(
-        "*",
-        element(factors.left, left_at, left_of, code),
-        element(factors.right, right_at, right_of, code),
-    )
-    start = loops_over(own, counters, (Assign(place, constant(0, factors.kind)),))
     order = [(inner, added), *zip(own, counters, strict=True)]
     if len(factors.rows) == 2:
         order[:2] = order[1::-1]
     dimensions, names = zip(*order, strict=True)
-    add = loops_over(dimensions, names, (Assign(place, Binary("+", place, product)),))
-    return (*start, *add)
+    add = Assign(place, Binary("+", place, _one_product(factors, own, (*counters, added), code)))
+    start = loops_over(own, counters, (Assign(place, constant(0, factors.kind)),))
+    return (*start, *loops_over(dimensions, names, (add,)))
+
+
+def _one_product(
+    factors: _Factors, own: Dimensions, at: tuple[Name, ...], code: KernelCode
+) -> Expr:
+    """Return the product of one element of each factor.
+
+    `at` are the counters of the result, whose dimensions are `own`, and last that of the sum.
+    """
+    inner = factors.rows[-1]
+    left_at: tuple[Name, ...] = (at[-1],)
+    left_of: Dimensions = (inner,)
+    right_at, right_of = left_at, left_of
+    if len(factors.rows) == 2:
+        left_at, left_of = (at[0], *left_at), (own[0], *left_of)
+    if len(factors.columns) == 2:
+        right_at, right_of = (*right_at, at[-2]), (*right_of, own[-1])
+    left = element(factors.left, left_at, left_of, code)
+    return Binary("*", left, element(factors.right, right_at, right_of, code))
 
 
 EXPANSIONS: Mapping[str, Callable[[Site], Expansion]] = {
