@@ -165,7 +165,7 @@ def test_every_transfer_is_missed_if_it_is_left_out(number: int) -> None:
 
 
 def test_waits_that_are_left_out_are_missed() -> None:
-    """The host waits before anything else, even before what could go on, but never for nothing."""
+    """The host waits before anything else, sometimes before what could go on meanwhile."""
     missed = []
     for number in BATCHES:
         for seed, schedule in batch(number):

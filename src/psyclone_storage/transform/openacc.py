@@ -190,9 +190,10 @@ class AccKernels:
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
-        """Yield every loop that stands directly in the schedule."""
+        """Yield every loop that stands directly in the schedule, shared or not."""
         for item in without_halos(schedule).body:
-            if isinstance(item, Loop):
+            shared = isinstance(item, Construct) and item.directive in _LOOPS
+            if isinstance(item, Loop) or shared:
                 yield {"first": item.uid, "last": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:

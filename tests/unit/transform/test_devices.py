@@ -1,0 +1,150 @@
+"""Steps for devices and tasks: what they make, and each reason against them."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.ir.transfer import TaskWait, Update
+from psyclone_storage.ir.walk import statements
+from psyclone_storage.transform.colour import ColourLoop
+from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
+from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
+from psyclone_storage.transform.openmp import OpenParallelRegion
+from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
+from psyclone_storage.transform.openmp_tasks import (
+    AwaitTasks,
+    MakeTask,
+    OpenMaster,
+    OpenSingle,
+    TaskLoop,
+)
+from psyclone_storage.transform.workbench import Workbench
+from unit.analysis.small import cells, dofs, scalar
+from unit.transform.benches import bench, codes, refused
+
+
+def chain() -> Workbench:
+    """Return a bench with loop1, which writes u, and loop2, which reads u and writes v."""
+    return bench(cells("u write w3"), cells("v write w3", "u read w3"))
+
+
+def test_gangs_do_not_wait_for_each_other_but_kernels_do() -> None:
+    work = chain()
+    assert refused(work, AccParallel("loop1", "loop2")) == ["T080"]
+    work.apply(AccKernels("loop1", "loop2"))
+    assert refused(work, AccKernels("loop1", "loop2")) != []
+
+
+@pytest.mark.parametrize("access", ["inc", "readinc"])
+def test_a_device_shares_no_loop_whose_cells_race(access: str) -> None:
+    work = bench(cells(f"u {access} w0"))
+    assert refused(work, AccLoop("loop1")) == ["S010"]
+    assert work.check(AccLoop("loop1", sequential=True)) == ()
+    work.apply(ColourLoop("loop1"))
+    assert refused(work, AccParallel("loop1", "loop1")) == ["S011"]
+    work.apply(AccLoop("cells(loop1)"))
+    work.apply(AccParallel("acc-loop(cells(loop1))", "acc-loop(cells(loop1))"))
+
+
+def test_a_loop_for_gangs_in_no_region_is_unfinished() -> None:
+    work = bench(dofs("u readwrite w3"))
+    work.apply(AccLoop("loop1", gang=True, vector=True))
+    assert codes(check_finished(work.schedule)) == ["T026"]
+    assert refused(bench(dofs("u write w3")), AccLoop("loop1", sequential=True, gang=True)) == [
+        "T084"
+    ]
+
+
+def test_data_must_be_there_and_are_entered_once() -> None:
+    work = bench(dofs("u readwrite w3"))
+    work.apply(AccLoop("loop1"))
+    work.apply(AccParallel("acc-loop(loop1)", "acc-loop(loop1)"))
+    assert "T083" in codes(check_finished(work.schedule))
+    work.apply(AccEnterData(work.schedule.name))
+    assert "T083" not in codes(check_finished(work.schedule))
+    assert refused(work, AccEnterData(work.schedule.name)) == ["T082"]
+    assert refused(work, AccEnterData("another")) == ["T003"]
+
+
+def test_nothing_in_a_data_region_runs_on_the_host_or_in_a_queue() -> None:
+    work = chain()
+    work.apply(AccKernels("loop1", "loop1", queue=1))
+    assert refused(work, AccData("acc-kernels(loop1)", "loop2")) == ["T084"]
+    work.undo()
+    work.apply(AccData("loop1", "loop2"))
+    assert refused(work, AccKernels("loop1", "loop1", queue=1)) == ["T084"]
+    work.apply(AccKernels("loop1", "loop1"))
+    assert "T086" in codes(check_finished(work.schedule))
+
+
+def test_the_host_is_updated_before_it_reads_and_the_device_at_the_end() -> None:
+    work = chain()
+    work.apply(AccKernels("loop1", "loop1"))
+    updates = [item for item in work.schedule.body if isinstance(item, Update)]
+    assert [(item.uid, item.guarded, item.writer) for item in updates] == [
+        ("update-host(u)@loop2", True, "acc-kernels(loop1)"),
+        ("update-host(v)@loop2", True, ""),
+        ("update-device(v)@end", True, "loop2"),
+    ]
+    work.apply(AccEnterData(work.schedule.name))
+    guarded = {item.uid: item.guarded for item in statements(work.schedule)
+               if isinstance(item, Update)}  # fmt: skip
+    assert guarded["update-host(u)@loop2"] is False
+
+
+def test_a_copy_that_is_asked_for_stays() -> None:
+    work = chain()
+    work.apply(AccKernels("loop1", "loop2"))
+    work.apply(AccUpdate("end"))
+    assert [item.uid for item in work.schedule.body if isinstance(item, Update)] == [
+        "asked-host(u)@end",
+        "asked-host(v)@end",
+    ]
+    assert refused(work, AccUpdate("end")) == ["T082"]
+    assert refused(work, AccUpdate("end", "nowhere")) == ["T084"]
+    assert refused(work, AccUpdate("end", data="w")) == ["T088"]
+    assert refused(work, AccUpdate("loop1")) == ["T013"]
+
+
+@pytest.mark.parametrize("step", [TaskLoop("loop1"), MakeTask("loop1")])
+def test_tasks_do_not_sum(step: TaskLoop | MakeTask) -> None:
+    assert refused(bench(dofs(scalar("s"), "u read w3")), step) == ["T087"]
+
+
+def test_tasks_are_awaited_where_something_depends_on_them() -> None:
+    work = chain()
+    work.apply(TaskLoop("loop1", nogroup=True))
+    work.apply(MakeTask("loop2"))
+    work.apply(OpenSingle("omp-taskloop(loop1)", "omp-task(loop2)"))
+    assert codes(check_finished(work.schedule)) == ["T026", "T080"]
+    work.apply(AwaitTasks("omp-single(omp-taskloop(loop1))"))
+    work.apply(OpenParallelRegion("omp-single(omp-taskloop(loop1))",
+                                  "omp-single(omp-taskloop(loop1))"))  # fmt: skip
+    assert check_finished(work.schedule) == ()
+    waits = [item.uid for item in statements(work.schedule) if isinstance(item, TaskWait)]
+    assert waits == ["task-wait@omp-task(loop2)"]
+    assert refused(work, AwaitTasks("omp-single(omp-taskloop(loop1))")) == ["T082"]
+
+
+@pytest.mark.parametrize(
+    "one", [OpenSingle("loop1", "loop1", nowait=True), OpenMaster("loop1", "loop1")]
+)
+def test_what_follows_a_thread_that_nobody_waits_for_may_not_depend_on_it(
+    one: OpenSingle | OpenMaster,
+) -> None:
+    work = chain()
+    work.apply(one)
+    work.apply(OpenSingle("loop2", "loop2"))
+    first = "omp-single(loop1)" if isinstance(one, OpenSingle) else "omp-master(loop1)"
+    work.apply(OpenParallelRegion(first, "omp-single(loop2)"))
+    assert codes(check_finished(work.schedule)) == ["T080"]
+
+
+def test_teams_are_all_that_a_target_holds() -> None:
+    work = chain()
+    work.apply(TeamsDo("loop1"))
+    assert codes(check_finished(work.schedule)) == ["T026"]
+    assert refused(work, OpenTarget("omp-teams-do(loop1)", "loop2")) == ["T089"]
+    work.apply(OpenTarget("omp-teams-do(loop1)", "omp-teams-do(loop1)"))
+    assert codes(check_finished(work.schedule)) == ["T081"]
