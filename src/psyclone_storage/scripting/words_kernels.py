@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.scripting.transformation import Options, Transformation, Unsupported
+from psyclone_storage.scripting.transformation import Options, Transformation
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
@@ -93,6 +93,5 @@ NAMES: Mapping[type[Transformation], str] = {
     MoveBounds: "GOMoveIterationBoundariesInsideKernelTrans",
     Hoist: "HoistTrans",
     HoistLoopBounds: "HoistLoopBoundExprTrans",
-    Unsupported: "HoistLocalArraysTrans",
 }
 """What PSyclone calls each of them, in both of its generations."""
