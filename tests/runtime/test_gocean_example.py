@@ -75,6 +75,6 @@ def test_the_surface_can_be_drawn(basin: Basin, tmp_path: Path) -> None:
     """The picture in the documentation is what the example computes."""
     for name, text in basin(2)[1].items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    words = [sys.executable, str(EXAMPLE / "draw.py"), str(tmp_path)]
+    words = [sys.executable, str(ROOT / "examples" / "draw.py"), "basin", str(tmp_path)]
     drawn = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert drawn == (ROOT / "docs" / "pictures" / "basin.svg").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 !> Carries a square of tracer once across a biperiodic plane, on any number of ranks.
 !>
 !> Prints what is known of the tracer as it goes, and what halo exchanges have cost; writes the
-!> values of the lowest layer to a file of each rank, `tracer.<rank>`: x, y, value.
+!> values of the lowest layer to files of each rank, `tracer_<step>.<rank>`: x, y, value.
 program advection
 
   use advection_alg_mod, only: advect, measure
@@ -40,12 +40,11 @@ program advection
   call place_tracer()
   call set_wind()
 
-  call print_state(0)
+  call report(0)
   do step = 1, steps
     call advect(tracer, wind, flux, time_step / width)
-    if (modulo(step, steps_between) == 0) call print_state(step)
+    if (modulo(step, steps_between) == 0) call report(step)
   end do
-  call write_tracer()
   call print_statistics()
   call destroy_comm()
 
@@ -106,6 +105,14 @@ contains
     call proxy%set_dirty()
   end subroutine set_wind
 
+  !> Print what is known of the tracer, and write where it is.
+  subroutine report(at_step)
+    integer, intent(in) :: at_step
+
+    call print_state(at_step)
+    call write_tracer(at_step)
+  end subroutine report
+
   !> Print what is known of the tracer.
   subroutine print_state(at_step)
     integer, intent(in) :: at_step
@@ -119,7 +126,9 @@ contains
   end subroutine print_state
 
   !> Write the lowest layer.
-  subroutine write_tracer()
+  subroutine write_tracer(at_step)
+    integer, intent(in) :: at_step
+
     type(field_proxy_type) :: proxy
     integer(i_def), pointer :: map(:)
     character(32) :: file_name
@@ -128,7 +137,7 @@ contains
     real(r_def) :: place(3)
 
     proxy = tracer%get_proxy()
-    write (file_name, '(a, i0)') 'tracer.', global_mpi%get_comm_rank()
+    write (file_name, '(a, i3.3, a, i0)') 'tracer_', at_step, '.', global_mpi%get_comm_rank()
     open (newunit=unit, file=file_name, action='write', status='replace')
     do cell = 1, mesh%get_last_edge_cell()
       call mesh%get_cell_centre_coords(cell, place)

@@ -3,7 +3,7 @@
 !>
 !> Prints the sum of what was spread and the norm of the residual after each cycle; the sum is that
 !> of the spots, and every cycle takes the same share of the residual, however fine the mesh.
-!> Writes the result to a file of each rank, `spread.<rank>`: x, y, value.
+!> Writes what there is after a cycle to a file of each rank, `spread_<cycle>.<rank>`: x, y, value.
 program multigrid
 
   use constants_mod, only: i_def, r_def
@@ -44,8 +44,8 @@ program multigrid
   do number = 1, cycles
     call cycle_once(levels, 1)
     call print_state(number)
+    call write_result(number)
   end do
-  call write_result()
   call destroy_comm()
 
 contains
@@ -139,7 +139,9 @@ contains
   end subroutine print_state
 
   !> Write the result.
-  subroutine write_result()
+  subroutine write_result(after)
+    integer, intent(in) :: after
+
     type(field_proxy_type) :: proxy
     integer(i_def), pointer :: map(:)
     character(32) :: file_name
@@ -148,7 +150,7 @@ contains
     real(r_def) :: place(3)
 
     proxy = levels(1)%x%get_proxy()
-    write (file_name, '(a, i0)') 'spread.', global_mpi%get_comm_rank()
+    write (file_name, '(a, i3.3, a, i0)') 'spread_', after, '.', global_mpi%get_comm_rank()
     open (newunit=unit, file=file_name, action='write', status='replace')
     do cell = 1, meshes(1)%mesh%get_last_edge_cell()
       call meshes(1)%mesh%get_cell_centre_coords(cell, place)

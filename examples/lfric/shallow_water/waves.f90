@@ -2,8 +2,8 @@
 !>
 !> Prints the volume of water above rest, which must stay what it is, the energy of the waves, which
 !> only the tolerance of the solver changes, and how many iterations the solver took; then
-!> what halo exchanges have cost. Writes the surface to a file of each rank, `surface.<rank>`: x, y,
-!> height, in metres.
+!> what halo exchanges have cost. Writes the surface to files of each rank,
+!> `surface_<step>.<rank>`: x, y, height, in metres.
 program waves
 
   use constants_mod, only: i_def, r_def
@@ -45,14 +45,13 @@ program waves
   call prepare(basin, width, layer, &
                quadrature_xyoz_type(points, quadrature_rule_gaussian_type()))
 
-  call print_state(0, 0_i_def)
+  call report(0, 0_i_def)
   iterations = 0_i_def
   do step = 1, steps
     call step_on(basin, velocity, height, work, taken)
     iterations = iterations + taken
-    if (modulo(step, steps_between) == 0) call print_state(step, iterations)
+    if (modulo(step, steps_between) == 0) call report(step, iterations)
   end do
-  call write_surface()
   call print_statistics()
   call destroy_comm()
 
@@ -119,6 +118,15 @@ contains
     call proxy%set_dirty()
   end subroutine place_hill
 
+  !> Print what is known of the waves, and write the surface.
+  subroutine report(at_step, so_far)
+    integer, intent(in) :: at_step
+    integer(i_def), intent(in) :: so_far
+
+    call print_state(at_step, so_far)
+    call write_surface(at_step)
+  end subroutine report
+
   !> Print what is known of the waves.
   subroutine print_state(at_step, so_far)
     integer, intent(in) :: at_step
@@ -133,7 +141,9 @@ contains
   end subroutine print_state
 
   !> Write the height of the surface.
-  subroutine write_surface()
+  subroutine write_surface(at_step)
+    integer, intent(in) :: at_step
+
     type(field_proxy_type) :: proxy
     integer(i_def), pointer :: map(:)
     character(32) :: file_name
@@ -142,7 +152,7 @@ contains
     real(r_def) :: place(3)
 
     proxy = height%get_proxy()
-    write (file_name, '(a, i0)') 'surface.', global_mpi%get_comm_rank()
+    write (file_name, '(a, i3.3, a, i0)') 'surface_', at_step, '.', global_mpi%get_comm_rank()
     open (newunit=unit, file=file_name, action='write', status='replace')
     do cell = 1, mesh%get_last_edge_cell()
       call mesh%get_cell_centre_coords(cell, place)
