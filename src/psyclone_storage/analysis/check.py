@@ -76,13 +76,15 @@ class _Copies:
     """The copies of one component on this rank: which are right, and what the flags say.
 
     `version` counts the writes to owned dofs; `sent` is the version that an exchange under way
-    carries.
+    carries, and `flying` are the places that it is going to write. `started` names its start.
     """
 
     right: set[int]
     flags: int
     version: int = 0
     sent: int = 0
+    flying: frozenset[int] = frozenset()
+    started: str = ""
 
 
 @dataclass(slots=True)
@@ -236,7 +238,7 @@ def _call(run: _Run, loop: Loop, call: KernelCall) -> None:
             _read(run, call.uid, use)
     for use in uses:
         if use.access.writes:
-            _write(run, use)
+            _write(run, call.uid, use)
 
 
 def _uses(run: _Run, loop: Loop, call: KernelCall) -> Iterator[_Use]:
@@ -298,8 +300,11 @@ def _read(run: _Run, uid: str, use: _Use) -> None:
         run.stale.append(Stale(uid, use.key, message))
 
 
-def _write(run: _Run, use: _Use) -> None:
+def _write(run: _Run, uid: str, use: _Use) -> None:
     copies = _copies(run, use.key)
+    for place in sorted(use.places & copies.flying):
+        message = f"'{uid}' writes {_place_text(use.key, place)} while it is exchanged."
+        run.stale.append(Stale(uid, use.key, message))
     made_right = {place for place in use.places if _comes_out_right(use, place, copies)}
     if OWNED not in use.places:
         copies.right = (copies.right - use.places) | made_right
@@ -344,11 +349,18 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
         return
     if exchange.guarded and depth <= copies.flags:
         return
+    received = frozenset({ANNEXED, *range(1, depth + 1)})
     if exchange.phase is not Phase.FINISH:
         copies.sent = copies.version
+    if (exchange.phase is Phase.FINISH) != bool(copies.started):
+        message = f"'{exchange.uid}' waits for ever: '{copies.started or 'nothing'}' was started."
+        run.stale.append(Stale(exchange.uid, key, message))
     if exchange.phase is Phase.START:
+        # Until the messages have come, nobody knows what is there.
+        copies.right = copies.right - received
+        copies.flying, copies.started = received, exchange.uid
         return
-    received = {ANNEXED, *range(1, depth + 1)}
+    copies.flying, copies.started = frozenset(), ""
     fresh = copies.sent == copies.version
     copies.right = copies.right | received if fresh else copies.right - received
     copies.flags = max(copies.flags, depth)
@@ -365,6 +377,9 @@ def _mark(run: _Run, mark: MarkHalo) -> None:
 def _leave(run: _Run, schedule: Schedule) -> None:
     """Check what later invokes count on: flags that tell the truth, and annexed dofs."""
     for key, copies in run.copies.items():
+        if copies.started:
+            message = f"'{copies.started}' starts an exchange that is never finished."
+            run.stale.append(Stale("end", key, message))
         promised = set(range(1, copies.flags + 1))
         shared = key.datum in run.world.shared
         if shared and (copies.flags or schedule.annexed_clean):

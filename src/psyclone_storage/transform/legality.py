@@ -115,11 +115,16 @@ def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _not_shared(block: Loop | Construct) -> Iterator[Loop]:
-    """Yield the innermost loops of `block` that no construct inside of it is around."""
+    """Yield the innermost loops of `block` that no construct inside of it deals out.
+
+    A loop that a device runs in order is not dealt out.
+    """
     for item in block.body:
         if isinstance(item, Loop):
             inside = any(isinstance(one, Loop | Construct) for one in item.body)
             yield from _not_shared(item) if inside else (item,)
+        elif isinstance(item, Construct) and "seq" in item.clauses:
+            yield from _not_shared(item)
 
 
 def _without_surroundings(schedule: Schedule) -> Iterator[Diagnostic]:

@@ -113,8 +113,8 @@ class AccUpdate:
             what = f"'{self.data}'" if self.data else "a field or operator"
             message = f"Nothing of {what} is used, or changed by a device, at '{self.at}'."
             return (Diagnostic("T088", message),)
-        known_uids = {item.uid for item in bare.body}
-        if all(update.uid in known_uids for update in self._updates(schedule)):
+        known = {item.uid for item in statements(bare)}
+        if all(update.uid in known for update in self._updates(schedule)):
             return (Diagnostic("T082", f"All of this is updated at '{self.at}' already."),)
         return ()
 
@@ -122,7 +122,7 @@ class AccUpdate:
         """Return the schedule with the updates where they were asked for."""
         raise_if_any(self.check(schedule, rules))
         bare = without_halos(schedule)
-        known = {item.uid for item in bare.body}
+        known = {item.uid for item in statements(bare)}
         updates = [item for item in self._updates(bare) if item.uid not in known]
         target = find(bare, self.at)
         if target is None:

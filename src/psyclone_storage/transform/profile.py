@@ -84,7 +84,7 @@ class ProfileRegion:
         first, *others = self._kept(schedule)
         body = (_with_pin(first), *map(_with_pin, others))
         name = self.region or _region_name(schedule, body)
-        region = Region(f"profile({first.uid})", self.module, name, body, leads)
+        region = Region(_free_uid(schedule, first.uid), self.module, name, body, leads)
         for item in others:
             schedule = replaced(schedule, item.uid)
         return replaced(schedule, first.uid, region)
@@ -130,6 +130,15 @@ def _region_name(schedule: Schedule, body: tuple[Statement, ...]) -> str:
     kernels = [call.kernel.procedure or call.kernel.name for call in calls]
     only = [kernels[0].lower()] if len(kernels) == 1 else []
     return "-".join([schedule.name, *only, f"r{number}"])
+
+
+def _free_uid(schedule: Schedule, first: str) -> str:
+    """Return what tells a region that starts with `first` from one that does so inside of it."""
+    taken = {item.uid for item in statements(schedule)}
+    uid, number = f"profile({first})", 2
+    while uid in taken:
+        uid, number = f"profile({first})#{number}", number + 1
+    return uid
 
 
 def _with_pin(item: Statement) -> Statement:

@@ -42,6 +42,34 @@ def test_an_exchange_makes_as_many_levels_right_as_it_says(depth: int, left: int
     assert len(messages(around((exchange(depth),), schedule(STENCIL)), DIRTY)) == left
 
 
+def test_nothing_touches_what_is_exchanged() -> None:
+    start, finish = (exchange(1, phase=phase) for phase in (Phase.START, Phase.FINISH))
+    clean = replace(DIRTY, flags=3)
+    near = cells("a write w3", "u read w3 stencil 1")
+    assert messages(around((start,), schedule(near), (finish,)), clean) == [
+        "'call1' reads halo level 1 of 'u', which is stale."
+    ]
+    filled = (dofs("u write w3"), Extent(Reach.HALO, Depth.of(2)))
+    assert messages(around((start,), schedule(filled), (finish,)), clean)[0] == (
+        "'call1' writes halo level 1 of 'u' while it is exchanged."
+    )
+    assert messages(around((start, finish), schedule(near)), clean) == []
+
+
+def test_an_exchange_that_lacks_an_end_never_ends() -> None:
+    start, finish = (exchange(1, phase=phase) for phase in (Phase.START, Phase.FINISH))
+    bare = schedule(cells("a write w3"))
+    assert messages(around((), bare, (start,)), DIRTY) == [
+        "'start' starts an exchange that is never finished.",
+    ]
+    assert messages(around((), bare, (finish,)), DIRTY) == [
+        "'finish' waits for ever: 'nothing' was started."
+    ]
+    assert messages(around((start, start, finish), bare), DIRTY) == [
+        "'start' waits for ever: 'start' was started."
+    ]
+
+
 def test_a_guard_believes_the_flags() -> None:
     guarded = around((exchange(2, guarded=True),), schedule(STENCIL))
     assert execute(guarded, DIRTY).exchanged == ("whole",)

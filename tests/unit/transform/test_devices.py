@@ -19,6 +19,7 @@ from psyclone_storage.transform.openmp_tasks import (
     OpenSingle,
     TaskLoop,
 )
+from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells, dofs, scalar
 from unit.transform.benches import bench, codes, refused
@@ -54,6 +55,25 @@ def test_a_loop_for_gangs_in_no_region_is_unfinished() -> None:
     assert refused(bench(dofs("u write w3")), AccLoop("loop1", sequential=True, gang=True)) == [
         "T084"
     ]
+
+
+def test_gangs_would_all_do_a_loop_that_runs_in_order() -> None:
+    work = bench(dofs("u readwrite w3"))
+    work.apply(AccLoop("loop1", sequential=True))
+    alone = Workbench(work.schedule, work.rules)
+    alone.apply(AccKernels("acc-loop(loop1)", "acc-loop(loop1)"))
+    assert "T027" not in codes(check_finished(alone.schedule))
+    work.apply(AccParallel("acc-loop(loop1)", "acc-loop(loop1)", default_present=False))
+    work.apply(AccEnterData(work.schedule.name))
+    assert "T027" in codes(check_finished(work.schedule))
+
+
+def test_an_update_inside_a_region_of_a_profiler_is_not_asked_for_again() -> None:
+    work = bench(dofs("u write w3"))
+    work.apply(AccKernels("loop1", "loop1"))
+    work.apply(AccUpdate("end"))
+    work.apply(ProfileRegion(work.schedule.body[0].uid, work.schedule.body[-1].uid))
+    assert refused(work, AccUpdate("end")) == ["T082"]
 
 
 def test_data_must_be_there_and_are_entered_once() -> None:

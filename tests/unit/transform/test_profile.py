@@ -42,6 +42,14 @@ def test_a_region_holds_what_is_named_and_all_between() -> None:
     assert inside(work, "profile(loop1)") == ["loop1", "halo(u)@loop2", "loop2"]
 
 
+def test_regions_that_begin_together_have_names_of_their_own() -> None:
+    work = bench(WRITER)
+    for _ in range(3):
+        work.apply(ProfileRegion("loop1", "loop1"))
+    regions = [item.uid for item in statements(work.schedule) if isinstance(item, Region)]
+    assert regions == ["profile(loop1)", "profile(loop1)#2", "profile(loop1)#3"]
+
+
 def test_the_exchanges_of_a_loop_happen_before_its_region() -> None:
     work = bench(WRITER, READER)
     work.apply(ProfileRegion("loop2", "loop2"))
