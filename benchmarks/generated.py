@@ -112,11 +112,13 @@ def apis(cells: int, layers: int, points: int) -> tuple[Api, ...]:
             (str(points), "10"),
             (
                 Variant("ours"),
-                Variant("ours, inlined", steps=None),
+                Variant("ours, in place", steps="inline-point-call"),
+                Variant("ours, copied", steps="inline-kernel-module"),
                 Variant("PSyclone", ours=False),
-                Variant("PSyclone, inlined", script="psyclone_inline.py", ours=False),
+                Variant("PSyclone, copied", script="psyclone_inline.py", ours=False),
                 Variant("ours, auto", 2, steps="auto"),
                 Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
+                Variant("PSyclone, both", 2, script="psyclone_both.py", ours=False),
             ),
         ),
     )

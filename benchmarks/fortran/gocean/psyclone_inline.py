@@ -5,5 +5,6 @@ from psyclone.psyGen import CodedKern
 
 
 def trans(psyir):
+    """Copy all kernels."""
     for kernel in psyir.walk(CodedKern):
         KernelModuleInlineTrans().apply(kernel)

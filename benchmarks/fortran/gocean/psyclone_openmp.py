@@ -6,6 +6,7 @@ from psyclone.transformations import GOceanOMPParallelLoopTrans
 
 
 def trans(psyir):
+    """Deal all outer loops out to threads."""
     for schedule in psyir.walk(InvokeSchedule):
         for loop in schedule.walk(Loop):
             if loop.loop_type == "outer":

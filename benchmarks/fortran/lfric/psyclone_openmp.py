@@ -7,12 +7,13 @@ from psyclone.transformations import LFRicColourTrans, LFRicOMPParallelLoopTrans
 
 
 def trans(psyir):
+    """Colour, then deal all loops out to threads."""
     for schedule in psyir.walk(InvokeSchedule):
         for loop in schedule.walk(Loop):
             discontinuous = LFRicConstants().VALID_DISCONTINUOUS_NAMES
-            if loop.iteration_space.endswith("cell_column"):
-                if loop.field_space.orig_name not in discontinuous:
-                    LFRicColourTrans().apply(loop)
+            shares = loop.field_space.orig_name not in discontinuous
+            if loop.iteration_space.endswith("cell_column") and shares:
+                LFRicColourTrans().apply(loop)
         for loop in schedule.walk(Loop):
             if loop.loop_type != "colours":
                 LFRicOMPParallelLoopTrans().apply(loop)

@@ -99,6 +99,8 @@ class Recipe:
             action()
         except CompileError as error:
             raise CompileError(*(self._placed(item, error) for item in error.problems)) from error
+        except BrokenPipeError:
+            raise
         except SyntaxError as error:
             raise self._not_python(error) from error
         except SystemExit as error:

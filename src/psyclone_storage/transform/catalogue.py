@@ -25,7 +25,7 @@ from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRang
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
-from psyclone_storage.transform.kernel.inline import InlineCall
+from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.kernel.loops import (
@@ -88,6 +88,7 @@ STEPS: Mapping[str, type[Step]] = {
         ArraysToLoops,
         ArraysToRanges,
         InlineCall,
+        InlinePointCall,
         MoveBoundsInside,
         HoistAssignments,
         HoistBounds,
@@ -103,7 +104,7 @@ STEPS: Mapping[str, type[Step]] = {
 }
 
 RECIPES: Mapping[str, str] = {
-    "auto": "fuse; colour; overlap; openmp-do; openmp-parallel",
+    "auto": "inline-point-call; fuse; colour; overlap; openmp-do; openmp-parallel",
     "openacc": "colour; acc-routine; acc-loop{collapse=0}; acc-parallel; acc-enter-data",
 }
 """Steps that are asked for by one name."""

@@ -94,6 +94,13 @@ def dofs(*passed: Passed | str, owned: bool = False) -> KernelCall:
     return call(0, *passed, iteration=Iteration.OWNED_DOF if owned else Iteration.DOF)
 
 
+def built_in(*passed: Passed | str, owned: bool = False) -> KernelCall:
+    """Return a call for each dof that is a formula, not a subroutine."""
+    made = dofs(*passed, owned=owned)
+    formula = made.kernel.formula or Formula((), Name("X"))
+    return replace(made, kernel=replace(made.kernel, formula=formula))
+
+
 def halo(depth: int | str) -> Extent:
     known = Depth.of(depth) if isinstance(depth, int) else Depth.named(depth)
     return Extent(Reach.HALO, known)

@@ -103,7 +103,8 @@ def test_a_file_of_today_is_read() -> None:
         "BACKEND_CHECKS_ENABLED = 0\nBACKEND_INDENTATION_DISABLED = 1\n"
         "[lfric]\nsupported_fortran_datatypes = real, integer\n"
         "default_kind = real: r_solver, integer: i_def\nprecision_map = i_def: 8,\n r_solver: 4\n"
-        "FUSE_BUILT_INS = false\nRUN_TIME_CHECKS = warn\nNUM_ANY_SPACE = 3\nNUM_ANY_DISCONTINUOUS_SPACE = 4\n"
+        "FUSE_BUILT_INS = false\nRUN_TIME_CHECKS = warn\nNUM_ANY_SPACE = 3\n"
+        "NUM_ANY_DISCONTINUOUS_SPACE = 4\n"
         "[gocean]\nDEBUG_MODE = true\n"
     )
     assert settings.psyir_root_name == "tmp"

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from psyclone_storage.analysis.spaces import groups_by_space
-from psyclone_storage.ir.expr import Name
-from psyclone_storage.ir.kernel import Formula
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import outer_loops
 from psyclone_storage.transform.finish import MOST_FIELDS, with_shared_loops
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.openmp import ParallelDo
-from unit.analysis.small import RULES, Passed, cells, dofs, scalar, schedule
+from unit.analysis.small import RULES, built_in, cells, dofs, scalar, schedule
 from unit.transform.benches import bench
-
-
-def built_in(*passed: Passed | str, owned: bool = False) -> KernelCall:
-    """Return a call for each dof that is a formula, not a subroutine."""
-    made = dofs(*passed, owned=owned)
-    formula = made.kernel.formula or Formula((), Name("X"))
-    return replace(made, kernel=replace(made.kernel, formula=formula))
 
 
 def finished(*calls: KernelCall, **options: object) -> Schedule:

@@ -7,7 +7,7 @@ from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.asynchronous import OverlapExchange
 from psyclone_storage.transform.catalogue import grant, read_steps
 from psyclone_storage.transform.legality import check_finished
-from unit.analysis.small import cells, dofs, uids
+from unit.analysis.small import built_in, cells, dofs, uids
 from unit.transform.benches import bench, refused
 
 STENCIL = cells("v write w3", "u read w3 stencil 1")
@@ -40,7 +40,7 @@ def test_nothing_to_run_meanwhile() -> None:
 
 
 def test_auto_does_what_may_be_done() -> None:
-    work = bench(dofs("u write w3"), APART, cells("z inc w0"), STENCIL)
+    work = bench(built_in("u write w3"), APART, cells("z inc w0"), STENCIL)
     for wish in read_steps("auto"):
         grant(work, wish)
     assert check_finished(work.schedule) == ()

@@ -19,12 +19,13 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name, Range, canonical
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import substituted, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, Imported, Line, Opaque, Use
-from psyclone_storage.ir.walk import find
+from psyclone_storage.ir.walk import find, kernel_calls
 from psyclone_storage.transform.kernel.code import (
     check_call,
     code_of,
@@ -94,6 +95,31 @@ class InlineCall:
         """Return the schedule with the statements in the place of the call."""
         raise_if_any(self.check(schedule, rules))
         return with_code(schedule, self.call, _self_contained(code_of(schedule, self.call)))
+
+
+@dataclass(frozen=True, slots=True)
+class InlinePointCall(InlineCall):
+    """Put the statements of a kernel in the place of its call, where it is called for every point.
+
+    It does what `inline-call` does. "Everywhere" stands for the calls for a point of a grid or for
+    a dof, which cost as much as what the kernel does; a call for a column of cells does not.
+
+    Refused for the reasons of `inline-call`.
+
+    before: do i ... call k_code(i, j, u_fld%data, dt)
+    after:  do i ... u_fld%data(i, j) = u_fld%data(i, j) + dt
+    """
+
+    name: ClassVar[str] = "inline-point-call"
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel for a point or a dof."""
+        for call in kernel_calls(schedule):
+            iteration = call.kernel.iteration
+            of_points = iteration is Iteration.GRID_POINT or iteration.over_dofs
+            if of_points and not call.kernel.is_builtin:
+                yield {"call": call.uid}
 
 
 # ---------------------------------------------------------------------------- reasons

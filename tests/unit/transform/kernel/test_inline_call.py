@@ -14,8 +14,8 @@ from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.transform.kernel.inline import InlineCall
-from unit.analysis.small import cells
+from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
+from unit.analysis.small import cells, dofs, schedule
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, module
 
@@ -124,3 +124,8 @@ def test_it_happens_once() -> None:
     work = bench(module(), call())
     work.apply(STEP)
     assert refused(work, STEP) == ["T065"]
+
+
+def test_everywhere_is_where_a_kernel_is_called_for_every_point() -> None:
+    made = schedule(dofs("x write w3"), cells("y write w3"), dofs("z write w3"))
+    assert [place["call"] for place in InlinePointCall.places(made)] == ["call1", "call3"]
