@@ -37,7 +37,7 @@ module world_mod
   end type known_field_type
 
   integer(i_def), parameter :: deepest = 3
-  integer, parameter :: most_fields = 64
+  integer, parameter :: most_fields = 256
   integer, parameter :: answers = 20
 
   ! The coarse mesh covers the same plane with cells twice as wide.

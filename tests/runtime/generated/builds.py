@@ -1,0 +1,47 @@
+"""Builds the programs of the generated suite, two compilers at a time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from psyclone_storage.cli.main import main
+from runtime.programs import FLAGS, LIBRARY, SOURCES, SUPPORT, Mode, command, compile_sources
+
+HELPERS = ("mixing_mod.f90", "objects_mod.f90")
+AT_ONCE = 2
+
+
+def build_support(library: Path, suite: Path, folder: Path) -> Path:
+    """Compile in `folder` what does not depend on generated layers and return the folder."""
+    helpers = [*(SOURCES / name for name in SUPPORT), *(suite / name for name in HELPERS)]
+    compile_sources(helpers, folder, (library,))
+    compile_in_parts(sorted(suite.glob("kernels/*.f90")), folder, (library,))
+    command(["ar", "cr", "libsupport.a", *sorted(map(str, folder.glob("*.o")))], folder)
+    return folder
+
+
+def generate(mode: Mode, suite: Path, folder: Path) -> None:
+    """Generate the PSy layers of all algorithms of a suite in `folder`."""
+    algorithms = sorted(map(str, suite.glob("*.x90")))
+    words = ["-d", str(suite / "kernels"), "--output-dir", str(folder), *mode.options]
+    assert main([*algorithms, *words]) == 0
+
+
+def build_program(library: Path, support: Path, suite: Path, folder: Path) -> Path:
+    """Compile and link the layers and algorithms in `folder` and return the program."""
+    modules = (library, support)
+    compile_in_parts(sorted(folder.glob("*_psy.f90")), folder, modules)
+    compile_in_parts(sorted(folder.glob("*_alg_mod.f90")), folder, modules)
+    compile_sources([suite / "suite_mod.f90", SOURCES / "main.f90"], folder, modules)
+    objects = sorted(map(str, folder.glob("*.o")))
+    archives = [str(support / "libsupport.a"), str(library / LIBRARY)]
+    command(["mpif90", *FLAGS, *objects, *archives, "-o", "program"], folder)
+    return folder / "program"
+
+
+def compile_in_parts(sources: list[Path], folder: Path, modules: tuple[Path, ...]) -> None:
+    """Compile sources that do not depend on each other."""
+    parts = [sources[start::AT_ONCE] for start in range(AT_ONCE)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda part: compile_sources(part, folder, modules), filter(None, parts)))

@@ -1,0 +1,81 @@
+"""Every feature of LFRic metadata gives the same on any number of ranks and threads.
+
+The kernels are those of the corpus with bodies in which every argument matters, and the algorithms
+call each of them; `generated/` writes both from the kernels' metadata. All values are small whole
+numbers, in which sums are exact whatever their order, or made at one dof from others, so answers
+are compared digit for digit. Halo values that are flagged as out of date are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from building import built_once, shared_folder
+from runtime.generated.builds import build_program, build_support, generate
+from runtime.generated.suite import write_suite
+from runtime.programs import ANNEXED, OWNED, SERIAL, Answers, Mode, merge_answers, run_program
+
+RANKS = (1, 2, 4, 6)
+MODES = (OWNED, ANNEXED)
+COLOURED = ("-dm", "--apply", "colour; openmp-parallel-do")
+THREADS = (Mode("coloured", COLOURED, threads=1), Mode("coloured", COLOURED, threads=2))
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+Reader = Callable[[Mode, int], Answers]
+
+
+@pytest.fixture(scope="session")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the generated kernels and algorithms."""
+    return built_once(shared_folder(tmp_path_factory) / "suite", write_suite)
+
+
+@pytest.fixture(scope="session")
+def answers(library: Path, suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    """Return what gives the answers of a mode on a number of ranks."""
+    folder = shared_folder(tmp_path_factory)
+
+    def build(mode: Mode, there: Path) -> None:
+        support = built_once(
+            folder / "suite_support", lambda where: build_support(library, suite, where)
+        )
+        generate(mode, suite, there)
+        build_program(library, support, suite, there)
+
+    @cache
+    def computed(mode: Mode, ranks: int) -> Answers:
+        there = built_once(folder / f"suite_{mode.name}", lambda where: build(mode, where))
+        run = tmp_path_factory.mktemp(f"suite_{mode.name}_{ranks}")
+        return merge_answers(run_program(there / "program", mode, ranks, run))
+
+    return computed
+
+
+def differing(expected: Answers, computed: Answers) -> list[str]:
+    """Return the names of the answers that differ in a value."""
+    assert computed.keys() == expected.keys()
+    return sorted({key[0] for key in expected if computed[key] != expected[key]})
+
+
+def test_serial_answers_are_numbers(answers: Reader) -> None:
+    """Nothing that the parallel answers are compared with is NaN or untouched poison."""
+    expected = answers(SERIAL, 1)
+    invalid = {"NaN", "Infinity", "-Infinity", "-1000003"}
+    assert not {name for (name, _), value in expected.items() if value in invalid}
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_answers_do_not_depend_on_the_ranks(answers: Reader, mode: Mode, ranks: int) -> None:
+    assert differing(answers(SERIAL, 1), answers(mode, ranks)) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("mode", THREADS, ids=lambda mode: f"{mode.threads} threads")
+def test_answers_do_not_depend_on_the_threads(answers: Reader, mode: Mode, ranks: int) -> None:
+    assert differing(answers(SERIAL, 1), answers(mode, ranks)) == []
