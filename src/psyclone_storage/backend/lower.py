@@ -37,6 +37,7 @@ from psyclone_storage.backend.lfric.mesh import colour_map, ncolours, tiling_map
 from psyclone_storage.backend.lfric.spaces import Space, space_of
 from psyclone_storage.backend.workspace import Section, Workspace
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Range
 from psyclone_storage.ir.schedule import (
     Construct,
@@ -221,7 +222,8 @@ def _call(context: Context, call: KernelCall, index: Expr) -> tuple[Line, ...]:
         line = formula_line(context, call, kernel.formula, index)
         return (Comment(f"Built-in: {kernel.name}"), line)
     args = actual_arguments(context, call, index)
-    if call.code is not None and call.code.in_place:
-        return in_place_lines(call.code, args, context.work)
+    match call.codes:
+        case (KernelCode(in_place=True) as code,):
+            return in_place_lines(code, args, context.work)
     procedure = context.work.imports.local(kernel.module, kernel.procedure)
     return (Call(Name(procedure), args),)

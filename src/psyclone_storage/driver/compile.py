@@ -130,7 +130,7 @@ class Compiler:
         if self.settings.lfric.fuse_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
         placed = place_kernels(program, shelf or Counting())
-        layer = emit_unit(self.api.lower(placed.program, self.settings), placed.procedures)
+        layer = emit_unit(self.api.lower(placed.program, self.settings), placed.guests)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
         notes = _notes(algorithm)
@@ -175,7 +175,7 @@ def _emitted(api: ApiParts, settings: Settings, program: Program, routine: str |
     unit = api.lower(placed.program, settings)
     if routine is not None:
         unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
-    return emit_unit(unit, placed.procedures)
+    return emit_unit(unit, placed.guests)
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:

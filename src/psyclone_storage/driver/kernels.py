@@ -53,15 +53,19 @@ class Kernels:
             self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
 
-    def code_of(self, kernel: Kernel) -> KernelCode:
-        """Return the subroutine of `kernel`, from the text that its metadata were read from.
+    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+        """Return the subroutines of `kernel`, from the text that its metadata were read from.
 
         Raises:
             CompileError: it cannot be read.
         """
         if kernel.span is None:
             raise InternalError(f"The kernel '{kernel.name}' was read from no file.")
-        source, name = kernel.span.source, kernel.procedure.lower()
+        names = kernel.implementations or (kernel.procedure,)
+        source = kernel.span.source
+        return tuple(self._code(source, name.lower()) for name in names)
+
+    def _code(self, source: SourceText, name: str) -> KernelCode:
         if (source, name) not in self._codes:
             code = read_code(source, name)
             module = replace(code.module, constants=self._constants(code))

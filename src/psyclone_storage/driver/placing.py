@@ -13,9 +13,12 @@ from typing import Protocol
 from psyclone_storage.backend.fortran.kernel import (
     base_name,
     emit_code,
+    emit_interface,
     emit_kernel_module,
+    names_of,
     numbered_names,
 )
+from psyclone_storage.backend.fortran.printer import Guests
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
@@ -65,13 +68,13 @@ class Counting:
 class Placed:
     """A program whose calls name the changed kernels.
 
-    `kernels` go to files, `procedures` are the lines of those that go into the PSy layer, with
-    their names and dummy arguments in `heads`.
+    `kernels` go to files, `guests` into the PSy layer; `heads` are the dummy arguments of the
+    subroutines among these, by name.
     """
 
     program: Program
     kernels: tuple[KernelText, ...] = ()
-    procedures: tuple[tuple[str, ...], ...] = ()
+    guests: Guests = field(default_factory=Guests)
     heads: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
@@ -84,17 +87,19 @@ def place_kernels(program: Program, shelf: Shelf) -> Placed:
     Raises:
         CompileError: a number cannot be claimed.
     """
-    if not any(call.code for item in program.invokes for call in kernel_calls(item.schedule)):
+    if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
         return Placed(program)
     placing = _Placing(program, shelf)
     invokes = tuple(map(placing.invoke, program.invokes))
     inlined = [replace(code, name=name) for code, name in placing.inlined.items()]
-    return Placed(
-        replace(program, invokes=invokes),
-        tuple(placing.kernels),
+    guests = Guests(
+        tuple(
+            tuple(emit_interface(name, specifics)) for specifics, name in placing.interfaces.items()
+        ),
         tuple(tuple(emit_code(code)) for code in inlined),
-        tuple((code.name.lower(), code.dummies) for code in inlined),
     )
+    heads = tuple((code.name.lower(), code.dummies) for code in inlined)
+    return Placed(replace(program, invokes=invokes), tuple(placing.kernels), guests, heads)
 
 
 class _Placing:
@@ -104,36 +109,48 @@ class _Placing:
         calls = [call for item in program.invokes for call in kernel_calls(item.schedule)]
         data = [datum.name for item in program.invokes for datum in item.schedule.data]
         routines = [item.name for item in program.invokes]
-        kernels = [call.kernel.procedure for call in calls if call.code is None]
+        kernels = [call.kernel.procedure for call in calls if not call.codes]
         self._names = NameTable([program.name, *data, *routines, *kernels])
         self._module = program.name
         self._shelf = shelf
         self.inlined: dict[KernelCode, str] = {}
+        self.interfaces: dict[tuple[str, ...], str] = {}
         self.kernels: list[KernelText] = []
 
     def invoke(self, invoke: Invoke) -> Invoke:
         """Return `invoke` with each call naming what it calls."""
         schedule = invoke.schedule
         for call in kernel_calls(schedule):
-            if call.code is not None:
-                schedule = replaced(schedule, call.uid, self._call(call, call.code))
+            if call.codes:
+                schedule = replaced(schedule, call.uid, self._call(call))
         return replace(invoke, schedule=schedule)
 
-    def _call(self, call: KernelCall, code: KernelCode) -> KernelCall:
-        if code.in_place:
+    def _call(self, call: KernelCall) -> KernelCall:
+        if call.codes[0].in_place:
             return call
-        if code.inlined:
-            if code not in self.inlined:
-                self.inlined[code] = self._names.fresh(code.name)
-            kernel = replace(call.kernel, module=self._module, procedure=self.inlined[code])
-            return replace(call, kernel=kernel)
+        if call.codes[0].inlined:
+            name = self._inlined(call)
+            return replace(call, kernel=replace(call.kernel, module=self._module, procedure=name))
+        old = names_of(call.kernel)
 
         def kernel_text(number: int) -> KernelText:
-            names = numbered_names(code, call.kernel.name, number)
-            return KernelText(names.module, emit_kernel_module(code, call.kernel.name, names))
+            new = numbered_names(old, number)
+            return KernelText(new.module, emit_kernel_module(call.codes, old, new))
 
-        number = self._shelf.claim(base_name(code.module.name), kernel_text)
+        number = self._shelf.claim(base_name(old.module), kernel_text)
         self.kernels.append(kernel_text(number))
-        names = numbered_names(code, call.kernel.name, number)
-        kernel = replace(call.kernel, module=names.module, procedure=names.procedure)
+        new = numbered_names(old, number)
+        kernel = replace(call.kernel, module=new.module, procedure=new.procedure)
         return replace(call, kernel=kernel)
+
+    def _inlined(self, call: KernelCall) -> str:
+        """Return what to call of the PSy layer: a subroutine, or an interface over several."""
+        for code in call.codes:
+            if code not in self.inlined:
+                self.inlined[code] = self._names.fresh(code.name)
+        names = tuple(self.inlined[code] for code in call.codes)
+        if len(names) == 1:
+            return names[0]
+        if names not in self.interfaces:
+            self.interfaces[names] = self._names.fresh(call.kernel.procedure)
+        return self.interfaces[names]

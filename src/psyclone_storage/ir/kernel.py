@@ -270,7 +270,8 @@ class Kernel:
     """A kernel or built-in: what it is called for, with what, and what it needs besides.
 
     `name` is the name used in an invoke, `procedure` the subroutine to call, `module` where both
-    come from (empty for a built-in, which has a `formula`). A kernel for points of a structured
+    come from (empty for a built-in, which has a `formula`). `implementations` are the subroutines
+    that it stands for: itself, or those behind an interface. A kernel for points of a structured
     grid has `points`.
     """
 

@@ -102,8 +102,8 @@ class Rules(Protocol):
 class KernelSource(Protocol):
     """Where the code of kernels is read, when a step asks for it."""
 
-    def code_of(self, kernel: Kernel) -> KernelCode:
-        """Return the subroutine of `kernel`, which is no built-in and has one implementation.
+    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+        """Return the subroutines that implement `kernel`, which is no built-in, in their order.
 
         Raises:
             CompileError: it cannot be read.

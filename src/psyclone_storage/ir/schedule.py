@@ -153,8 +153,8 @@ class KernelCall:
 
     `args` match `kernel.args`; `dummies` is the order of the subroutine's arguments.
     `quadratures` match `kernel.quadratures`. `halo_depth` is what the algorithm asks for
-    when the kernel iterates over the halo. `code` is the subroutine that a step has made of the
-    kernel's own, None where that is called.
+    when the kernel iterates over the halo. `codes` are the subroutines that a step has made of the
+    kernel's own, one for each of its implementations; none where those are called.
     """
 
     uid: str
@@ -163,7 +163,7 @@ class KernelCall:
     dummies: tuple[Dummy, ...] = ()
     quadratures: tuple[Actual, ...] = ()
     halo_depth: Expr | None = None
-    code: KernelCode | None = None
+    codes: tuple[KernelCode, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -21,13 +21,14 @@ _Function = Enum("Intrinsic", _FUNCTIONS)  # type: ignore[misc]
 
 
 class KernelRoutine(Node):
-    """The subroutine that one call of a kernel leads to, as the steps so far have left it."""
+    """A subroutine that one call of a kernel may lead to, as the steps so far have left it."""
 
-    __slots__ = ("_session", "_uid", "call")
+    __slots__ = ("_at", "_session", "_uid", "call")
 
-    def __init__(self, session: Session, uid: str, call: Node) -> None:
+    def __init__(self, session: Session, uid: str, call: Node, at: int = 0) -> None:
         self._session = session
         self._uid = uid
+        self._at = at
         self.call = call
         """The call of the kernel."""
 
@@ -40,7 +41,7 @@ class KernelRoutine(Node):
     @property
     def code(self) -> KernelCode:
         """What is known of it."""
-        return self._session.bench.code_of(self._uid)
+        return self._session.bench.codes_of(self._uid)[self._at]
 
     @property
     def name(self) -> str:

@@ -410,20 +410,19 @@ class CodedCall(KernelCall):
     @property
     def is_inlined(self) -> bool:
         """Whether its subroutine is part of the generated module."""
-        return self._call.code is not None and self._call.code.inlined
+        return any(code.inlined for code in self._call.codes)
 
     def get_callees(self) -> list[KernelRoutine]:
-        """Return the subroutine that is called, read if that has not been done yet.
+        """Return the subroutines that may be called, one for each precision, read if need be.
 
         Raises:
-            CompileError: it cannot be read, or there are several, one for each precision.
+            CompileError: they cannot be read.
         """
-        routine = KernelRoutine(self._session, self._uid, self)
-        self._session.bench.code_of(self._uid)
-        return [routine]
+        count = len(self._session.bench.codes_of(self._uid))
+        return [KernelRoutine(self._session, self._uid, self, at) for at in range(count)]
 
     def get_kernel_schedule(self) -> KernelRoutine:
-        """Return the subroutine that is called, under the name that PSyclone had for it before."""
+        """Return the first of the subroutines, by the name that PSyclone had for it before."""
         return self.get_callees()[0]
 
 

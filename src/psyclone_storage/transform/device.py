@@ -148,9 +148,9 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _says(call: KernelCall, wanted: str) -> bool:
-    code = call.code
-    return code is not None and any(
-        directive.text.lower().startswith(wanted) for directive in code.directives
+    return bool(call.codes) and all(
+        any(directive.text.lower().startswith(wanted) for directive in code.directives)
+        for code in call.codes
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import is_
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.ir.code import KernelCode
@@ -20,6 +21,9 @@ from psyclone_storage.ir.walk import find, kernel_calls, replaced
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import NeedsCode, Reasons, Step, missing
 from psyclone_storage.transform.transfers import with_derived
+
+_Codes = Mapping[str, tuple[KernelCode, ...]]
+"""The subroutines behind calls, by the uid of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +80,18 @@ class Workbench:
                 raise CompileError(Diagnostic("T008", message, hint="Undo that step first."))
         raise CompileError(*missing(self._schedule, uid))
 
-    def code_of(self, uid: str) -> KernelCode:
-        """Return the code behind the call `uid`, as the steps so far have left it.
+    def codes_of(self, uid: str) -> tuple[KernelCode, ...]:
+        """Return the subroutines behind the call `uid`, as the steps so far have left them.
 
         Raises:
-            CompileError: `T004`, `uid` is no call of a kernel with one subroutine; or the kernel
-                cannot be read.
+            CompileError: `T004`, `uid` is no call of a kernel; or the kernel cannot be read.
         """
         call = self[uid]
-        if isinstance(call, KernelCall) and call.code is not None:
-            return call.code
-        if not isinstance(call, KernelCall) or not _has_one_code(call) or self._source is None:
+        if isinstance(call, KernelCall) and call.codes:
+            return call.codes
+        if not isinstance(call, KernelCall) or call.kernel.is_builtin or self._source is None:
             raise CompileError(Diagnostic("T004", f"'{uid}' has no code of its own to look at."))
-        return self._source.code_of(call.kernel)
+        return self._source.codes_of(call.kernel)
 
     def check(self, step: Step) -> Reasons:
         """Return all reasons against `step`; nothing if it may be applied."""
@@ -136,7 +139,7 @@ class Workbench:
         planned = with_derived(changed, self._rules)
         return planned, check_constructs(planned)
 
-    def _codes_for(self, step: Step) -> Mapping[str, KernelCode]:
+    def _codes_for(self, step: Step) -> _Codes:
         """Return the code that `step` looks at, by call, where no step has made another.
 
         Raises:
@@ -148,28 +151,25 @@ class Workbench:
         codes = {}
         for uid in step.calls_to_read(self._schedule):
             call = find(self._schedule, uid)
-            if not isinstance(call, KernelCall) or call.code or not _has_one_code(call):
+            if not isinstance(call, KernelCall) or call.codes or call.kernel.is_builtin:
                 continue
             if self._source is None:
                 raise InternalError(f"'{step.name}' needs code, but there is no source of it.")
-            codes[uid] = self._source.code_of(call.kernel)
+            codes[uid] = self._source.codes_of(call.kernel)
         return codes
 
 
-def _has_one_code(call: KernelCall) -> bool:
-    return not call.kernel.is_builtin and len(call.kernel.implementations) <= 1
-
-
-def _with_codes(schedule: Schedule, codes: Mapping[str, KernelCode]) -> Schedule:
+def _with_codes(schedule: Schedule, codes: _Codes) -> Schedule:
     for call in kernel_calls(schedule):
         if call.uid in codes:
-            schedule = replaced(schedule, call.uid, replace(call, code=codes[call.uid]))
+            schedule = replaced(schedule, call.uid, replace(call, codes=codes[call.uid]))
     return schedule
 
 
-def _without_codes(schedule: Schedule, codes: Mapping[str, KernelCode]) -> Schedule:
+def _without_codes(schedule: Schedule, codes: _Codes) -> Schedule:
     """Return `schedule` without the code that is as it was read."""
     for call in kernel_calls(schedule):
-        if call.code is not None and call.code is codes.get(call.uid):
-            schedule = replaced(schedule, call.uid, replace(call, code=None))
+        read = codes.get(call.uid, ())
+        if read and all(map(is_, call.codes, read)):
+            schedule = replaced(schedule, call.uid, replace(call, codes=()))
     return schedule

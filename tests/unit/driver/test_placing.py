@@ -151,3 +151,76 @@ def test_a_module_is_taken_out_of_a_file_with_others(folder: Path) -> None:
     kernel = build(folder, "acc-routine").kernels[0]
     assert kernel.text.startswith("module work_0_mod")
     assert kernel.text.endswith("end module work_0_mod\n")
+
+
+GENERIC = """module both_mod
+  use argument_mod
+  use kernel_mod
+  implicit none
+  private
+  type, public, extends(kernel_type) :: both
+    type(go_arg) :: meta_args(1) = (/ go_arg(go_write, go_ct, go_pointwise) /)
+    integer :: iterates_over = go_internal_pts
+    integer :: index_offset = go_offset_ne
+  end type both
+  interface both_code
+    module procedure both_code_single, both_double
+  end interface both_code
+  public :: both_code
+contains
+  subroutine both_code_single(i, j, u)
+    integer, intent(in) :: i, j
+    real(4), intent(inout) :: u(:, :)
+    u(i, j) = 1.0
+  end subroutine both_code_single
+  subroutine both_double(i, j, u)
+    integer, intent(in) :: i, j
+    real(8), intent(inout) :: u(:, :)
+    u(i, j) = 1.0
+  end subroutine both_double
+end module both_mod
+"""
+
+
+@pytest.fixture
+def generic(tmp_path: Path) -> Path:
+    text = ALGORITHM.replace("use work_mod, only: work", "use both_mod, only: both")
+    text = text.replace("work(u), work(v), other_work(u)", "both(u), both(v)")
+    (tmp_path / "alg.f90").write_text(text.replace("  use other, only: other_work\n", ""))
+    (tmp_path / "both_mod.f90").write_text(GENERIC)
+    return tmp_path
+
+
+class TestGeneric:
+    """A kernel with an interface over several subroutines."""
+
+    def test_all_subroutines_are_changed_and_renamed_with_their_interface(
+        self, generic: Path
+    ) -> None:
+        made = build(generic, "acc-routine{call=both@loop1}")
+        (kernel,) = made.kernels
+        lines = [line.strip() for line in kernel.text.splitlines()]
+        start = lines.index("interface both_0_code")
+        assert lines[start + 1] == "module procedure both_code_single_0_code, both_double_0_code"
+        assert lines.count("!$acc routine seq") == 2
+        assert "public :: both_0_code" in lines
+        assert "subroutine both_double_0_code(i, j, u)" in lines
+        assert "use both_0_mod, only: both_0_code" in made.psy_text
+        assert "call both_0_code(" in made.psy_text
+        assert "use both_mod, only: both_code" in made.psy_text
+
+    def test_the_layer_gets_the_interface_once_with_all_subroutines(self, generic: Path) -> None:
+        made = build(generic, "inline-kernel-module")
+        assert made.kernels == ()
+        lines = [line.strip() for line in made.psy_text.splitlines()]
+        assert lines.count("interface both_code") == 1
+        assert "module procedure both_code_single, both_double" in lines
+        assert lines.count("subroutine both_double(i, j, u)") == 1
+        assert made.psy_text.count("call both_code(") == 2
+        assert "use both_mod" not in made.psy_text
+
+    def test_one_call_of_two_in_the_layer_has_names_of_its_own(self, generic: Path) -> None:
+        made = build(generic, "inline-kernel-module{call=both@loop2}")
+        assert "use both_mod, only: both_code" in made.psy_text
+        assert "interface both_code_1" in made.psy_text
+        assert "call both_code_1(" in made.psy_text

@@ -14,6 +14,7 @@ from psyclone_storage.backend.fortran.limit import within_limit
 from psyclone_storage.backend.fortran.printer import emit_declarations, emit_lines, emit_use
 from psyclone_storage.backend.fortran.wrap import wrapped
 from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.unit import Declare
 
 _STEP = 2
@@ -25,24 +26,39 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class KernelNames:
-    """What a changed kernel is called: its module, its subroutine and its type."""
+    """What a kernel is called: its module, what is called of it, its type, and its subroutines.
+
+    What is called is the subroutine, or the interface that stands for all of them.
+    """
 
     module: str
     procedure: str
     type: str
+    specifics: tuple[str, ...]
 
 
-def numbered_names(code: KernelCode, type_name: str, number: int) -> KernelNames:
+def names_of(kernel: Kernel) -> KernelNames:
+    """Return the names that the author of `kernel` gave."""
+    specifics = kernel.implementations or (kernel.procedure,)
+    return KernelNames(kernel.module, kernel.procedure, kernel.name, specifics)
+
+
+def numbered_names(names: KernelNames, number: int) -> KernelNames:
     """Return the names of the changed kernel `number`, counted from 0.
 
     The number stands before the `_mod`, `_code` or `_type` that a name ends in, which a name
     without one gets (spec 7.9).
     """
     return KernelNames(
-        f"{base_name(code.module.name)}_{number}_mod",
-        f"{base_name(code.name, '_code')}_{number}_code",
-        f"{base_name(type_name, '_type')}_{number}_type",
+        f"{base_name(names.module)}_{number}_mod",
+        _numbered_code(names.procedure, number),
+        f"{base_name(names.type, '_type')}_{number}_type",
+        tuple(_numbered_code(name, number) for name in names.specifics),
     )
+
+
+def _numbered_code(name: str, number: int) -> str:
+    return f"{base_name(name, '_code')}_{number}_code"
 
 
 def base_name(name: str, ending: str = "_mod") -> str:
@@ -50,18 +66,38 @@ def base_name(name: str, ending: str = "_mod") -> str:
     return name[: -len(ending)] if name.lower().endswith(ending) else name
 
 
-def emit_kernel_module(code: KernelCode, type_name: str, names: KernelNames) -> str:
-    """Return the module of `code` under new names; comments and strings keep the old ones."""
-    exchange = {
-        code.module.name.lower(): names.module,
-        code.name.lower(): names.procedure,
-        type_name.lower(): names.type,
-    }
-    module, routine = code.module.place, code.module.routine
-    text = routine.source.text
-    before, after = text[module.start : routine.start], text[routine.stop : module.stop]
-    whole = before + "\n".join(emit_code(code)).lstrip() + after
-    return within_limit(_renamed(whole, exchange)).strip("\n") + "\n"
+def emit_kernel_module(codes: tuple[KernelCode, ...], old: KernelNames, new: KernelNames) -> str:
+    """Return the module of the subroutines `codes` under new names.
+
+    Comments and strings keep the old ones.
+    """
+    place = codes[0].module.place
+    text, parts, start = place.source.text, [], place.start
+    for code in sorted(codes, key=lambda code: code.module.routine.start):
+        routine = code.module.routine
+        parts += [text[start : routine.start], "\n".join(emit_code(code)).lstrip()]
+        start = routine.stop
+    whole = "".join((*parts, text[start : place.stop]))
+    return within_limit(_renamed(whole, _exchange(old, new))).strip("\n") + "\n"
+
+
+def _exchange(old: KernelNames, new: KernelNames) -> Mapping[str, str]:
+    """Return the new names by the old ones in lower case."""
+    specifics = zip(old.specifics, new.specifics, strict=True)
+    pairs = (
+        *specifics,
+        (old.procedure, new.procedure),
+        (old.module, new.module),
+        (old.type, new.type),
+    )
+    return {before.lower(): after for before, after in pairs}
+
+
+def emit_interface(name: str, specifics: Iterable[str]) -> list[str]:
+    """Return the lines of the interface `name` of a module over subroutines of that module."""
+    inside = wrapped(f"module procedure {', '.join(specifics)}", 2 * _STEP)
+    indent = " " * _STEP
+    return [f"{indent}interface {name}", *inside, f"{indent}end interface {name}"]
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

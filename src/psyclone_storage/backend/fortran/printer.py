@@ -8,6 +8,7 @@ alone: no date, no path, so that equal programs give equal files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
@@ -38,11 +39,19 @@ from psyclone_storage.ir.unit import (
 _STEP = 2
 
 
-def emit_unit(unit: Unit, procedures: Iterable[Iterable[str]] = ()) -> str:
-    """Return the text of a module, ending in a newline.
+@dataclass(frozen=True, slots=True)
+class Guests:
+    """What a module holds besides its own, all of it private: lines that are printed already.
 
-    `procedures` are the lines of further ones, which are private.
+    `specified` go into its specification part, `procedures` behind its own procedures.
     """
+
+    specified: tuple[tuple[str, ...], ...] = ()
+    procedures: tuple[tuple[str, ...], ...] = ()
+
+
+def emit_unit(unit: Unit, guests: Guests = Guests()) -> str:
+    """Return the text of a module, ending in a newline."""
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")
     for use in unit.uses:
@@ -50,10 +59,12 @@ def emit_unit(unit: Unit, procedures: Iterable[Iterable[str]] = ()) -> str:
     lines += ["", "  implicit none", "", "  private"]
     for routine in unit.routines:
         lines += wrapped(f"public :: {routine.name}", _STEP)
+    for specified in guests.specified:
+        lines += ["", *specified]
     lines += ["", "contains"]
     for routine in unit.routines:
         lines += ["", *_routine(routine)]
-    for procedure in procedures:
+    for procedure in guests.procedures:
         lines += ["", *procedure]
     lines += ["", f"end module {unit.name}"]
     return "\n".join(lines) + "\n"
@@ -83,6 +94,7 @@ def _routine(routine: Routine) -> Iterator[str]:
     for alike in _grouped(routine.variables):
         entities = ", ".join(map(_entity, alike))
         yield from wrapped(_declaration(alike[0], entities), 2 * _STEP)
+    yield from emit_lines(routine.directives, 2 * _STEP)
     yield ""
     yield from emit_lines(routine.body, 2 * _STEP)
     yield f"  end subroutine {routine.name}"

@@ -29,6 +29,7 @@ from psyclone_storage.backend.gocean.device import (
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.workspace import Workspace
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name
@@ -194,8 +195,9 @@ def _body(context: Context, loop: Loop) -> tuple[Line, ...]:
 
 def _call(context: Context, call: KernelCall) -> tuple[Line, ...]:
     args = tuple(_actual(context, call, dummy) for dummy in call.dummies)
-    if call.code is not None and call.code.in_place:
-        return in_place_lines(call.code, args, context.work)
+    match call.codes:
+        case (KernelCode(in_place=True) as code,):
+            return in_place_lines(code, args, context.work)
     procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
     return (Call(Name(procedure), args),)
 

@@ -29,7 +29,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.scratch import Scratch, loops_over, nothing_to_do
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -56,6 +56,12 @@ def may_be_loops(line: Assign, code: KernelCode) -> Reasons:
     if problems := tuple(_not_told(line, code)):
         return problems
     return tuple(_reads_late(line, code))
+
+
+def _check_loops(code: KernelCode) -> Reasons:
+    if not any(array_assignments(code)):
+        return (nothing_to_do(code, "assigns to no array as a whole"),)
+    return check_assignments(code)
 
 
 def with_loops(code: KernelCode) -> KernelCode:
@@ -203,6 +209,12 @@ def with_ranges(code: KernelCode) -> KernelCode:
     return replace(code, body=rewritten(code.body, lambda line: (_ranged_line(line, code),)))
 
 
+def _check_ranges(code: KernelCode) -> Reasons:
+    if with_ranges(code).body == code.body:
+        return (nothing_to_do(code, "assigns no array by its name alone"),)
+    return ()
+
+
 def _ranged_line(line: Line, code: KernelCode) -> Line:
     if not isinstance(line, Assign):
         return line
@@ -256,17 +268,12 @@ class ArraysToLoops:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the loops."""
-        if problems := check_call(schedule, self.call):
-            return problems
-        code = code_of(schedule, self.call)
-        if not any(array_assignments(code)):
-            return (nothing_to_do(code, "assigns to no array as a whole"),)
-        return check_assignments(code)
+        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_loops)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        return with_code(schedule, self.call, with_loops(code_of(schedule, self.call)))
+        return with_each(schedule, self.call, with_loops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,14 +302,9 @@ class ArraysToRanges:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the ranges."""
-        if problems := check_call(schedule, self.call):
-            return problems
-        code = code_of(schedule, self.call)
-        if with_ranges(code).body == code.body:
-            return (nothing_to_do(code, "assigns no array by its name alone"),)
-        return ()
+        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_ranges)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        return with_code(schedule, self.call, with_ranges(code_of(schedule, self.call)))
+        return with_each(schedule, self.call, with_ranges)

@@ -14,7 +14,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.unit import Branch, Declare, If
 from psyclone_storage.ir.walk import find, path_to, replaced
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls
+from psyclone_storage.transform.kernel.code import check_call, coded_calls
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
 from psyclone_storage.transform.step import Place, Reasons, place_of
 
@@ -58,10 +58,11 @@ class MoveBoundsInside:
         """Return all reasons against bounds inside of the kernel."""
         if problems := check_call(schedule, self.call):
             return problems
-        call, code = find(schedule, self.call), code_of(schedule, self.call)
+        call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
         return tuple(
             Diagnostic("T068", f"The bounds of '{code.name}' stay outside: {text}.", place_of(call))
+            for code in call.codes
             for text in _reasons(schedule, call, code)
         )
 
@@ -74,8 +75,8 @@ class MoveBoundsInside:
         dummies = tuple(
             Dummy(role, name, INTEGER, "in", arg=loop.bounds_from) for role, name, *_ in _BOUNDS
         )
-        code = with_bounds_inside(code_of(schedule, self.call))
-        changed = replace(call, code=code, dummies=(*call.dummies, *dummies))
+        codes = tuple(map(with_bounds_inside, call.codes))
+        changed = replace(call, codes=codes, dummies=(*call.dummies, *dummies))
         return replaced(schedule, self.call, changed)
 
 

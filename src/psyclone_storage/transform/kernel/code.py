@@ -3,16 +3,18 @@
 A step that changes the code of a kernel makes a kernel of its own for one call: the author's module
 is copied with the changed subroutine in it, or the subroutine goes into the PSy layer. So a
 kernel that keeps a state in its module is left alone: a copy would have a state of its own.
+
+A kernel whose name is that of an interface has several subroutines, of which the compiler
+chooses one by the types of the arguments. A step changes all of them or none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.rewrite import walk_lines
@@ -38,8 +40,8 @@ def coded_calls(schedule: Schedule) -> Iterator[Place]:
 def check_call(schedule: Schedule, uid: str) -> Reasons:
     """Return why the code of `uid` cannot be changed.
 
-    There is no such call (T003, T004), it is a built-in (T050), several subroutines may be called
-    (T051), or the subroutine uses variables of its module (T053).
+    There is no such call (T003, T004), it is a built-in (T050), or a subroutine uses variables of
+    its module (T053).
     """
     if problems := missing(schedule, uid):
         return problems
@@ -49,18 +51,14 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
     kernel, place = call.kernel, place_of(call)
     if kernel.is_builtin:
         return (Diagnostic("T050", f"'{kernel.name}' is a built-in, which has no code.", place),)
-    if len(kernel.implementations) > 1:
-        message = f"'{kernel.name}' stands for {listed(kernel.implementations, 'and')}."
-        hint = "The types of the arguments decide; only a kernel with one subroutine is changed."
-        return (Diagnostic("T051", message, place, hint=hint),)
-    code = code_of(schedule, uid)
     return tuple(
         Diagnostic(
             "T053",
-            f"'{kernel.procedure}' uses '{name}', a variable of its module '{kernel.module}', of"
+            f"'{code.name}' uses '{name}', a variable of its module '{kernel.module}', of"
             " which a changed kernel would have a copy of its own.",
             place_of_name(code, name),
         )
+        for code in codes_of(schedule, uid)
         for name in own_variables(code)
     )
 
@@ -72,7 +70,7 @@ def check_called(schedule: Schedule, uid: str) -> Reasons:
     """
     if problems := check_call(schedule, uid):
         return problems
-    code = code_of(schedule, uid)
+    code = codes_of(schedule, uid)[0]
     if not code.in_place:
         return ()
     message = f"'{code.name}' is not called: its statements stand in the place of '{uid}'."
@@ -86,19 +84,40 @@ def place_in_algorithm(schedule: Schedule, uid: str) -> Span | None:
     return None if call is None else place_of(call)
 
 
-def code_of(schedule: Schedule, uid: str) -> KernelCode:
-    """Return the code of the call `uid`, which the workbench has put there."""
+def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
+    """Return the subroutines of the call `uid`, which the workbench has put there."""
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
-    assert call.code is not None
-    return call.code
+    assert call.codes
+    return call.codes
 
 
-def with_code(schedule: Schedule, uid: str, code: KernelCode) -> Schedule:
-    """Return `schedule` with `code` called by `uid` instead of what it called."""
+def check_each(
+    schedule: Schedule, uid: str, check: Callable[[KernelCode], Iterable[Diagnostic]]
+) -> Reasons:
+    """Return what `check` has against a subroutine of `uid`; each reason names it if need be."""
+    codes = codes_of(schedule, uid)
+    if len(codes) == 1:
+        return tuple(check(codes[0]))
+    return tuple(_naming(code, reason) for code in codes for reason in check(code))
+
+
+def _naming(code: KernelCode, reason: Diagnostic) -> Diagnostic:
+    if f"'{code.name}'" in reason.message:
+        return reason
+    return replace(reason, message=f"In '{code.name}': {reason.message}")
+
+
+def with_each(schedule: Schedule, uid: str, change: Callable[[KernelCode], KernelCode]) -> Schedule:
+    """Return `schedule` with each subroutine of `uid` as `change` makes it."""
+    return with_codes(schedule, uid, tuple(map(change, codes_of(schedule, uid))))
+
+
+def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> Schedule:
+    """Return `schedule` with `codes` called by `uid` instead of what it called."""
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
-    return replaced(schedule, uid, replace(call, code=code))
+    return replaced(schedule, uid, replace(call, codes=codes))
 
 
 def check_understood(code: KernelCode, what: str) -> Reasons:

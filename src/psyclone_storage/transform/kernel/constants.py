@@ -20,7 +20,12 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import find
-from psyclone_storage.transform.kernel.code import check_called, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import (
+    check_called,
+    check_each,
+    coded_calls,
+    with_each,
+)
 from psyclone_storage.transform.kernel.scopes import used_names
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -76,25 +81,16 @@ class SetKernelConstants:
         """Return all reasons against the constants."""
         if problems := self._check_options() or check_called(schedule, self.call):
             return problems
-        code, values = code_of(schedule, self.call), self._values(schedule)
-        if not values:
-            message = f"'{code.name}' has no argument that would be constant."
-            return (Diagnostic("T058", message, code.module.routine),)
-        return tuple(
-            Diagnostic(
-                "T058",
-                f"The declaration of '{name}' in '{code.name}' is not understood.",
-                code.module.routine,
-            )
-            for name in values
-            if code.declared(name) is None
-        )
+        dummies = _dummies(schedule, self.call)
+        return check_each(schedule, self.call, lambda code: self._reasons(code, dummies))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the constants in the kernel."""
         raise_if_any(self.check(schedule, rules))
-        code = code_of(schedule, self.call)
-        return with_code(schedule, self.call, _with_constants(code, self._values(schedule)))
+        dummies = _dummies(schedule, self.call)
+        return with_each(
+            schedule, self.call, lambda code: _with_constants(code, self._values(code, dummies))
+        )
 
     def _orders(self) -> tuple[int, int]:
         """Return the orders in the horizontal and in the vertical."""
@@ -119,14 +115,20 @@ class SetKernelConstants:
             problems.append("Neither the number of layers nor the order of the elements is given.")
         return tuple(Diagnostic("T057", problem) for problem in problems)
 
-    def _values(self, schedule: Schedule) -> Mapping[str, int]:
-        """Return the value of each argument that becomes a constant, by its name in the kernel."""
-        call = find(schedule, self.call)
-        assert isinstance(call, KernelCall)
-        names = code_of(schedule, self.call).dummies
-        values = {
-            name: self._value(dummy) for name, dummy in zip(names, call.dummies, strict=False)
-        }
+    def _reasons(self, code: KernelCode, dummies: tuple[Dummy, ...]) -> Iterator[Diagnostic]:
+        values = self._values(code, dummies)
+        if not values:
+            message = f"'{code.name}' has no argument that would be constant."
+            yield Diagnostic("T058", message, code.module.routine)
+        for name in values:
+            if code.declared(name) is None:
+                message = f"The declaration of '{name}' in '{code.name}' is not understood."
+                yield Diagnostic("T058", message, code.module.routine)
+
+    def _values(self, code: KernelCode, dummies: tuple[Dummy, ...]) -> Mapping[str, int]:
+        """Return the value of each argument that becomes a constant, by its name in `code`."""
+        pairs = zip(code.dummies, dummies, strict=False)
+        values = {name: self._value(dummy) for name, dummy in pairs}
         return {name: value for name, value in values.items() if value is not None}
 
     def _value(self, dummy: Dummy) -> int | None:
@@ -143,6 +145,12 @@ class SetKernelConstants:
             case Role.NPOINTS_Z if self.quadrature:
                 return vertical + 3
         return None
+
+
+def _dummies(schedule: Schedule, uid: str) -> tuple[Dummy, ...]:
+    call = find(schedule, uid)
+    assert isinstance(call, KernelCall)
+    return call.dummies
 
 
 def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:

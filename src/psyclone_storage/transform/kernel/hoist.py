@@ -17,7 +17,7 @@ from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch, nothing_to_do
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -49,17 +49,12 @@ class HoistAssignments:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against moving assignments."""
-        if problems := check_call(schedule, self.call):
-            return problems
-        code = code_of(schedule, self.call)
-        if with_hoisted(code) == code:
-            return (nothing_to_do(code, "has no assignment that could leave its loop"),)
-        return ()
+        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_hoisted)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        return with_code(schedule, self.call, with_hoisted(code_of(schedule, self.call)))
+        return with_each(schedule, self.call, with_hoisted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +80,21 @@ class HoistBounds:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against new variables."""
-        if problems := check_call(schedule, self.call):
-            return problems
-        code = code_of(schedule, self.call)
-        if with_plain_bounds(code) == code:
-            return (nothing_to_do(code, "has no loop whose bounds are computed"),)
-        return ()
+        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_bounds)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        return with_code(schedule, self.call, with_plain_bounds(code_of(schedule, self.call)))
+        return with_each(schedule, self.call, with_plain_bounds)
 
 
 # ---------------------------------------------------------------------------- assignments
+
+
+def _check_hoisted(code: KernelCode) -> Reasons:
+    if with_hoisted(code) == code:
+        return (nothing_to_do(code, "has no assignment that could leave its loop"),)
+    return ()
 
 
 def with_hoisted(code: KernelCode) -> KernelCode:
@@ -153,6 +149,12 @@ def _may_share(name: str, code: KernelCode) -> bool:
 
 
 # ---------------------------------------------------------------------------- bounds
+
+
+def _check_bounds(code: KernelCode) -> Reasons:
+    if with_plain_bounds(code) == code:
+        return (nothing_to_do(code, "has no loop whose bounds are computed"),)
+    return ()
 
 
 def with_plain_bounds(code: KernelCode) -> KernelCode:

@@ -28,10 +28,10 @@ from psyclone_storage.ir.unit import Blank, Comment, Declare, Imported, Line, Op
 from psyclone_storage.ir.walk import find, kernel_calls
 from psyclone_storage.transform.kernel.code import (
     check_call,
-    code_of,
     coded_calls,
+    codes_of,
     not_understood,
-    with_code,
+    with_each,
 )
 from psyclone_storage.transform.kernel.scopes import local_names, surroundings, used_kinds
 from psyclone_storage.transform.step import Place, Reasons, place_of
@@ -51,9 +51,11 @@ class InlineCall:
     the kernel declares and imports stands in a block of its own around its statements, so that
     each iteration and each thread has its own. This is the last step for a kernel.
 
-    Refused if a statement is not understood that uses anything of the kernel's own, or that jumps;
-    if the kernel returns early, keeps values from call to call, allocates or points; if it needs
-    more of its module than constants; or if its dummies are not of the shape that is passed.
+    Refused if the kernel has several subroutines: which of them is meant depends on the sizes of
+    kinds, which only the compiler of the program knows. Refused if a statement is not understood
+    that uses anything of the kernel's own, or that jumps; if the kernel returns early, keeps values
+    from call to call, allocates or points; if it needs more of its module than constants; or if its
+    dummies are not of the shape that is passed.
 
     before: do i ... call k_code(i, j, u_fld%data, dt)
     after:  do i ... u_fld%data(i, j) = u_fld%data(i, j) + dt
@@ -76,8 +78,11 @@ class InlineCall:
         """Return all reasons against taking the statements for the call."""
         if problems := check_call(schedule, self.call):
             return problems
-        call, code = find(schedule, self.call), code_of(schedule, self.call)
+        call, codes = find(schedule, self.call), codes_of(schedule, self.call)
         assert isinstance(call, KernelCall)
+        if len(codes) > 1:
+            return (_ambiguous(call, codes),)
+        (code,) = codes
         if code.in_place:
             return (Diagnostic("T065", f"The statements of '{self.call}' are in place already."),)
         jumps = tuple(_opaque_reasons(code))
@@ -94,7 +99,7 @@ class InlineCall:
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements in the place of the call."""
         raise_if_any(self.check(schedule, rules))
-        return with_code(schedule, self.call, _self_contained(code_of(schedule, self.call)))
+        return with_each(schedule, self.call, _self_contained)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,13 @@ class InlinePointCall(InlineCall):
 
 
 # ---------------------------------------------------------------------------- reasons
+
+
+def _ambiguous(call: KernelCall, codes: tuple[KernelCode, ...]) -> Diagnostic:
+    names = listed([code.name for code in codes], "and")
+    message = f"'{call.kernel.name}' stands for {names}: the kinds of the arguments decide."
+    hint = "'inline-kernel-module' takes all of them into the PSy layer."
+    return Diagnostic("T051", message, place_of(call), hint=hint)
 
 
 def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:

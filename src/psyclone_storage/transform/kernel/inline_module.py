@@ -15,10 +15,10 @@ from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Opaque, Use
 from psyclone_storage.transform.kernel.code import (
     check_called,
-    code_of,
+    check_each,
     coded_calls,
     place_of_name,
-    with_code,
+    with_each,
 )
 from psyclone_storage.transform.kernel.scopes import surroundings
 from psyclone_storage.transform.step import Place, Reasons
@@ -55,26 +55,26 @@ class InlineKernelModule:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the subroutine out of its module."""
-        if problems := check_called(schedule, self.call):
-            return problems
-        code = code_of(schedule, self.call)
-        if code.inlined:
-            return (Diagnostic("T054", f"'{code.name}' is in the PSy layer already."),)
-        around = surroundings(code)
-        reasons = []
-        for names, what in ((around.procedures, "calls"), (around.others, "uses")):
-            if names:
-                message = (
-                    f"'{code.name}' {what} {listed(sorted(names), 'and')} of its module"
-                    f" '{code.module.name}', which would not come along."
-                )
-                reasons.append(Diagnostic("T056", message, place_of_name(code, min(names))))
-        return tuple(reasons)
+        return check_called(schedule, self.call) or check_each(schedule, self.call, _reasons)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the subroutine in the PSy layer."""
         raise_if_any(self.check(schedule, rules))
-        return with_code(schedule, self.call, _on_its_own(code_of(schedule, self.call)))
+        return with_each(schedule, self.call, _on_its_own)
+
+
+def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
+    if code.inlined:
+        yield Diagnostic("T054", f"'{code.name}' is in the PSy layer already.")
+        return
+    around = surroundings(code)
+    for names, what in ((around.procedures, "calls"), (around.others, "uses")):
+        if names:
+            message = (
+                f"'{code.name}' {what} {listed(sorted(names), 'and')} of its module"
+                f" '{code.module.name}', which would not come along."
+            )
+            yield Diagnostic("T056", message, place_of_name(code, min(names)))
 
 
 def _on_its_own(code: KernelCode) -> KernelCode:

@@ -26,7 +26,7 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Call, Do, If, Line
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
     Site,
@@ -241,18 +241,17 @@ class IntrinsicsToCode:
             message = f"'{unknown[0]}' cannot be written out."
             hint = f"There are {listed(sorted(FUNCTIONS), 'and')}."
             return (Diagnostic("T041", message, hint=hint),)
-        if problems := check_call(schedule, self.call):
-            return problems
-        code = code_of(schedule, self.call)
-        if not any(calls_of(code, self._wanted)):
-            return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)
-        return written_out(code, self._wanted)[1]
+        return check_call(schedule, self.call) or check_each(schedule, self.call, self._reasons)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        changed, _ = written_out(code_of(schedule, self.call), self._wanted)
-        return with_code(schedule, self.call, changed)
+        return with_each(schedule, self.call, lambda code: written_out(code, self._wanted)[0])
+
+    def _reasons(self, code: KernelCode) -> Reasons:
+        if not any(calls_of(code, self._wanted)):
+            return (nothing_to_do(code, f"calls no {listed(sorted(self._wanted))}"),)
+        return written_out(code, self._wanted)[1]
 
     @property
     def _wanted(self) -> frozenset[str]:

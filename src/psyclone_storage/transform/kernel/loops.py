@@ -6,7 +6,7 @@ values is for `analysis.nests` to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ from psyclone_storage.ir.rewrite import blocks_of, everywhere, names_in, substit
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Blank, Branch, Comment, Do, If, Line, ScopedBlock
-from psyclone_storage.transform.kernel.code import check_call, code_of, coded_calls, with_code
+from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -53,16 +53,12 @@ class SwapInKernel:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against another order."""
-        if problems := no_such_loop(schedule, self.call, self.loop):
-            return problems
-        code = code_of(schedule, self.call)
-        return may_swap(loops_of(code)[self.loop - 1], code)
+        return check_loop(schedule, self.call, self.loop, may_swap)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        code = code_of(schedule, self.call)
-        return with_code(schedule, self.call, with_swapped(code, self.loop))
+        return with_each(schedule, self.call, lambda code: with_swapped(code, self.loop))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +88,12 @@ class ChunkInKernel:
         """Return all reasons against chunks."""
         if self.size < 1:
             return (_no_size(self.size),)
-        if problems := no_such_loop(schedule, self.call, self.loop):
-            return problems
-        code = code_of(schedule, self.call)
-        return tuple(may_chunk(loops_of(code)[self.loop - 1], code))
+        return check_loop(schedule, self.call, self.loop, may_chunk)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        code = code_of(schedule, self.call)
-        return with_code(schedule, self.call, with_chunks(code, self.loop, self.size))
+        return with_each(schedule, self.call, lambda code: with_chunks(code, self.loop, self.size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +125,12 @@ class TileInKernel:
         """Return all reasons against tiles."""
         if self.size < 1:
             return (_no_size(self.size),)
-        if problems := no_such_loop(schedule, self.call, self.loop):
-            return problems
-        code = code_of(schedule, self.call)
-        outer = loops_of(code)[self.loop - 1]
-        inner = inner_loop(outer)
-        chunks = () if inner is None else (*may_chunk(outer, code), *may_chunk(inner, code))
-        return tuple(dict.fromkeys((*may_swap(outer, code), *chunks)))
+        return check_loop(schedule, self.call, self.loop, may_tile)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        code = code_of(schedule, self.call)
-        return with_code(schedule, self.call, with_tiles(code, self.loop, self.size))
+        return with_each(schedule, self.call, lambda code: with_tiles(code, self.loop, self.size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,25 +159,12 @@ class FuseInKernel:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against one loop."""
-        if problems := no_such_loop(schedule, self.call, self.loop):
-            return problems
-        code = code_of(schedule, self.call)
-        first = loops_of(code)[self.loop - 1]
-        second = following_loop(code, first)
-        if second is None or not _same_bounds(first, second):
-            message = f"No loop with the same bounds follows the one over '{first.variable}'."
-            return (Diagnostic("T063", message),)
-        late = counters_after_loops(code) & {first.variable.lower(), second.variable.lower()}
-        if late:
-            message = f"The value of '{min(late)}' is used after its loop."
-            return (Diagnostic("T063", message),)
-        return may_fuse_loops(first, _counting(second, first.variable), code)
+        return check_loop(schedule, self.call, self.loop, may_fuse_following)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
         raise_if_any(self.check(schedule, rules))
-        code = code_of(schedule, self.call)
-        return with_code(schedule, self.call, with_fused(code, self.loop))
+        return with_each(schedule, self.call, lambda code: with_fused(code, self.loop))
 
 
 # ---------------------------------------------------------------------------- finding
@@ -203,16 +175,25 @@ def loops_of(code: KernelCode) -> tuple[Do, ...]:
     return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))
 
 
-def no_such_loop(schedule: Schedule, uid: str, number: int) -> Reasons:
-    """Return why the kernel that `uid` calls has no loop `number` to change (T064)."""
-    if problems := check_call(schedule, uid):
-        return problems
-    code = code_of(schedule, uid)
-    count = len(loops_of(code))
-    if 1 <= number <= count:
-        return ()
-    message = f"'{code.name}' has no loop {number}: it has {count}."
-    return (Diagnostic("T064", message),)
+def check_loop(
+    schedule: Schedule,
+    uid: str,
+    number: int,
+    check: Callable[[Do, KernelCode], Iterable[Diagnostic]],
+) -> Reasons:
+    """Return what `check` has against loop `number` of the kernel that `uid` calls.
+
+    There may be no such loop (T064).
+    """
+
+    def reasons(code: KernelCode) -> Iterable[Diagnostic]:
+        loops = loops_of(code)
+        if 1 <= number <= len(loops):
+            return check(loops[number - 1], code)
+        message = f"'{code.name}' has no loop {number}: it has {len(loops)}."
+        return (Diagnostic("T064", message),)
+
+    return check_call(schedule, uid) or check_each(schedule, uid, reasons)
 
 
 def following_loop(code: KernelCode, loop: Do) -> Do | None:
@@ -239,6 +220,26 @@ def may_chunk(loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
         yield Diagnostic("T063", message)
     if loop.variable.lower() in counters_after_loops(code):
         yield Diagnostic("T063", f"The value of '{loop.variable}' is used after its loop.")
+
+
+def may_tile(outer: Do, code: KernelCode) -> Reasons:
+    """Return why `outer` and the loop inside of it cannot run in tiles (T052, T063)."""
+    inner = inner_loop(outer)
+    chunks = () if inner is None else (*may_chunk(outer, code), *may_chunk(inner, code))
+    return tuple(dict.fromkeys((*may_swap(outer, code), *chunks)))
+
+
+def may_fuse_following(first: Do, code: KernelCode) -> Reasons:
+    """Return why `first` and the loop behind it cannot become one (T052, T063)."""
+    second = following_loop(code, first)
+    if second is None or not _same_bounds(first, second):
+        message = f"No loop with the same bounds follows the one over '{first.variable}'."
+        return (Diagnostic("T063", message),)
+    late = counters_after_loops(code) & {first.variable.lower(), second.variable.lower()}
+    if late:
+        message = f"The value of '{min(late)}' is used after its loop."
+        return (Diagnostic("T063", message),)
+    return may_fuse_loops(first, _counting(second, first.variable), code)
 
 
 def _no_size(size: int) -> Diagnostic:

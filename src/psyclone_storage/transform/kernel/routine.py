@@ -21,12 +21,12 @@ from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Call, Directive
 from psyclone_storage.transform.kernel.code import (
     check_called,
-    code_of,
+    check_each,
     coded_calls,
     not_understood,
     opaque_lines,
     place_of_name,
-    with_code,
+    with_each,
 )
 from psyclone_storage.transform.kernel.scopes import (
     WORDS,
@@ -120,22 +120,25 @@ class DeclareTarget:
 
 
 def _with_directive(schedule: Schedule, uid: str, text: str) -> Schedule:
-    code = code_of(schedule, uid)
-    return with_code(schedule, uid, replace(code, directives=(*code.directives, Directive(text))))
+    new = Directive(text)
+    return with_each(schedule, uid, lambda code: replace(code, directives=(*code.directives, new)))
 
 
 def _check(schedule: Schedule, uid: str, directive: str, force: bool) -> Reasons:
     if problems := check_called(schedule, uid):
         return problems
-    code = code_of(schedule, uid)
+    return check_each(schedule, uid, lambda code: _reasons(code, directive, force))
+
+
+def _reasons(code: KernelCode, directive: str, force: bool) -> Iterator[Diagnostic]:
     if any(item.text.lower().startswith(directive) for item in code.directives):
-        return (Diagnostic("T054", f"'{code.name}' has the directive '{directive}' already."),)
-    opaque = tuple(
-        not_understood(code, line, "may leave the device")
-        for line in opaque_lines(code)
-        if line.names & _ON_THE_HOST
-    )
-    return opaque if force else (*opaque, *_on_the_host(code))
+        yield Diagnostic("T054", f"'{code.name}' has the directive '{directive}' already.")
+        return
+    for line in opaque_lines(code):
+        if line.names & _ON_THE_HOST:
+            yield not_understood(code, line, "may leave the device")
+    if not force:
+        yield from _on_the_host(code)
 
 
 def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:

@@ -21,9 +21,10 @@ class OneFile:
         self._source = SourceText("work_mod.f90", text)
         self.asked = 0
 
-    def code_of(self, kernel: Kernel) -> KernelCode:
+    def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         self.asked += 1
-        return read_code(self._source, "work_code")
+        names = kernel.implementations or ("work_code",)
+        return tuple(read_code(self._source, name) for name in names)
 
 
 def module(
@@ -53,7 +54,12 @@ def bench(text: str, *calls: KernelCall) -> Workbench:
 def printed(work: Workbench, step: Step, uid: str = "call1") -> list[str]:
     """Return the lines, without indentation, that `step` makes of the code of the call."""
     work.apply(step)
+    (code,) = codes(work, uid)
+    return [line.strip() for line in emit_code(code) if line.strip()]
+
+
+def codes(work: Workbench, uid: str = "call1") -> tuple[KernelCode, ...]:
+    """Return the subroutines that steps have made for the call."""
     call = work[uid]
     assert isinstance(call, KernelCall)
-    assert call.code is not None
-    return [line.strip() for line in emit_code(call.code) if line.strip()]
+    return call.codes

@@ -36,10 +36,9 @@ def inlined(text: str, *passed: str) -> list[str]:
     work.apply(STEP)
     node = work["call1"]
     assert isinstance(node, KernelCall)
-    assert node.code is not None
     place = Workspace(Imports(), (), lambda _: "kinds_mod")
     actual = tuple(map(read_expression, passed))
-    return [line.strip() for line in emit_lines(in_place_lines(node.code, actual, place), 0)]
+    return [line.strip() for line in emit_lines(in_place_lines(node.codes[0], actual, place), 0)]
 
 
 def test_dummies_become_what_is_passed() -> None:

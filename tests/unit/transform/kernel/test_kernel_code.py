@@ -9,17 +9,23 @@ import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Directive
-from psyclone_storage.transform.kernel.code import check_understood, code_of, with_code
+from psyclone_storage.transform.kernel.code import (
+    check_each,
+    check_understood,
+    codes_of,
+    with_codes,
+)
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.loops import SwapInKernel
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.step import Reasons, Step
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import RULES, cells, dofs, scalar, schedule
 from unit.transform.benches import refused
-from unit.transform.kernel.kernel_benches import OneFile, bench, module
+from unit.transform.kernel.kernel_benches import OneFile, bench, codes, module
 
 
 class Look:
@@ -31,48 +37,53 @@ class Look:
         return ("call1",)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        return check_understood(code_of(schedule, "call1"), "cannot be looked at")
+        return check_each(
+            schedule, "call1", lambda code: check_understood(code, "cannot be looked at")
+        )
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         return schedule
-
-
-def call_of(work: Workbench, uid: str = "call1") -> KernelCall:
-    call = work[uid]
-    assert isinstance(call, KernelCall)
-    return call
 
 
 def test_a_step_that_only_looks_leaves_no_code_behind() -> None:
     work = bench(module())
     before = work.schedule
     work.apply(Look())
-    assert call_of(work).code is None
+    assert codes(work) == ()
     assert work.schedule == before
 
 
 def test_code_that_was_changed_stays_and_is_what_the_next_step_sees() -> None:
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
-    changed = call_of(work).code
-    assert changed is not None
+    (changed,) = codes(work)
     assert changed.directives == (Directive("acc routine seq"),)
     work.apply(Look())
-    assert call_of(work).code is changed
+    assert codes(work)[0] is changed
 
 
 def test_undo_gives_back_the_kernel_of_its_author() -> None:
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
     work.undo()
-    assert call_of(work).code is None
+    assert codes(work) == ()
+
+
+def test_all_subroutines_of_a_kernel_are_changed() -> None:
+    other = "subroutine other_code(n, a)\ninteger :: n\nreal :: a(n)\na = 1.0\nend subroutine"
+    call = cells("u inc w0")
+    kernel = replace(call.kernel, implementations=("work_code", "other_code"))
+    work = bench(module(below=other), replace(call, kernel=kernel))
+    work.apply(MakeAccRoutine("call1"))
+    assert [code.name for code in codes(work)] == ["work_code", "other_code"]
+    assert all(code.directives == (Directive("acc routine seq"),) for code in codes(work))
 
 
 def test_the_other_calls_of_a_kernel_stay_as_they_are() -> None:
     work = bench(module(), cells("u inc w0"), cells("v inc w0"))
     work.apply(MakeAccRoutine("call2"))
-    assert call_of(work, "call1").code is None
-    assert call_of(work, "call2").code is not None
+    assert codes(work, "call1") == ()
+    assert len(codes(work, "call2")) == 1
 
 
 def test_no_kernel_is_read_unless_a_step_asks() -> None:
@@ -113,11 +124,18 @@ class TestRefused:
         work = bench(module(), dofs("u read w3", scalar("x")))
         assert refused(work, MakeAccRoutine("call1")) == ["T050"]
 
-    def test_a_generic_interface(self) -> None:
+    def test_a_kernel_of_several_subroutines_if_one_of_them_cannot_be_changed(self) -> None:
+        other = "subroutine other_code(n, a)\ninteger :: n\nreal :: a(n)\ndo while (n > 1)\nend do"
+        text = module(below=f"{other}\nend subroutine")
         call = cells("u inc w0")
-        kernel = replace(call.kernel, implementations=("a_code", "b_code"))
-        work = bench(module(), replace(call, kernel=kernel))
-        assert refused(work, MakeAccRoutine("call1")) == ["T051"]
+        kernel = replace(call.kernel, implementations=("work_code", "other_code"))
+        work = bench(text, replace(call, kernel=kernel))
+        (reason,) = work.check(Look())
+        assert reason.code == "T052"
+        assert reason.message.startswith("'other_code'")
+        (reason, again) = work.check(SwapInKernel("call1"))
+        assert "'work_code'" in reason.message
+        assert "'other_code'" in again.message
 
     def test_a_kernel_with_a_state(self) -> None:
         work = bench(module("a(1) = count", above="integer :: count = 0"))
@@ -141,9 +159,9 @@ class TestRefused:
 def test_code_is_replaced_at_one_call() -> None:
     work = bench(module(), cells("u inc w0"), cells("v inc w0"))
     work.apply(MakeAccRoutine("call1"))
-    code = code_of(work.schedule, "call1")
-    changed = with_code(work.schedule, "call2", code)
-    assert code_of(changed, "call2") is code
+    given = codes(work)
+    changed = with_codes(work.schedule, "call2", given)
+    assert codes_of(changed, "call2") is given
 
 
 @pytest.mark.parametrize(
@@ -158,6 +176,6 @@ def test_code_is_replaced_at_one_call() -> None:
 def test_a_subroutine_that_is_not_called_any_more_is_not_changed(step: Step) -> None:
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
-    placed = replace(code_of(work.schedule, "call1"), in_place=True)
-    inlined = Workbench(with_code(work.schedule, "call1", placed), RULES)
+    placed = replace(codes(work)[0], in_place=True)
+    inlined = Workbench(with_codes(work.schedule, "call1", (placed,)), RULES)
     assert refused(inlined, step) == ["T054"]
