@@ -84,6 +84,7 @@ contains
     call new_field(work%residual, velocities)
     call new_field(work%direction, velocities)
     call new_field(work%image, velocities)
+    call new_field(work%thrust, velocities)
     call new_field(work%outflow, heights)
     call new_field(height, heights)
     call place_hill()

@@ -42,6 +42,7 @@ module exact_sum_mod
     procedure, public :: add_values
     procedure, public :: add_products
     procedure, public :: get_sum
+    procedure, public :: get_sum_of_rank
     procedure, private :: pass_carries
     procedure, private :: rounded
     procedure, private :: add_sum
@@ -161,6 +162,22 @@ contains
     call whole%pass_carries()
     total = whole%rounded()
   end function get_sum
+
+  !> Return the sum of what this rank has added, rounded to nearest.
+  pure function get_sum_of_rank(self) result(total)
+    class(exact_sum_type), intent(in) :: self
+    real(real64) :: total
+
+    type(exact_sum_type) :: part
+
+    if (self%specials > 0) then
+      total = self%special
+      return
+    end if
+    part%digits = self%digits
+    call part%pass_carries()
+    total = part%rounded()
+  end function get_sum_of_rank
 
   !> Return the sum, whose carries have been passed on, rounded to nearest, ties to even.
   pure function rounded(self) result(answer)

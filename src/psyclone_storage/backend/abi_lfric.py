@@ -121,6 +121,10 @@ REDUCTION_TYPES: Mapping[str, DerivedType] = {
 }
 """The objects that reduce a value over all ranks, by the kind of the value."""
 
+EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
+"""Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
+EXACT_KIND = "real64"
+
 MESH = DerivedType("mesh_type", Module.MESH)
 MESH_MAP = DerivedType("mesh_map_type", Module.MESH_MAP)
 STENCIL_MAP = DerivedType("stencil_dofmap_type", Module.STENCIL)
@@ -256,6 +260,14 @@ class Scalar(StrEnum):
     MAX = "get_max"
 
 
+class ExactSum(StrEnum):
+    """Type-bound procedures of exact sums."""
+
+    ADD = "add"
+    SUM = "get_sum"
+    SUM_OF_RANK = "get_sum_of_rank"
+
+
 class Log(StrEnum):
     """Names of the logging module."""
 
@@ -324,7 +336,7 @@ RESERVED = frozenset(
           for table in (FIELD_TYPES, OPERATOR_TYPES, COLUMNWISE_TYPES, QUADRATURE_TYPES)
           for item in table.values()
           for name in (item.name, item.proxy, item.module)),
-        *(item.name for item in REDUCTION_TYPES.values()),
+        *(item.name for item in (*REDUCTION_TYPES.values(), EXACT_SUM)),
     )
 )  # fmt: skip
 """Names that no variable of generated code may take, because they are or may be imported."""

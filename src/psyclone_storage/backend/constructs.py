@@ -46,6 +46,7 @@ class DeviceItem:
 class Inside:
     """What is inside of a construct: its lines, the scalars reduced, what a device has to have.
 
+    `reductions` are the variables that a clause has to combine, each with its operation.
     `own` are variables that each thread needs for itself besides those that the lines assign.
     """
 
@@ -105,7 +106,7 @@ def _data_clauses(construct: Construct, inside: Inside) -> Iterator[str]:
         names = [name for name in dict.fromkeys(assigned(inside.lines)) if name not in scalars]
         if own := ", ".join((*names, *inside.own)):
             yield f"private({own})"
-    if kind.shares_work and not construct.reproducible and not sequential:
+    if kind.shares_work and not sequential:
         yield from _reduction_clauses(scalars)
     if scalars and kind.on_device:
         moved = ", ".join(scalars)

@@ -87,7 +87,8 @@ def _lower_invoke(
     lowering.finish()
     heading = Comment(_heading(schedule))
     lines = (*work.set_up(), heading, *body, *work.tear_down())
-    return Routine(schedule.name, dummies, work.declarations(), lines)
+    declarations, directives = work.declarations(), work.directives()
+    return Routine(schedule.name, dummies, declarations, lines, directives=directives)
 
 
 def _heading(schedule: Schedule) -> str:

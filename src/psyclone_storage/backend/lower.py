@@ -22,11 +22,12 @@ from psyclone_storage.backend.lfric.bounds import (
     loop_bounds,
 )
 from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
-from psyclone_storage.backend.lfric.constructs import construct_lines, with_partial_sums
+from psyclone_storage.backend.lfric.constructs import construct_lines, reduced, with_partial_sums
 from psyclone_storage.backend.lfric.context import Context, whole
 from psyclone_storage.backend.lfric.device import enter_data_lines, update_lines
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
-from psyclone_storage.backend.lfric.formulas import formula_line, written_argument
+from psyclone_storage.backend.lfric.exact_sums import ended, is_exact
+from psyclone_storage.backend.lfric.formulas import formula_line
 from psyclone_storage.backend.lfric.halos import (
     exchange_lines,
     mark_lines,
@@ -66,6 +67,7 @@ class LoweringOptions:
 
     checks: CheckLevel = CheckLevel.NONE
     comment: str = ""
+    exact_sums: bool = False
 
 
 _PLAIN = LoweringOptions()
@@ -74,12 +76,14 @@ _PLAIN = LoweringOptions()
 def lower_program(program: Program, options: LoweringOptions = _PLAIN) -> Unit:
     """Return the module of a program's routines, which call LFRic's infrastructure.
 
-    Raises `CompileError` G001 if the infrastructure cannot reduce values of a kind.
+    Raises `CompileError` G001 if the infrastructure cannot reduce values of a kind, and G002 if a
+    device should sum exactly.
     """
 
     def begin(schedule: Schedule, work: Workspace) -> _Lowering:
         several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
-        return _Lowering(Context(schedule, work, several), options.checks)
+        context = Context(schedule, work, several, exact_sums=options.exact_sums)
+        return _Lowering(context, options.checks)
 
     infrastructure = Infrastructure(abi.RESERVED, _home_of_kind, begin)
     return lower_routines(program, infrastructure, options.comment)
@@ -116,7 +120,11 @@ def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that stands directly in the schedule."""
     match statement:
         case Loop() | Construct():
-            return (*_reduction_starts(context, statement), *_nested(context, statement))
+            return (
+                *_reduction_starts(context, statement),
+                *_nested(context, statement),
+                *_reduction_ends(context, statement),
+            )
         case HaloExchange():
             return exchange_lines(context, statement)
         case MarkHalo():
@@ -134,11 +142,15 @@ def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
 
 
 def _reduction_starts(context: Context, block: Loop | Construct) -> Iterator[Assign]:
-    for call in kernel_calls(block):
-        formula = call.kernel.formula
-        if formula is not None and formula.reduction is not None:
-            written = context.datum(call, written_argument(call))
-            yield reduction_start(context, written, formula.reduction)
+    for datum, operation in reduced(context, block):
+        yield reduction_start(context, datum, operation)
+
+
+def _reduction_ends(context: Context, block: Loop | Construct) -> Iterator[Assign]:
+    """Yield the end of each exact sum that no reduction over ranks will end."""
+    for datum, operation in reduced(context, block):
+        if not context.schedule.distributed and is_exact(context, datum, operation):
+            yield ended(context, datum)
 
 
 def _loop(context: Context, loop: Loop) -> tuple[Line, ...]:

@@ -23,6 +23,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Deallocate,
     Declare,
+    Directive,
     Imported,
     Line,
     PointerAssign,
@@ -112,6 +113,7 @@ class Workspace:
         self._lines: dict[Section, list[Line]] = {section: [] for section in Section}
         self._allocated: list[Expr] = []
         self._endings: list[Line] = []
+        self._directives: dict[Directive, None] = {}
 
     # ------------------------------------------------------------------ asking
 
@@ -162,6 +164,10 @@ class Workspace:
         """Put statements at the end of the routine, before arrays are deallocated."""
         self._endings += lines
 
+    def specify(self, directive: Directive) -> None:
+        """Put a directive, once, behind the declarations of the routine."""
+        self._directives[directive] = None
+
     def found(self, name: str) -> tuple[Section, Declare] | None:
         """Return the declaration of the variable `name` and its section, None if it is none."""
         for section, group in self._declared.items():
@@ -179,6 +185,10 @@ class Workspace:
     def declarations(self) -> tuple[Declare, ...]:
         """Return the declarations of all variables, section by section."""
         return tuple(declared for group in self._declared.values() for declared in group)
+
+    def directives(self) -> tuple[Directive, ...]:
+        """Return the directives that stand behind the declarations."""
+        return tuple(self._directives)
 
     def set_up(self) -> tuple[Line, ...]:
         """Return the statements of all sections, each section under its heading."""

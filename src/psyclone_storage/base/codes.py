@@ -20,6 +20,7 @@ CODES: dict[str, str] = {
     "C009": "A value in a settings file refers to another key.",
     "I001": "This tool has a defect; the exit status is 2.",
     "G001": "Values of a kind are to be reduced over ranks, for which there is no reduction.",
+    "G002": "A loop on a device is to sum exactly.",
     "M001": "An entry of kernel metadata is not of the type that its component holds.",
     "M002": "The first item of an argument's entry is not a kind of argument.",
     "M003": "An argument's entry has too few items to be one.",

@@ -97,6 +97,7 @@ class LfricSettings:
 
     compute_annexed_dofs: bool
     fuse_built_ins: bool
+    exact_sums: bool
     run_time_checks: RunTimeChecks
     supported_fortran_datatypes: tuple[str, ...]
     default_kind: Mapping[str, str]
@@ -124,8 +125,10 @@ class GoceanSettings:
 class Settings:
     """Everything a settings file can say, typed and checked.
 
-    `reprod_pad_size` counts array elements. `warnings` holds what was odd but harmless in the
-    file that these settings were read from; two settings that differ only there are equal.
+    `reprod_pad_size` counts array elements. `joint_exchanges` and, for LFRic, `exact_sums` ask for
+    what the infrastructures of this project alone offer. `warnings` holds what was odd but
+    harmless in the file that these settings were read from; two settings that differ only there
+    are equal.
     """
 
     api: Api
@@ -133,6 +136,7 @@ class Settings:
     distributed_memory: bool
     reproducible_reductions: bool
     reprod_pad_size: int
+    joint_exchanges: bool
     psyir_root_name: str
     valid_psy_data_prefixes: tuple[str, ...]
     ocl_devices_per_node: int

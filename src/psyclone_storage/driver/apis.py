@@ -97,7 +97,8 @@ def _gocean_tables(settings: Settings) -> Tables:
 
 def _lower_lfric(program: Program, settings: Settings) -> Unit:
     level = CheckLevel(settings.lfric.run_time_checks.value)
-    return lfric_lowering.lower_program(program, lfric_lowering.LoweringOptions(level, _COMMENT))
+    options = lfric_lowering.LoweringOptions(level, _COMMENT, settings.lfric.exact_sums)
+    return lfric_lowering.lower_program(program, options)
 
 
 def _lower_gocean(program: Program, settings: Settings) -> Unit:

@@ -184,13 +184,14 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A subroutine. `dummies` and `variables` are declared in their order."""
+    """A subroutine. `dummies` and `variables` are declared in their order, then `directives`."""
 
     name: str
     dummies: tuple[Declare, ...]
     variables: tuple[Declare, ...]
     body: tuple[Line, ...]
     comment: str = ""
+    directives: tuple[Directive, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,12 @@ contains
 
     if (global_mpi%get_comm_rank() == 0) call exact%add_values(values)
     sum_of = exact%get_sum()
+    if (global_mpi%get_comm_rank() == 0) then
+      call check(transfer(exact%get_sum_of_rank(), 1_i_halo_index) == &
+                 transfer(sum_of, 1_i_halo_index), 'one rank has the same sum on its own')
+    else
+      call check(abs(exact%get_sum_of_rank()) <= 0.0_real64, 'a rank adds what it has')
+    end if
   end function sum_of
 
   !> Check that a sum of values is what it should be, and so is that of the negated ones.

@@ -24,6 +24,7 @@ OWNERS: dict[type[StrEnum], tuple[str, ...]] = {
     abi.Element: ("reference_element_mod",),
     abi.Quadrature: ("quadrature_xyoz_mod",),
     abi.Scalar: ("scalar_real64_mod",),
+    abi.ExactSum: ("exact_sum_mod",),
     abi.Log: ("log_mod",),
 }
 """The modules in which the names of an enumeration must be found."""
@@ -69,7 +70,7 @@ def test_every_object_has_a_type_and_a_proxy(item: abi.ObjectType) -> None:
 
 TYPES = [
     abi.MESH, abi.MESH_MAP, abi.STENCIL_MAP, abi.STENCIL_2D_MAP, abi.REFERENCE_ELEMENT,
-    *abi.REDUCTION_TYPES.values(),
+    *abi.REDUCTION_TYPES.values(), abi.EXACT_SUM,
 ]  # fmt: skip
 
 

@@ -14,12 +14,17 @@ from lfric_schedules import (
     lowered,
     scalar,
 )
+from psyclone_storage.backend.lower import LoweringOptions
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.kernel import Access
-from psyclone_storage.ir.schedule import Construct, Loop, Over, Statement
+from psyclone_storage.ir.kernel import Access, ReductionOp
+from psyclone_storage.ir.schedule import Construct, GlobalReduction, Loop, Over, Statement
 
 F1 = field("f1")
 STATIC = ("schedule(static)",)
+DECLARED_REDUCTION = (
+    "!$omp declare reduction(+ : exact_sum_type : omp_out = omp_out + omp_in) "
+    "!$omp initializer(omp_priv = exact_sum_type())"
+)
 
 
 def directives(text: str) -> list[str]:
@@ -119,3 +124,41 @@ def test_two_regions_use_one_array_of_partial_sums() -> None:
     lines = lines_of(lowered((F1, scalar("s")), *regions))
     assert len([line for line in lines if line.startswith("allocate")]) == 1
     assert lines.count("s_of_threads = s") == 2
+
+
+def exactly_lowered(*body: Statement, distributed: bool = True) -> list[str]:
+    options = LoweringOptions(exact_sums=True)
+    return lines_of(lowered((F1, scalar("s")), *body, distributed=distributed, options=options))
+
+
+def test_an_exact_sum_stands_in_the_place_of_the_scalar() -> None:
+    lines = exactly_lowered(parallel_do(summed()), GlobalReduction("r", "s", ReductionOp.SUM))
+    of_interest = [line for line in lines if "s_exact" in line or "exact_sum_type" in line]
+    assert of_interest == [
+        "use exact_sum_mod, only: exact_sum_type",
+        "type(exact_sum_type) :: s_exact",
+        DECLARED_REDUCTION,
+        "s_exact = exact_sum_type()",
+        "!$omp parallel do default(shared), private(df), reduction(+:s_exact), schedule(static)",
+        "call s_exact%add(real(f1_data(df), kind=real64))",
+        "s = real(s_exact%get_sum(), kind=r_def)",
+    ]
+
+
+def test_an_exact_sum_of_one_process_ends_behind_its_loop() -> None:
+    lines = exactly_lowered(summed(), distributed=False)
+    assert lines[lines.index("s = real(s_exact%get_sum_of_rank(), kind=r_def)") - 1] == "end do"
+    assert not any("declare reduction" in line for line in lines)
+
+
+def test_exact_sums_need_no_order_of_threads() -> None:
+    lines = exactly_lowered(parallel(share(summed(), reproducible=True)))
+    assert "!$omp do reduction(+:s_exact), schedule(static)" in lines
+    assert not any("s_of_threads" in line for line in lines)
+
+
+def test_a_minimum_beside_exact_sums_is_what_it_was() -> None:
+    low = dof_loop(built_in("minval_X", "low", "f1"))
+    data = (F1, scalar("low"))
+    exact = lowered(data, parallel_do(low), options=LoweringOptions(exact_sums=True))
+    assert exact == lowered(data, parallel_do(low))

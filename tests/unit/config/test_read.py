@@ -99,17 +99,19 @@ def test_a_file_of_2019_is_read() -> None:
 def test_a_file_of_today_is_read() -> None:
     settings = read(
         "[DEFAULT]\nPSYIR_ROOT_NAME = tmp\nVALID_PSY_DATA_PREFIXES = a, b\n"
-        "OCL_DEVICES_PER_NODE = 2\nIGNORE_MODULES = NetCDF, mpi\nFORTRAN_STANDARD = F2003\n"
+        "OCL_DEVICES_PER_NODE = 2\nJOINT_EXCHANGES = true\nIGNORE_MODULES = NetCDF, mpi\n"
+        "FORTRAN_STANDARD = F2003\n"
         "BACKEND_CHECKS_ENABLED = 0\nBACKEND_INDENTATION_DISABLED = 1\n"
         "[lfric]\nsupported_fortran_datatypes = real, integer\n"
         "default_kind = real: r_solver, integer: i_def\nprecision_map = i_def: 8,\n r_solver: 4\n"
-        "FUSE_BUILT_INS = false\nRUN_TIME_CHECKS = warn\nNUM_ANY_SPACE = 3\n"
-        "NUM_ANY_DISCONTINUOUS_SPACE = 4\n"
+        "FUSE_BUILT_INS = false\nEXACT_SUMS = true\nRUN_TIME_CHECKS = warn\n"
+        "NUM_ANY_SPACE = 3\nNUM_ANY_DISCONTINUOUS_SPACE = 4\n"
         "[gocean]\nDEBUG_MODE = true\n"
     )
     assert settings.psyir_root_name == "tmp"
     assert settings.valid_psy_data_prefixes == ("a", "b")
     assert settings.ocl_devices_per_node == 2
+    assert settings.joint_exchanges
     assert settings.ignore_modules == ("netcdf", "mpi")
     assert settings.fortran_standard is FortranStandard.F2003
     assert not settings.backend_checks_enabled
@@ -117,6 +119,7 @@ def test_a_file_of_today_is_read() -> None:
     assert settings.lfric == LfricSettings(
         compute_annexed_dofs=False,
         fuse_built_ins=False,
+        exact_sums=True,
         run_time_checks=RunTimeChecks.WARN,
         supported_fortran_datatypes=("real", "integer"),
         default_kind={"real": "r_solver", "integer": "i_def"},

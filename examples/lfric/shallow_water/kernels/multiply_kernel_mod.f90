@@ -25,20 +25,19 @@ module multiply_kernel_mod
 
 contains
 
-  !> Add the products in a column.
+  !> Add the products in a column. A cell adds once to a value, which two cells share at most: so
+  !> the order of cells makes no difference to a sum that begins with 0.
   subroutine multiply_code(cell, nlayers, y, x, ncell_3d, matrix, ndf, undf, map)
     integer(i_def), intent(in) :: cell, nlayers, ncell_3d, ndf, undf, map(ndf)
     real(r_def), intent(inout) :: y(undf)
     real(r_def), intent(in) :: x(undf), matrix(ncell_3d, ndf, ndf)
 
-    integer(i_def) :: row, column, k, first
+    integer(i_def) :: row, k, first
 
     first = (cell - 1) * nlayers + 1
-    do column = 1, ndf
-      do row = 1, ndf
-        do k = 0, nlayers - 1
-          y(map(row) + k) = y(map(row) + k) + matrix(first + k, row, column) * x(map(column) + k)
-        end do
+    do row = 1, ndf
+      do k = 0, nlayers - 1
+        y(map(row) + k) = y(map(row) + k) + sum(matrix(first + k, row, :) * x(map + k))
       end do
     end do
   end subroutine multiply_code

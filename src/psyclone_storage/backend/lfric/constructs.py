@@ -10,12 +10,18 @@ from psyclone_storage.backend.constructs import Inside, enclosed
 from psyclone_storage.backend.lfric.context import Context, colons, whole
 from psyclone_storage.backend.lfric.data import value_type
 from psyclone_storage.backend.lfric.device import region_items
+from psyclone_storage.backend.lfric.exact_sums import (
+    declare_reduction,
+    exact_sum,
+    is_exact,
+    refusal,
+)
 from psyclone_storage.backend.lfric.formulas import combined
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import Access, ReductionOp
-from psyclone_storage.ir.schedule import Construct, Datum
+from psyclone_storage.ir.schedule import Construct, Datum, Loop
 from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, Line
 from psyclone_storage.ir.walk import kernel_calls, statements
 
@@ -29,7 +35,7 @@ def with_partial_sums(context: Context, construct: Construct) -> Context:
     """Return the context for what is inside `construct`, whose threads may sum on their own."""
     if not construct.reproducible:
         return context
-    sums = {datum.name: _partial(context, datum) for datum, _ in _reduced(context, construct)}
+    sums = {datum.name: _partial(context, datum) for datum, _ in _in_order(context, construct)}
     return replace(context, partial_sums={**context.partial_sums, **sums})
 
 
@@ -39,17 +45,18 @@ def construct_lines(
     """Return `lines` between the directives at the head and the foot of `construct`.
 
     Reductions that are to be reproducible are made ready before a region of threads, and
-    combined after it.
+    combined after it; exact sums are so in any order.
     """
     ordered = [
         item
         for inside in (construct, *statements(construct))
         if isinstance(inside, Construct) and inside.reproducible
-        for item in _reduced(context, inside)
+        for item in _in_order(context, inside)
     ]
     opens = construct.directive is Kind.OMP_PARALLEL and bool(ordered)
     own = (_thread(context).text,) if opens else ()
-    scalars = {datum.name: op for datum, op in _reduced(context, construct)}
+    scalars = {datum.name: op for datum, op in _combined(context, construct)}
+    scalars |= dict(_exact(context, construct))
     items = region_items(context, construct, lines) if construct.directive is Kind.ACC_DATA else ()
     head, *rest = enclosed(construct, Inside(lines, scalars, own, items))
     if not opens:
@@ -60,9 +67,32 @@ def construct_lines(
     return (*before, head, number, *rest, *after)
 
 
-def _reduced(context: Context, construct: Construct) -> Iterator[Reduced]:
-    """Yield the scalars that the calls inside `construct` reduce to."""
-    for call in kernel_calls(construct):
+def _in_order(context: Context, construct: Construct) -> Iterator[Reduced]:
+    """Yield the scalars for which threads have partial sums in a reproducible `construct`."""
+    for datum, op in reduced(context, construct):
+        if not is_exact(context, datum, op):
+            yield datum, op
+
+
+def _combined(context: Context, construct: Construct) -> Iterator[Reduced]:
+    """Yield the scalars that a clause of `construct` has to combine as they are."""
+    return iter(()) if construct.reproducible else _in_order(context, construct)
+
+
+def _exact(context: Context, construct: Construct) -> Iterator[tuple[str, ReductionOp]]:
+    """Yield the exact sums, by their variables, that a clause of `construct` has to combine."""
+    for datum, op in reduced(context, construct):
+        if is_exact(context, datum, op):
+            if construct.directive.on_device:
+                raise refusal(datum)
+            if construct.directive.shares_work:
+                declare_reduction(context)
+            yield exact_sum(context, datum).text, op
+
+
+def reduced(context: Context, block: Loop | Construct) -> Iterator[Reduced]:
+    """Yield the scalars that the calls inside `block` reduce to."""
+    for call in kernel_calls(block):
         formula = call.kernel.formula
         if formula is None or formula.reduction is None:
             continue

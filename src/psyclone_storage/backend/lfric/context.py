@@ -23,13 +23,14 @@ class Context:
 
     `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
     the mesh may be shared between fields. `partial_sums` gives, for scalars that are reduced
-    reproducibly, what a thread adds to instead.
+    reproducibly, what a thread adds to instead. `exact_sums` asks for sums that are rounded once.
     """
 
     schedule: Schedule
     work: Workspace
     several_meshes: bool
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
+    exact_sums: bool = False
 
     def datum(self, call: KernelCall, arg: int) -> Datum:
         """Return the datum that `call` passes for its argument at position `arg`."""

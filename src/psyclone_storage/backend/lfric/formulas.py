@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from psyclone_storage.backend.lfric.arguments import scalar_value
 from psyclone_storage.backend.lfric.context import Context
 from psyclone_storage.backend.lfric.data import field_data, value_type
+from psyclone_storage.backend.lfric.exact_sums import added, is_exact
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
     Binary,
@@ -49,7 +50,10 @@ def formula_line(context: Context, call: KernelCall, formula: Formula, index: Ex
     kinds = _kinds(context, call, formula)
     value = _substituted(formula.value, operands, kinds)
     if formula.reduction is not None:
-        target = context.partial_sums.get(context.datum(call, written).name, target)
+        datum = context.datum(call, written)
+        if is_exact(context, datum, formula.reduction):
+            return added(context, datum, value)
+        target = context.partial_sums.get(datum.name, target)
         return Assign(target, combined(formula.reduction, target, value))
     return Assign(target, _converted(context, call, formula, value))
 

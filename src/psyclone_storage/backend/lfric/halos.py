@@ -9,6 +9,7 @@ from psyclone_storage.backend.lfric.bounds import depth_value
 from psyclone_storage.backend.lfric.context import Context, bound, whole
 from psyclone_storage.backend.lfric.data import proxy, value_type
 from psyclone_storage.backend.lfric.device import carried_lines
+from psyclone_storage.backend.lfric.exact_sums import begun, ended, is_exact
 from psyclone_storage.backend.lfric.spaces import Space
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -99,11 +100,13 @@ def _components(datum: Datum, component: int | None) -> tuple[int | None, ...]:
 
 
 def reduction_start(context: Context, datum: Datum, operation: ReductionOp) -> Assign:
-    """Return the assignment of what leaves every other operand as it is.
+    """Return the assignment of what leaves every other operand as it is, or of an empty exact sum.
 
     A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
     minimum, and the least for a maximum.
     """
+    if is_exact(context, datum, operation):
+        return begun(context, datum)
     name = Name(datum.name)
     largest = Index(Name("huge"), (name,))
     match operation:
@@ -121,6 +124,8 @@ def reduction_lines(context: Context, reduction: GlobalReduction) -> tuple[Line,
     Raises `CompileError` G001 if the infrastructure cannot reduce values of that kind.
     """
     datum = context.schedule.datum(reduction.datum)
+    if is_exact(context, datum, reduction.op):
+        return (ended(context, datum),)
     kind = value_type(datum).kind or ""
     if kind not in abi.REDUCTION_TYPES:
         raise CompileError(

@@ -1,0 +1,55 @@
+!> Sums of fields of all magnitudes, by generated code; answers with their bits.
+program sums
+
+  use checks_mod, only: answer, finish_checks, new_mesh, space, start_checks
+  use constants_mod, only: i_def, i_halo_index, r_def, r_solver
+  use field_mod, only: field_proxy_type, field_type
+  use fs_continuity_mod, only: W2
+  use function_space_mod, only: function_space_type
+  use mesh_mod, only: mesh_type
+  use r_solver_field_mod, only: r_solver_field_proxy_type, r_solver_field_type
+  use sums_alg_mod, only: sum_up
+
+  implicit none
+
+  type(function_space_type), pointer :: fs
+  type(mesh_type), pointer :: mesh
+  type(field_type) :: x, y
+  type(r_solver_field_type) :: narrow
+  type(r_solver_field_proxy_type) :: narrow_proxy
+  real(r_def) :: total, product_sum, square
+  real(r_solver) :: narrow_sum
+  integer(i_halo_index), allocatable :: ids(:)
+
+  call start_checks()
+  mesh => new_mesh('plane', .true., 12_i_def, 8_i_def)
+  fs => space(mesh, W2)
+  call fs%get_global_dof_id(ids)
+  call set_field(x, 1.3_r_def)
+  call set_field(y, 0.7_r_def)
+  call narrow%initialise(fs)
+  narrow_proxy = narrow%get_proxy()
+  narrow_proxy%data = real(sin(1.1_r_def * real(ids, r_def)), r_solver)
+
+  call sum_up(x, y, narrow, total, product_sum, square, narrow_sum)
+  call answer('total', total)
+  call answer('product_sum', product_sum)
+  call answer('square', square)
+  call answer('narrow_sum', real(narrow_sum, r_def))
+  call finish_checks()
+
+contains
+
+  !> Make a field of values of all magnitudes that do not depend on the ranks.
+  subroutine set_field(field, seed)
+    type(field_type), intent(inout) :: field
+    real(r_def), intent(in) :: seed
+
+    type(field_proxy_type) :: proxy
+
+    call field%initialise(fs)
+    proxy = field%get_proxy()
+    proxy%data = sin(seed * real(ids, r_def)) * 10.0_r_def**(modulo(ids, 23_i_halo_index) - 11)
+  end subroutine set_field
+
+end program sums

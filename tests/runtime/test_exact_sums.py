@@ -1,0 +1,133 @@
+"""EXACT_SUMS: sums have the same bits on any number of ranks and threads, and only with it.
+
+The values are real numbers of all magnitudes, so that plain sums do depend on the order. The
+program is in `sums/`; the example of waves, whose solver stops by sums, is run as a user would.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.cli.main import main
+from runtime.programs import FLAGS, LIBRARY, command, compile_sources
+from runtime.test_infrastructure import ANSWER, SHARED
+
+PROGRAM = Path(__file__).parent / "sums"
+ROOT = Path(__file__).parents[2]
+THREADED = ("--apply", "openmp-parallel-do")
+REPRODUCIBLE = ("--apply", "openmp-do{reproducible=true}; openmp-parallel")
+RANKS = (1, 2, 4, 6)
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+Summed = Callable[[tuple[str, ...], int, int], dict[str, str]]
+"""Runs code generated with options on ranks of threads, and gives the bits of the sums."""
+
+
+@pytest.fixture(scope="session")
+def summed(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Summed:
+    @cache
+    def built(options: tuple[str, ...]) -> Path:
+        folder = tmp_path_factory.mktemp("sums")
+        algorithm = str(PROGRAM / "sums_alg_mod.x90")
+        assert main([algorithm, "--output-dir", str(folder), *options]) == 0
+        layers = [folder / "sums_alg_mod_psy.f90", folder / "sums_alg_mod.f90"]
+        sources = [SHARED, *layers, PROGRAM / "sums.f90"]
+        compile_sources(sources, folder, (library,))
+        objects = [f"{path.stem}.o" for path in sources]
+        command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", "sums"], folder)
+        return folder / "sums"
+
+    @cache
+    def ran(options: tuple[str, ...], ranks: int, threads: int) -> dict[str, str]:
+        program = built(options)
+        environment = ["env", f"OMP_NUM_THREADS={threads}", "OMP_WAIT_POLICY=passive"]
+        mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+        output = command([*environment, *mpirun, str(program)], program.parent)
+        return dict(ANSWER.findall(output))
+
+    return ran
+
+
+def exactly(*options: str) -> tuple[str, ...]:
+    return ("-dm", "--config-opts", "EXACT_SUMS=true", *options)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_exact_sums_do_not_depend_on_the_ranks(summed: Summed, ranks: int) -> None:
+    expected = summed(exactly(), 1, 1)
+    assert set(expected) == {"total", "product_sum", "square", "narrow_sum"}
+    assert summed(exactly(), ranks, 1) == expected
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(1, 1), (1, 2), (2, 2), (4, 2)])
+@pytest.mark.parametrize("recipe", [THREADED, REPRODUCIBLE], ids=["clause", "reproducible"])
+def test_exact_sums_do_not_depend_on_the_threads(
+    summed: Summed, recipe: tuple[str, ...], ranks: int, threads: int
+) -> None:
+    assert summed(exactly(*recipe), ranks, threads) == summed(exactly(), 1, 1)
+
+
+@pytest.mark.parametrize("recipe", [(), THREADED], ids=["one thread", "two threads"])
+def test_code_for_one_process_sums_as_exactly(summed: Summed, recipe: tuple[str, ...]) -> None:
+    alone = ("-nodm", "--config-opts", "EXACT_SUMS=true", *recipe)
+    assert summed(alone, 1, 2) == summed(exactly(), 1, 1)
+
+
+def test_other_sums_do_depend_on_ranks_and_threads(summed: Summed) -> None:
+    """Otherwise these values could not show that exact sums do not."""
+    plain = summed(("-dm",), 1, 1)
+    assert all(summed(("-dm",), ranks, 1) != plain for ranks in RANKS[1:])
+    threaded = ("-dm", *THREADED)
+    assert summed(threaded, 1, 2) != summed(threaded, 1, 1)
+
+
+@pytest.fixture(scope="session")
+def waves(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, bool], list[str]]:
+    """Return what gives the surface that the example ends with, place by place, as written."""
+    tools = tmp_path_factory.mktemp("tools")
+    compiler = tools / "psyclone-storage"
+    source = f'PYTHONPATH="{ROOT / "src"}" exec "{sys.executable}"'
+    compiler.write_text(f'#!/bin/sh\n{source} -m psyclone_storage "$@"\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    shared = tmp_path_factory.mktemp("shared")
+
+    @cache
+    def ran(ranks: int, exact: bool) -> list[str]:
+        build = tmp_path_factory.mktemp("waves")
+        (build / "library").symlink_to(shared)
+        settings = build / "psyclone.cfg"
+        settings.write_text(f"[lfric]\nEXACT_SUMS = {str(exact).lower()}\n", encoding="utf-8")
+        words = [
+            f"BUILD={build}",
+            f"PSYCLONE_CONFIG={settings}",
+            f"PATH={tools}:{os.environ['PATH']}",
+        ]
+        script = ROOT / "examples" / "lfric" / "shallow_water" / "run"
+        command(["env", *words, str(script), str(ranks)], build)
+        files = sorted(build.glob("surface*.*"))
+        assert len({path.suffix for path in files}) == ranks
+        return sorted(
+            f"{path.stem} {line}"
+            for path in files
+            for line in path.read_text(encoding="utf-8").splitlines()
+        )
+
+    return ran
+
+
+@pytest.mark.parametrize("ranks", RANKS[1:])
+def test_waves_have_the_same_bits_on_any_number_of_ranks(
+    waves: Callable[[int, bool], list[str]], ranks: int
+) -> None:
+    assert waves(ranks, True) == waves(1, True)
+
+
+def test_waves_with_other_sums_have_not(waves: Callable[[int, bool], list[str]]) -> None:
+    assert waves(4, False) != waves(1, False)
