@@ -21,6 +21,12 @@ def test_a_call_is_broken_between_its_arguments() -> None:
     assert lines[1].startswith("      argument_7, argument_8")
 
 
+def test_what_a_statement_is_about_stays_on_its_first_line() -> None:
+    args = ", ".join(f"argument_{number}" for number in range(7))
+    for head in ("subroutine work", "call work"):
+        assert wrapped(f"{head}({args})", 0)[0].startswith(f"{head}(argument_0, ")
+
+
 def test_inner_brackets_stay_together() -> None:
     args = ", ".join(f"map_w{number}(:, :, cell)" for number in range(9))
     lines = wrapped(f"call work({args})", 0)

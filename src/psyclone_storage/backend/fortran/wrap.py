@@ -13,6 +13,8 @@ GOAL = 100
 LIMIT = 132
 _CONTINUED = " &"
 _STEP = 4
+_HEADS = ("subroutine ", "call ")
+"""Words that are no line of their own: what they are about follows."""
 
 
 def wrapped(text: str, indent: int) -> list[str]:
@@ -58,7 +60,8 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
             continue
         before = text[position - 1] if position else ""
         opens = character in "\"'"
-        if (before == " " and character != " ") or (before == "(" and opens):
+        after_blank = before == " " and character != " " and text[:position] not in _HEADS
+        if after_blank or (before == "(" and opens):
             yield position, depth
         if opens:
             quote = character

@@ -35,8 +35,8 @@ contains
   !> @param[in,out] lap Real field on W3, overwritten.
   !> @param[in] x Real field on W3, read through a stencil (cross).
   !> @param[in] dx Real scalar.
-  subroutine &
-      laplacian_0_code(nlayers_dummy, lap, x, x_size, x_stencil, dx, ndf_w3_dummy, undf_w3, map_w3)
+  subroutine laplacian_0_code(nlayers_dummy, lap, x, x_size, x_stencil, dx, ndf_w3_dummy, undf_w3, &
+      map_w3)
 
     implicit none
 
