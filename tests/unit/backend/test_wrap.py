@@ -23,7 +23,7 @@ def test_a_call_is_broken_between_its_arguments() -> None:
 
 def test_what_a_statement_is_about_stays_on_its_first_line() -> None:
     args = ", ".join(f"argument_{number}" for number in range(7))
-    for head in ("subroutine work", "call work"):
+    for head in ("subroutine work_on", "call work_on_it"):
         assert wrapped(f"{head}({args})", 0)[0].startswith(f"{head}(argument_0, ")
 
 
