@@ -8,7 +8,7 @@ structure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psyclone_storage.analysis.intrinsics import INQUIRING, PURE
 from psyclone_storage.analysis.shapes import declaration_of, type_of
@@ -26,7 +26,6 @@ from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
-    Branch,
     Call,
     Deallocate,
     Do,
@@ -300,10 +299,10 @@ def _block_through(
     outer = _exchanged(line, values)
     if isinstance(outer, Do):
         body = _through(outer.body, inside, code)[0]
-        return Do(outer.variable, outer.start, outer.stop, body, outer.step)
+        return replace(outer, body=body)
     assert isinstance(outer, If)
     branches = tuple(
-        Branch(branch.condition, _through(branch.body, inside, code)[0])
+        replace(branch, body=_through(branch.body, inside, code)[0])
         for branch in outer.branches
     )
     return If(branches, _through(outer.otherwise, inside, code)[0])
@@ -317,7 +316,7 @@ def _exchanged(line: Line, values: Mapping[str, Expr]) -> Line:
 
     match line:
         case Assign(target, value):
-            return Assign(_target(target, values), change(value))
+            return replace(line, target=_target(target, values), value=change(value))
         case Call() | Opaque() | PointerAssign() | Allocate() | Deallocate():
             return line
         case Do(variable):

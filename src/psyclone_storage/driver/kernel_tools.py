@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from psyclone_storage.analysis.metadata import check_body
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.stub import lower_stub
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.apis import APIS
 from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -33,6 +35,8 @@ def check_kernel_file(
 ) -> tuple[Diagnostic, ...]:
     """Return where the subroutines of the kernels in `path` differ from their metadata.
 
+    The statements are compared once the arguments are what they should be.
+
     With `type_name` only that kernel is looked at. A file without kernels is all right.
     """
     parts, source = APIS[api], read_source(path)
@@ -42,7 +46,11 @@ def check_kernel_file(
             parsed = read_kernel(source, name)
             kernel = parts.interpret(parsed, settings)
             for implementation in parsed.implementations:
-                problems += parts.check_kernel(kernel, read_routine(source, implementation))
+                found = parts.check_kernel(kernel, read_routine(source, implementation))
+                problems += found
+                if all(problem.severity is not Severity.ERROR for problem in found):
+                    code = read_code(source, implementation)
+                    problems += check_body(kernel, code, parts.dummies(kernel))
         except CompileError as error:
             problems += error.problems
     return tuple(problems)

@@ -7,6 +7,7 @@ a step that need not leaves it where it is.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from psyclone_storage.base.source import SourceText, Span
@@ -84,3 +85,11 @@ class KernelCode:
             if isinstance(item, Declare) and item.name.lower() == name.lower():
                 return item
         return None
+
+    def place_of(self, name: str) -> Span:
+        """Return the first place of `name` in the subroutine, all of it if it is not there."""
+        routine = self.module.routine
+        found = re.search(rf"\b{re.escape(name)}\b", routine.text, re.IGNORECASE)
+        if found is None:
+            return routine
+        return Span(routine.source, routine.start + found.start(), routine.start + found.end())

@@ -147,11 +147,11 @@ def with_expressions(line: Line, change: Change) -> Line:
     """
     match line:
         case Assign(target, value):
-            return Assign(change(target), change(value))
+            return replace(line, target=change(target), value=change(value))
         case PointerAssign(target, value):
             return PointerAssign(change(target), change(value))
         case Call(procedure, args):
-            return Call(change(procedure), tuple(map(change, args)))
+            return replace(line, procedure=change(procedure), args=tuple(map(change, args)))
         case Do():
             counter = change(Name(line.variable))
             return replace(

@@ -3,13 +3,15 @@
 A unit is what lowering makes of a program: every name is chosen, every quantity is declared and
 set up, and nothing is left to decide but the spelling. It holds statements of a procedural
 language with arrays and pointers, and knows neither a domain nor a file. Expressions
-are those of `ir.expr`.
+are those of `ir.expr`. A statement that an author wrote knows its `place`; two that differ in that
+alone are equal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.types import DataType
 
@@ -45,6 +47,7 @@ class Assign:
 
     target: Expr
     value: Expr
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Call:
 
     procedure: Expr
     args: tuple[Expr, ...] = ()
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Do:
     stop: Expr
     body: tuple[Line, ...]
     step: Expr | None = None
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,7 @@ class Branch:
 
     condition: Expr
     body: tuple[Line, ...]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

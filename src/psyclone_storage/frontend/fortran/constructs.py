@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, names_in, opaque
@@ -18,7 +19,18 @@ from psyclone_storage.frontend.fortran.executable import (
     read_counted,
 )
 from psyclone_storage.frontend.fortran.statements import Statement
-from psyclone_storage.ir.unit import Blank, Branch, Comment, Directive, Do, If, Line, Opaque
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Branch,
+    Call,
+    Comment,
+    Directive,
+    Do,
+    If,
+    Line,
+    Opaque,
+)
 
 _NAMED = re.compile(r"[a-z]\w*\s*:(?!:)\s*", re.IGNORECASE)
 _DO = re.compile(r"do\b(?!\s*[=(%])", re.IGNORECASE)
@@ -136,7 +148,8 @@ class _Reading:
             self._at += 1
             body = tuple(self.block())
             self._close("do")
-            return Do(counted.variable, counted.start, counted.stop, body, counted.step)
+            head = (counted.variable, counted.start, counted.stop)
+            return Do(*head, body, counted.step, place=statement.whole())
         condition = read_condition(statement.text)
         if condition is not None and not condition.action:
             return self._choice(statement)
@@ -147,12 +160,13 @@ class _Reading:
         if condition is not None and condition.action:
             action = read_action(condition.action) or _one_opaque(condition.action)
             self._at += 1
-            return If((Branch(condition.expr, (action,)),))
+            body = (_placed(action, statement),)
+            return If((Branch(condition.expr, body, place=statement.whole()),))
         line = read_action(statement.text)
         if line is None:
             return self._opaque(self._at + 1)
         self._at += 1
-        return line
+        return _placed(line, statement)
 
     def _choice(self, head: Statement) -> Line:
         """Return the choice that starts here, opaque if one of its conditions is not understood."""
@@ -165,7 +179,7 @@ class _Reading:
             self._at += 1
             lines = tuple(self.block())
             if condition is not None and not condition.action:
-                branches.append(Branch(condition.expr, lines))
+                branches.append(Branch(condition.expr, lines, place=current.whole()))
             elif _PLAIN_ELSE.match(current.text):
                 otherwise = lines
             else:
@@ -256,6 +270,11 @@ def _opens(text: str) -> bool:
 def _unnamed(text: str) -> str:
     named = _NAMED.match(text)
     return text[named.end() :] if named else text
+
+
+def _placed(line: Line, statement: Statement) -> Line:
+    """Return `line`, which `statement` is or holds, with its place."""
+    return replace(line, place=statement.whole()) if isinstance(line, Assign | Call) else line
 
 
 def _one_opaque(text: str) -> Opaque:

@@ -1,0 +1,292 @@
+"""Does a kernel's subroutine do with its arguments what its metadata says?
+
+Metadata is what exchanges, colours and orders are planned from, so that a body which does more than
+it says computes wrong values, somewhere, later. Here the statements of a body are compared with it:
+
+* what is read must not be assigned, and what is written should be, somewhere;
+* the value before of what is only written must not be asked for;
+* on a grid, neighbours are looked at where the metadata's stencil has them and nowhere else, and
+  a kernel writes to its own point alone. A subscript behind a scalar, as `jiv = j + 1`, counts.
+
+Only what is certain is told. A statement that is not understood, a procedure that is called and a
+subscript that is no point at a known distance may do right or wrong: nothing is said of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from psyclone_storage.analysis.affine import sum_of
+from psyclone_storage.analysis.body import (
+    Touch,
+    seen_through,
+    touches_of,
+    unknown_procedures,
+    written_names,
+)
+from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
+from psyclone_storage.base.names import listed
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Name, Range
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Directive, Do, If, Line
+
+_DATA = frozenset(
+    {
+        Role.FIELD,
+        Role.DOF_VALUE,
+        Role.OPERATOR,
+        Role.CMA_MATRIX,
+        Role.SCALAR,
+        Role.SCALAR_ARRAY,
+        Role.GRID_PROPERTY,
+    }
+)
+"""What an argument of the metadata becomes in the subroutine; the rest describes it."""
+
+_HERE = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An access to an argument that certainly is one, in the statement at `place`."""
+
+    touch: Touch
+    place: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """An argument of the metadata with the dummies that it is passed as, in lower case."""
+
+    described: KernelArg
+    names: tuple[str, ...]
+
+
+def check_body(
+    kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]
+) -> tuple[Diagnostic, ...]:
+    """Return where the statements of `code` contradict the metadata of `kernel`.
+
+    `wanted` are the dummies that the metadata asks for. Nothing is compared where the subroutine
+    has another number of them, or where it is empty, as a stub is.
+    """
+    is_stub = all(isinstance(line, Blank | Comment | Directive) for line in code.body)
+    if is_stub or len(wanted) != len(code.dummies):
+        return ()
+    clear = seen_through(code.body, code)
+    checking = _Checking(kernel, code, tuple(_certain(clear, code)))
+    return tuple(
+        problem
+        for argument in _arguments(kernel, code, wanted)
+        for problem in checking.of(argument)
+    )
+
+
+def _arguments(kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]) -> Iterator[_Argument]:
+    names: dict[int, list[str]] = defaultdict(list)
+    for name, dummy in zip(code.dummies, wanted, strict=True):
+        if dummy.arg is not None and dummy.role in _DATA:
+            names[dummy.arg].append(name.lower())
+    for position, found in names.items():
+        yield _Argument(kernel.args[position], tuple(found))
+
+
+# ---------------------------------------------------------------------------- accesses
+
+
+def _certain(lines: tuple[Line, ...], code: KernelCode) -> Iterator[_Seen]:
+    """Yield the accesses of statements that do nothing but what can be seen, in their order.
+
+    What a procedure that is not known may read or change is left out with its statement.
+    """
+    for line in walk_lines(lines):
+        for part, place in _parts(line):
+            if not unknown_procedures(_shallow(part), code):
+                for touch in touches_of(part, code):
+                    yield _Seen(touch, place)
+
+
+def _parts(line: Line) -> Iterator[tuple[Line, Span | None]]:
+    """Yield the statement, each condition of a choice on its own, with its place."""
+    match line:
+        case If():
+            for branch in line.branches:
+                yield If((branch,)), branch.place
+        case Assign() | Do():
+            yield line, line.place
+
+
+def _shallow(line: Line) -> tuple[Line, ...]:
+    """Return the statement without those inside of it."""
+    match line:
+        case If((branch,)):
+            return (If((Branch(branch.condition, ()),)),)
+        case Do():
+            return (Do(line.variable, line.start, line.stop, (), line.step),)
+    return (line,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checking:
+    """One kernel, its subroutine, and what that certainly does."""
+
+    kernel: Kernel
+    code: KernelCode
+    seen: tuple[_Seen, ...]
+
+    def of(self, argument: _Argument) -> Iterator[Diagnostic]:
+        """Yield what is wrong with the accesses to one argument."""
+        access = argument.described.access
+        if access is Access.READ:
+            yield from self._assigned(argument)
+        else:
+            yield from self._left_alone(argument)
+        if access is Access.WRITE:
+            yield from self._asked_before(argument)
+        if self.kernel.points is not None and argument.described.kind is ArgKind.FIELD:
+            yield from self._elsewhere(argument)
+
+    def _assigned(self, argument: _Argument) -> Iterator[Diagnostic]:
+        for item in self._first(argument, writes=True):
+            yield self._problem(
+                "M204",
+                argument,
+                f"'{item.touch.name}' is assigned to, but the metadata says that it is read.",
+                item.place,
+                hint="Nothing knows that it changes: say so in the metadata.",
+            )
+
+    def _left_alone(self, argument: _Argument) -> Iterator[Diagnostic]:
+        changed = written_names(self.code.body, self.code) | _unclear_names(self.code)
+        if changed & set(argument.names):
+            return
+        names = listed(argument.names, "and")
+        verb = "are" if len(argument.names) > 1 else "is"
+        problem = self._problem(
+            "M205",
+            argument,
+            f"{names} {verb} never changed, but the metadata says that '{self.code.name}' does so.",
+            self.code.place_of(argument.names[0]),
+            hint="What is only read needs no exchange after it, and lets loops run in parallel.",
+        )
+        yield replace(problem, severity=Severity.WARNING)
+
+    def _asked_before(self, argument: _Argument) -> Iterator[Diagnostic]:
+        """Yield the reads of what is only written, in front of all that might write it."""
+        unclear = _unclear_names(self.code)
+        for name in argument.names:
+            found = next((item for item in self.seen if item.touch.name == name), None)
+            if found is None or found.touch.writes or name in unclear:
+                continue
+            problem = self._problem(
+                "M206",
+                argument,
+                f"'{name}' is read before it is written, but the metadata says that it is written"
+                " only.",
+                found.place,
+                hint="What it holds before the call is not seen to: its access reads and writes.",
+            )
+            grid = self.kernel.points is not None
+            yield replace(problem, severity=Severity.ERROR if grid else Severity.WARNING)
+
+    def _elsewhere(self, argument: _Argument) -> Iterator[Diagnostic]:
+        """Yield the points that an access goes to and the metadata does not name."""
+        stencil = argument.described.stencil
+        named = stencil.offsets if isinstance(stencil, GridStencil) else ()
+        told: set[tuple[bool, tuple[int, int]]] = set()
+        for item in self.seen:
+            touch = item.touch
+            if touch.name not in argument.names:
+                continue
+            point = self._point(touch)
+            if point is None or point == _HERE or (touch.writes, point) in told:
+                continue
+            told.add((touch.writes, point))
+            if touch.writes:
+                yield self._written_elsewhere(argument, item, point)
+            elif point not in named:
+                yield self._read_elsewhere(argument, item, point)
+
+    def _written_elsewhere(
+        self, argument: _Argument, item: _Seen, point: tuple[int, int]
+    ) -> Diagnostic:
+        message = f"'{item.touch.name}' is written {_direction(point)} of the kernel's own point."
+        hint = "A kernel writes to its own point alone, so that loops can run in any order."
+        return self._problem("M207", argument, message, item.place, hint=hint)
+
+    def _read_elsewhere(
+        self, argument: _Argument, item: _Seen, point: tuple[int, int]
+    ) -> Diagnostic:
+        name, stencil = item.touch.name, argument.described.stencil
+        said = f"has the stencil {stencil.value}" if isinstance(stencil, GridStencil) else (
+            "names no neighbours"
+        )  # fmt: skip
+        message = f"'{name}' is read {_direction(point)}, but the metadata {said}."
+        hint = "Name the neighbour in 'go_stencil': halos and the order of loops follow from it."
+        return self._problem("M207", argument, message, item.place, hint=hint)
+
+    def _point(self, touch: Touch) -> tuple[int, int] | None:
+        """Return how far from the kernel's own point an access goes, None if that is not known."""
+        if touch.subscripts is None or len(touch.subscripts) != len(_HERE):
+            return None
+        own = [name.lower() for name in self.code.dummies[: len(_HERE)]]
+        if set(own) & written_names(self.code.body, self.code):
+            return None
+        east, north = map(_distance, touch.subscripts, own)
+        return None if east is None or north is None else (east, north)
+
+    def _first(self, argument: _Argument, *, writes: bool) -> Iterator[_Seen]:
+        """Yield the first such access to each dummy of an argument."""
+        found: Mapping[str, _Seen] = {
+            item.touch.name: item
+            for item in reversed(self.seen)
+            if item.touch.name in argument.names and item.touch.writes is writes
+        }
+        yield from found.values()
+
+    def _problem(
+        self,
+        code: str,
+        argument: _Argument,
+        message: str,
+        place: Span | None,
+        hint: str = "",
+    ) -> Diagnostic:
+        entry = argument.described.span or self.kernel.span
+        related = (Related(entry, "the metadata"),) if entry else ()
+        return Diagnostic(code, message, place, hint=hint, related=related)
+
+
+def _unclear_names(code: KernelCode) -> frozenset[str]:
+    """Return what statements that may do anything name, or pass to procedures."""
+    found: set[str] = set(code.internal.names) if code.internal else set()
+    for line in walk_lines(code.body):
+        for part, _ in _parts(line):
+            if unknown_procedures(_shallow(part), code):
+                found |= {touch.name for touch in touches_of(part, code)}
+        if not isinstance(line, Assign | Do | If):
+            found |= {touch.name for touch in touches_of(line, code)}
+    return frozenset(found)
+
+
+def _distance(subscript: Expr, own: str) -> int | None:
+    if isinstance(subscript, Range):
+        return None
+    return sum_of(subscript).minus(sum_of(Name(own))).known
+
+
+def _direction(point: tuple[int, int]) -> str:
+    """Return a distance in words: `1 to the east and 2 to the north`."""
+    east, north = point
+    words = [(north, "north", "south"), (east, "east", "west")]
+    return " and ".join(
+        f"{abs(count)} to the {positive if count > 0 else negative}"
+        for count, positive, negative in words
+        if count
+    )

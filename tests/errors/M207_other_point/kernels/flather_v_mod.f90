@@ -1,0 +1,40 @@
+module flather_v_mod
+
+  use argument_mod, only : go_arg, go_cv, go_grid_mask_t, go_pointwise, go_read, go_readwrite, &
+                           go_stencil, go_all_pts
+  use grid_mod, only : go_offset_ne
+  use kernel_mod, only : kernel_type
+  use kind_params_mod, only : go_wp
+
+  implicit none
+
+  private
+
+  type, public, extends(kernel_type) :: flather_v
+    type(go_arg) :: meta_args(3) = (/ &
+         go_arg(go_readwrite, go_cv, go_pointwise), &
+         go_arg(go_read, go_cv, go_stencil(010, 010, 000)), &
+         go_arg(go_read, go_grid_mask_t) &
+         /)
+    integer :: iterates_over = go_all_pts
+    integer :: index_offset = go_offset_ne
+  contains
+    procedure, nopass :: code => flather_v_code
+  end type flather_v
+
+contains
+
+  subroutine flather_v_code(ji, jj, v, height, mask)
+    integer, intent(in) :: ji, jj
+    real(go_wp), intent(inout) :: v(:, :)
+    real(go_wp), intent(in) :: height(:, :)
+    integer, intent(in) :: mask(:, :)
+    integer :: jiv
+
+    if (mask(ji, jj) < 0) v(ji, jj - 1) = height(ji, jj + 1)
+    jiv = jj
+    v(ji, jiv) = 0.0_go_wp
+
+  end subroutine flather_v_code
+
+end module flather_v_mod
