@@ -118,7 +118,7 @@ class Maker:
             yield Datum(field.name, Name(field.name), kind, kind=ArgKind.FIELD, vector=field.vector)
         kind = DerivedType("operator_type")
         yield Datum("op", Name("op"), kind, kind=ArgKind.OPERATOR)
-        yield Datum("s", Name("s"), ScalarType(Intrinsic.REAL), kind=ArgKind.SCALAR)
+        yield Datum("s", Name("s"), ScalarType(Intrinsic.REAL, "r_def"), kind=ArgKind.SCALAR)
 
     def _loop(self, number: int) -> Loop | None:
         make = self.rng.choice(
@@ -136,7 +136,8 @@ class Maker:
         loop = Loop(f"loop{number}", over, extent, iteration_argument(call.kernel), (call,))
         wider = self._wider(loop, call)
         loop = loop if RULES.check_extent(wider, call) else wider
-        return self._coloured(loop) if over is Over.CELLS and self.rng.random() < 0.2 else loop
+        colours = over is Over.CELLS and loop.extent.reach is not Reach.HALO_ONLY
+        return self._coloured(loop) if colours and self.rng.random() < 0.2 else loop
 
     def _coloured(self, loop: Loop) -> Loop:
         inner = replace(loop, uid=f"{loop.uid}_cells", over=Over.CELLS_OF_COLOUR)

@@ -7,17 +7,17 @@ for the sake of dependences is done by force here, and then some value does chan
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from gocean_programs import kernel, schedule
+from gocean_programs import schedule
 from properties.grid_machine import Values, backwards, run, shuffled
+from properties.random_grids import KERNELS, STENCILS, random_invoke
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import Construct, Loop, Schedule
 from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.catalogue import STEPS
@@ -30,48 +30,11 @@ from psyclone_storage.transform.tile import TileLoops
 from psyclone_storage.transform.workbench import Workbench
 
 RULES = GoceanRules()
-STENCILS = {
-    "here": "go_pointwise",
-    "west": "go_stencil(000,110,000)",
-    "east": "go_stencil(000,013,000)",
-    "south": "go_stencil(000,010,020)",
-    "north": "go_stencil(010,010,000)",
-    "northwest": "go_stencil(100,010,000)",
-    "southwest": "go_stencil(000,010,200)",
-    "cross": "go_stencil(010,111,010)",
-}
-KERNELS: Mapping[str, Kernel] = {
-    **{
-        f"set_{name}": kernel(
-            "go_write, go_ct, go_pointwise", f"go_read, go_ct, {text}", name=f"set_{name}"
-        )
-        for name, text in STENCILS.items()
-    },
-    **{
-        f"change_{name}": kernel(f"go_readwrite, go_ct, {text}", name=f"change_{name}")
-        for name, text in STENCILS.items()
-    },
-    "count": kernel(
-        "go_write, go_ct, go_pointwise", "go_readwrite, go_i_scalar, go_pointwise", name="count"
-    ),
-}
 ON_LOOPS = (
     "fuse", "swap-loops", "tile-loops", "chunk-loop", "openmp-parallel-do", "openmp-do",
     "openmp-parallel", "move",
 )  # fmt: skip
 CASES, STEPS_TRIED = 300, 12
-
-
-def random_invoke(rng: random.Random) -> str:
-    calls = []
-    for _ in range(rng.randint(1, 4)):
-        name = rng.choice(sorted(KERNELS))
-        first, second = rng.sample("abc", 2)
-        args = "n" if name == "count" else second
-        calls.append(
-            f"{name}({first})" if name.startswith("change") else f"{name}({first}, {args})"
-        )
-    return ", ".join(calls)
 
 
 def random_step(rng: random.Random, bench: Workbench) -> Step | None:

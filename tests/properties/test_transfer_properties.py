@@ -11,9 +11,8 @@ from itertools import product
 import pytest
 
 from properties.random_schedules import RULES, random_case
-from psyclone_storage.analysis.check_devices import DeviceWorld, check_transfers
-from psyclone_storage.analysis.residency import has_device
-from psyclone_storage.ir.devices import device_calls
+from properties.worlds import device_worlds
+from psyclone_storage.analysis.check_devices import check_transfers
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
 from psyclone_storage.ir.verify import check_schedule
@@ -82,31 +81,6 @@ def aliased(schedule: Schedule) -> Schedule:
     return replace(schedule, data=data)
 
 
-def worlds(schedule: Schedule, rng: random.Random) -> Iterator[DeviceWorld]:
-    """Yield the worlds where all or nothing is on the device, and a few in between.
-
-    Where a region counts on data that nothing has entered, they are there; a schedule that knows of
-    no device runs where there is none.
-    """
-    if not has_device(schedule):
-        yield DeviceWorld()
-        return
-    names = frozenset(datum.name for datum in schedule.data)
-    twins = frozenset(datum.name for datum in schedule.data if datum.may_alias)
-    strict = not any(isinstance(item, EnterData) for item in schedule.body) and device_calls(
-        schedule
-    )
-    for exchanges, same in product((True, False), {(), (twins,) if twins else ()}):
-        yield DeviceWorld(names, names, same, exchanges)
-        yield DeviceWorld(names, frozenset(), same, exchanges)
-        if strict:
-            continue
-        yield DeviceWorld(frozenset(), frozenset(), same, exchanges)
-        some = frozenset(name for name in sorted(names) if rng.random() < 0.5)
-        some = some | twins if some & twins else some
-        yield DeviceWorld(some, some, same, exchanges)
-
-
 def batch(number: int) -> Iterator[tuple[int, Schedule]]:
     for seed in range(number * PER_BATCH, (number + 1) * PER_BATCH):
         yield seed, worked(seed)
@@ -116,7 +90,7 @@ def batch(number: int) -> Iterator[tuple[int, Schedule]]:
 def test_no_accepted_schedule_reads_a_stale_copy(number: int) -> None:
     for seed, schedule in batch(number):
         assert check_schedule(schedule) == ()
-        for world in worlds(schedule, random.Random(seed)):
+        for world in device_worlds(schedule, random.Random(seed)):
             assert check_transfers(schedule, world) == (), (seed, world)
 
 
@@ -158,7 +132,7 @@ def test_every_transfer_is_missed_if_it_is_left_out(number: int) -> None:
         if any(datum.may_alias for datum in schedule.data):
             continue
         for mutant in mutants(schedule):
-            chosen = list(worlds(schedule, random.Random(seed)))
+            chosen = list(device_worlds(schedule, random.Random(seed)))
             assert any(check_transfers(mutant, world) for world in chosen), (seed, mutant)
             missed += 1
     assert missed > PER_BATCH / 3
@@ -169,7 +143,7 @@ def test_waits_that_are_left_out_are_missed() -> None:
     missed = []
     for number in BATCHES:
         for seed, schedule in batch(number):
-            chosen = list(worlds(schedule, random.Random(seed)))
+            chosen = list(device_worlds(schedule, random.Random(seed)))
             for wait in [item for item in schedule.body if isinstance(item, Wait)]:
                 mutant = replaced(schedule, wait.uid)
                 missed.append(any(check_transfers(mutant, world) for world in chosen))

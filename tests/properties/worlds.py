@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.check import World, extent_names
+from psyclone_storage.analysis.check_devices import DeviceWorld
+from psyclone_storage.analysis.residency import has_device
+from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.expr import Literal, spell
 from psyclone_storage.ir.kernel import MeshRole
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.transfer import EnterData
 from psyclone_storage.ir.walk import statements
 
 VALUES = (1, 2, 7)
@@ -68,3 +73,28 @@ def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> in
         if described.mesh is MeshRole.FINE:
             most = max(most, 2 * depth)
     return most
+
+
+def device_worlds(schedule: Schedule, rng: random.Random) -> Iterator[DeviceWorld]:
+    """Yield the worlds where all or nothing is on the device, and a few in between.
+
+    Where a region counts on data that nothing has entered, they are there; a schedule that knows of
+    no device runs where there is none.
+    """
+    if not has_device(schedule):
+        yield DeviceWorld()
+        return
+    names = frozenset(datum.name for datum in schedule.data)
+    twins = frozenset(datum.name for datum in schedule.data if datum.may_alias)
+    strict = not any(isinstance(item, EnterData) for item in schedule.body) and device_calls(
+        schedule
+    )
+    for exchanges, same in itertools.product((True, False), {(), (twins,) if twins else ()}):
+        yield DeviceWorld(names, names, same, exchanges)
+        yield DeviceWorld(names, frozenset(), same, exchanges)
+        if strict:
+            continue
+        yield DeviceWorld(frozenset(), frozenset(), same, exchanges)
+        some = frozenset(name for name in sorted(names) if rng.random() < 0.5)
+        some = some | twins if some & twins else some
+        yield DeviceWorld(some, some, same, exchanges)

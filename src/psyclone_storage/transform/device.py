@@ -17,6 +17,7 @@ from psyclone_storage.ir.kernel import Access, BasisOperation
 from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
 from psyclone_storage.ir.walk import kernel_calls, path_to, statements
+from psyclone_storage.transform.kernel.routine import may_run_on_device
 from psyclone_storage.transform.step import Reasons, place_of
 
 
@@ -32,9 +33,10 @@ def may_follow(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
 def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagnostic:
     """Return that `second` may start before `first` is done, although it depends on it."""
     edge = dependences(schedule, first, second)[0]
+    other = f"'{first.uid}'" if first.uid != second.uid else "itself, an iteration before"
     return Diagnostic(
         "T080",
-        f"'{second.uid}' has to wait for '{first.uid}', but nothing makes it: for '{edge.datum}'"
+        f"'{second.uid}' has to wait for {other}, but nothing makes it: for '{edge.datum}'"
         f" this is a {edge.kind.value}.",
         place_of(second),
         hint="End the region, or wait, between the two.",
@@ -81,13 +83,17 @@ def check_devices(schedule: Schedule) -> Reasons:
     )
 
 
+_MOVES_WHAT_IS_MISSING = (Directive.ACC_KERNELS, Directive.ACC_PARALLEL)
+"""Regions that get their data moved by the compiler, unless a clause says that they are there."""
+
+
 def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield the regions whose data nothing gives to the device, and data for no region."""
     enters = [item for item in statements(schedule) if isinstance(item, EnterData)]
     for item in statements(schedule):
         if not isinstance(item, Construct) or enters:
             continue
-        implicit = item.directive is Directive.ACC_KERNELS and not item.clauses
+        implicit = item.directive in _MOVES_WHAT_IS_MISSING and not item.clauses
         if implicit or not (item.directive.on_device and item.directive.is_openacc):
             continue
         around = path_to(schedule, item.uid)
@@ -136,7 +142,9 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
             wanted, step = ("omp declare target", "omp-declare-target")
         for call in kernel_calls(item):
             key = (call.kernel.name, wanted)
-            if call.kernel.is_builtin or key in seen or _says(call, wanted):
+            if not call.is_called:
+                yield from (reason for code in call.codes for reason in may_run_on_device(code))
+            if not call.is_called or key in seen or _says(call, wanted):
                 continue
             seen.add(key)
             yield Diagnostic(
@@ -161,7 +169,7 @@ def _not_awaited(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield what depends on something of one thread, or a task, that may not be done (T080)."""
     for item in statements(schedule):
         if isinstance(item, Construct) and item.directive is Directive.OMP_PARALLEL:
-            yield from _after(schedule, item.body, _has_no_barrier)
+            yield from _in_team(schedule, item.body)
         if isinstance(item, Construct) and item.directive.is_of_one_thread:
             yield from _after(schedule, item.body, leaves_tasks)
         if isinstance(item, Loop):
@@ -176,21 +184,44 @@ def _not_awaited(schedule: Schedule) -> Iterator[Diagnostic]:
                 )
 
 
+def _in_team(schedule: Schedule, body: Sequence[Statement]) -> Iterator[Diagnostic]:
+    """Yield what threads that all come by `body` do not wait for, loops in it included.
+
+    What one of them does in an iteration may go on when another begins the next.
+    """
+    yield from _after(schedule, body, _has_no_barrier)
+    for item in body:
+        if isinstance(item, Loop):
+            yield from dict.fromkeys(_after(schedule, item.body * 2, _has_no_barrier))
+            yield from _in_team(schedule, item.body)
+
+
 def _after(
     schedule: Schedule, body: Sequence[Statement], leaves: Callable[[Statement], bool]
 ) -> Iterator[Diagnostic]:
-    pending: list[Statement] = []
+    pending: dict[str, Statement] = {}
     for item in body:
         if isinstance(item, TaskWait):
             pending.clear()
-        for earlier in pending:
+        for earlier in pending.values():
+            if _of_first_thread(earlier) and _of_first_thread(item):
+                continue
             if dependences(schedule, earlier, item):
                 yield must_wait(schedule, earlier, item)
         if leaves(item):
-            pending.append(item)
+            pending[item.uid] = item
+
+
+def _of_first_thread(item: Statement) -> bool:
+    """Return whether the first thread of a team does all of `item`, and so in order."""
+    if isinstance(item, Loop):
+        return all(map(_of_first_thread, item.body))
+    return isinstance(item, Construct) and item.directive is Directive.OMP_MASTER
 
 
 def _has_no_barrier(item: Statement) -> bool:
+    if isinstance(item, Loop):
+        return any(map(_has_no_barrier, item.body))
     if not isinstance(item, Construct):
         return False
     return item.directive is Directive.OMP_MASTER or "nowait" in item.clauses

@@ -57,6 +57,31 @@ def test_a_loop_for_gangs_in_no_region_is_unfinished() -> None:
     ]
 
 
+@pytest.mark.parametrize(("nowait", "reasons"), [(True, ["T080"]), (False, [])])
+def test_one_thread_does_not_begin_a_colour_before_another_has_ended(
+    nowait: bool, reasons: list[str]
+) -> None:
+    work = bench(cells("u inc w0"))
+    work.apply(ColourLoop("loop1"))
+    work.apply(OpenSingle("cells(loop1)", "cells(loop1)", nowait))
+    work.apply(OpenParallelRegion("loop1", "loop1"))
+    problems = check_finished(work.schedule)
+    assert codes(problems) == reasons
+    assert all("wait for itself, an iteration before" in one.message for one in problems)
+
+
+def test_the_first_thread_does_what_it_does_in_order_but_no_other_waits_for_it() -> None:
+    work = bench(cells("u inc w0"), cells("v write w3", "u read w0"))
+    work.apply(ColourLoop("loop1"))
+    work.apply(OpenMaster("cells(loop1)", "cells(loop1)"))
+    alone = Workbench(work.schedule, work.rules)
+    alone.apply(OpenParallelRegion("loop1", "loop1"))
+    assert check_finished(alone.schedule) == ()
+    work.apply(OpenSingle("loop2", "loop2"))
+    work.apply(OpenParallelRegion("loop1", "omp-single(loop2)"))
+    assert codes(check_finished(work.schedule)) == ["T080"]
+
+
 def test_gangs_would_all_do_a_loop_that_runs_in_order() -> None:
     work = bench(dofs("u readwrite w3"))
     work.apply(AccLoop("loop1", sequential=True))
