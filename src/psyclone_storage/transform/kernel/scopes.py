@@ -69,8 +69,16 @@ def _narrowed(use: Use, wanted: frozenset[str]) -> Use:
 
 
 def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
-    """Return each name that is imported by name, by the subroutine or by its module."""
-    return tuple((use, name) for use in (*code.uses, *code.module.uses) for name in use.names)
+    """Return each name that is imported by name, by the subroutine or by its module.
+
+    What the module imports is out of sight where the subroutine has a name of its own for it.
+    """
+    hidden = local_names(code)
+    around = ((use, name) for use in code.module.uses for name in use.names)
+    return (
+        *((use, name) for use in code.uses for name in use.names),
+        *((use, name) for use, name in around if name.local.lower() not in hidden),
+    )
 
 
 # ---------------------------------------------------------------------------- names

@@ -71,6 +71,7 @@ def test_what_may_not_be_on_the_device(body: str, specification: str, above: str
         ("a(1) = 0.5_r_def", "use constants_mod, only: r_def", ""),
         ("a(1) = real(n, r_def)", "real(r_def) :: x", "use constants_mod, only: r_def"),
         ("a(1) = half", "", "real, parameter :: half = 0.5"),
+        ("stencil = 2\na(1) = stencil", "integer :: stencil", "use argument_mod, only: STENCIL"),
         ("a(1) = max(sqrt(a(1)), 1.0)", "", "use constants_mod"),
         ("do while (a(1) > 1.0)\na(1) = a(1) / 2\nend do", "", "use constants_mod"),
     ],
