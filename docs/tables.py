@@ -28,6 +28,8 @@ from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_
 from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
+from psyclone_storage.scripting.transformation import Transformation, Unsupported
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,6 +79,8 @@ def parts() -> dict[str, str]:
         "steps": _steps(),
         "recipes": _table(("recipe", "steps"), ((_code(n), _code(s)) for n, s in RECIPES.items())),
         "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
+        "psyclone-transformations": _psyclone_transformations(),
+        "psyclone-missing": _codes_of(sorted(_missing())),
         "sections": "\n".join(f"1. {item.value}" for item in Section if item.value),
     }
 
@@ -300,6 +304,37 @@ def _expectations() -> str:
         ("what", "reason", "algorithms"),
         ((title, reason, _codes_of(patterns)) for (title, reason), patterns in rows.items()),
     )
+
+
+def _psyclone_transformations() -> str:
+    """Return PSyclone's names, with their options and the steps of ours that stand for them."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    supported = ((name, kind) for name, kind in TRANSFORMATIONS.items() if name not in _missing())
+    for name, kind in sorted(supported, key=lambda item: _places_in_catalogue(item[1])):
+        said = (inspect.getdoc(kind) or "").split("\n\n", maxsplit=1)[0]
+        row = (" ".join(said.split()), _codes_of(kind.options), _codes_of(_steps_of(kind)))
+        rows.setdefault(row, []).append(name)
+    return _table(
+        ("in PSyclone", "what it does", "options", "steps here"),
+        ((_codes_of(names), *row) for row, names in rows.items()),
+    )
+
+
+def _missing() -> list[str]:
+    """Return the names that can be imported and are refused where they are applied."""
+    return [name for name, kind in TRANSFORMATIONS.items() if issubclass(kind, Unsupported)]
+
+
+def _steps_of(kind: type[Transformation]) -> list[str]:
+    """Return the names of the steps that a transformation makes."""
+    makers = [getattr(kind, name) for name in ("_step", "_step_for") if hasattr(kind, name)]
+    used = [value for maker in makers for value in inspect.getclosurevars(maker).globals.values()]
+    return [name for name, step in STEPS.items() if step in used]
+
+
+def _places_in_catalogue(kind: type[Transformation]) -> list[int]:
+    names = list(STEPS)
+    return [names.index(name) for name in _steps_of(kind)]
 
 
 # ---------------------------------------------------------------------------- rooms

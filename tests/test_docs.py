@@ -2,8 +2,9 @@
 link. What it takes from the compiler, tables and pictures, is up to date.
 
 A fenced block of `python` or `console` says behind its language what becomes of it: `run`, or
-`show` for one that is only read. A page is run in a directory of its own that holds a copy of
-`examples/`, its blocks in order. Any block may say `file=NAME` to be written there instead.
+`show` for one that is only read. `needs=PROGRAM` leaves one out where there is no such program, and
+the page is then reported as skipped, after the rest of it has run. A page is run in a directory of its own that holds a copy of
+`examples/` and, for reading, `external/`, its blocks in order. Any block may say `file=NAME` to be written there instead.
 
 In a `console` block, lines behind `$ ` are commands. What follows a command is its output, in
 which `...` stands for anything; a command without output below it must only succeed. Outputs are
@@ -54,6 +55,12 @@ class Block:
         """The name behind `file=`, or an empty text."""
         return next((word[5:] for word in self.words if word.startswith("file=")), "")
 
+    @property
+    def lacking(self) -> list[str]:
+        """The programs behind `needs=` that are not there."""
+        needed = [word[6:] for word in self.words if word.startswith("needs=")]
+        return [program for program in needed if shutil.which(program) is None]
+
 
 @dataclass(frozen=True)
 class Run:
@@ -100,6 +107,13 @@ def undecided(blocks: list[Block]) -> list[int]:
     ]
 
 
+def make_folder(directory: Path) -> None:
+    """Make the directory of a page: with a copy of the examples, and what they link with."""
+    builds = shutil.ignore_patterns("build")
+    shutil.copytree(ROOT / "examples", directory / "examples", ignore=builds)
+    (directory / "external").symlink_to(ROOT / "external")
+
+
 def run_page(text: str, directory: Path) -> None:
     """Run the blocks of a page in `directory`; an `AssertionError` names the line that fails."""
     for block in blocks_of(text):
@@ -124,6 +138,8 @@ def rewrite_page(text: str, directory: Path) -> str:
 def run_block(block: Block, directory: Path) -> list[Run]:
     """Do in `directory` what a block asks for: write its file, or run it."""
     directory.mkdir(parents=True, exist_ok=True)
+    if block.lacking:
+        return []
     if block.file:
         (directory / block.file).parent.mkdir(parents=True, exist_ok=True)
         (directory / block.file).write_text(block.text, encoding="utf-8")
@@ -260,14 +276,17 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
 def test_page_runs(page: Path, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     text = page.read_text(encoding="utf-8")
     assert undecided(blocks_of(text)) == []
-    if (ROOT / "examples").is_dir():
-        shutil.copytree(ROOT / "examples", tmp_path / "page" / "examples")
+    make_folder(tmp_path / "page")
     if pytestconfig.getoption("--update-golden"):
         text = rewrite_page(text, tmp_path / "page")
         page.write_text(text, encoding="utf-8")
         shutil.rmtree(tmp_path / "page")
-        shutil.copytree(ROOT / "examples", tmp_path / "page" / "examples")
+        make_folder(tmp_path / "page")
     run_page(text, tmp_path / "page")
+    if lacking := {program for block in blocks_of(text) for program in block.lacking}:
+        reason = f"ran, but for what needs {', '.join(sorted(lacking))}"
+        assert not pytestconfig.getoption("--require"), reason
+        pytest.skip(reason)
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -321,6 +340,14 @@ def test_outputs_are_rewritten_where_they_are_wrong(tmp_path: Path) -> None:
 
 def test_a_block_that_is_only_shown_does_not_run(tmp_path: Path) -> None:
     run_page("```python show\nassert False\n```\n```console show\n$ false\n```\n", tmp_path)
+
+
+def test_a_block_is_left_out_where_its_program_is_missing(tmp_path: Path) -> None:
+    here, nowhere = (f"```console run needs={name}\n$ false\n```\n" for name in ("sh", "no-such"))
+    run_page(nowhere, tmp_path)
+    assert [block.lacking for block in blocks_of(here + nowhere)] == [[], ["no-such"]]
+    with pytest.raises(AssertionError):
+        run_page(here, tmp_path)
 
 
 def test_a_block_must_say_whether_it_runs() -> None:

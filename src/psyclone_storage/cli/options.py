@@ -28,6 +28,9 @@ examples:
   psyclone-storage alg.x90 -d kernels --schedule --explain    what would be done, and why
   psyclone-storage source/*.x90 -d kernels --output-dir build -j 4 --depfile build/psy.d
   psyclone-storage alg.x90 -d kernels -oalg alg.f90 -opsy psy.f90 --compile
+  psyclone-storage alg.x90 -d kernels --apply auto --schedule     threads, and what they share
+  psyclone-storage alg.x90 -d kernels --apply openacc --output-dir build -okern build
+  psyclone-storage alg.x90 -d kernels --output-dir build -s optimise.py --script-kwargs 'depth=2'
 """
 
 _GRAINS = {"invokes": "invokes", "routines": "invokes", "kernels": "kernels"}
@@ -292,7 +295,8 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     apis = ("lfric", "dynamo0.3", "gocean", "gocean1.0")
     group.add_argument(
         "-api", "--psykal-dsl", dest="api", choices=apis, metavar="API",
-        help="the domain: lfric (dynamo0.3 is its old name); default: DEFAULTAPI of the settings",
+        help="the domain: lfric or gocean, of old dynamo0.3 and gocean1.0; default: DEFAULTAPI of "
+        "the settings",
     )  # fmt: skip
     group.add_argument(
         "-d", "--directory", action="append", type=Path, metavar="DIR",
@@ -329,7 +333,8 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--apply", dest="steps", action="append", metavar="'STEP; ...'",
         help="transformations by name, with options as in 'colour; openmp-parallel-do"
-        "{schedule=dynamic}', applied wherever they may be; may be repeated",
+        "{schedule=dynamic}', or a recipe, 'auto' or 'openacc'; applied wherever they may be, and "
+        "'--explain' says where not; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-p", "--profile", action="append", choices=tuple(_GRAINS),
@@ -385,7 +390,8 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--explain", action="store_true",
-        help="say why each halo exchange and each run-time test is there",
+        help="say why each halo exchange and each run-time test is there, and why steps of "
+        "'--apply' were refused",
     )  # fmt: skip
     add_style(group)
 

@@ -15,9 +15,10 @@ from psyclone_storage.transform.step import Reasons, Step
 
 
 class WriteOut(Transformation):
-    """Write out a function of the language wherever a kernel calls it; `function` is its name."""
+    """Write out a function of the language wherever a kernel calls it."""
 
     function = ""
+    """Its name."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return IntrinsicsToCode(nodes[0].uid, self.function)

@@ -246,12 +246,14 @@ def _parts(text: str) -> Iterator[str]:
 def _read_step(text: str) -> Wish:
     found = _WISH.fullmatch(text)
     if found is None:
-        hint = "Write it as 'name' or 'name{option=value option=value}'."
+        hint = "Write it as 'name' or 'name{option=value option=value}', with ';' between steps."
         raise CompileError(Diagnostic("T040", f"'{text.strip()}' is not a step.", hint=hint))
     name, options = found[1], found[2] or ""
     if name not in STEPS:
         known = (*STEPS, *RECIPES)
         hint = did_you_mean(name, known) or f"There are {listed(known, 'and')}."
+        if name.endswith("Trans"):
+            hint = f"Scripts know it by that name, if at all: see '-s'. {hint}"
         raise CompileError(Diagnostic("T040", f"There is no step '{name}'.", hint=hint))
     kind = STEPS[name]
     return Wish(kind, tuple(_read_option(kind, word) for word in options.split()))
