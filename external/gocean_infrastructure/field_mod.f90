@@ -63,6 +63,12 @@ module field_mod
     module procedure r2d_field_constructor
   end interface r2d_field
 
+  !> Exchange the halos of several fields. Those on one grid that go to one depth share a message for
+  !> each neighbour.
+  interface exchange_several
+    module procedure exchange_to_depth, exchange_to_depths
+  end interface exchange_several
+
   !> Copy one field or array to another, or one region of it to another region.
   interface copy_field
     module procedure copy_whole, copy_patch, copy_array, copy_array_patch
@@ -204,34 +210,60 @@ contains
     call self%set_clean(depth)
   end subroutine halo_exchange_finish
 
-  !> Exchange the halos of several fields on one grid, with one message for each neighbour.
-  subroutine exchange_several(fields, depth)
+  !> Exchange the halos of several fields, all to one depth.
+  subroutine exchange_to_depth(fields, depth, only_dirty)
+    type(field_reference_type), intent(in) :: fields(:)
+    integer, intent(in) :: depth
+    logical, optional, intent(in) :: only_dirty
+    integer :: n
+
+    call exchange_to_depths(fields, [(depth, n=1, size(fields))], only_dirty)
+  end subroutine exchange_to_depth
+
+  !> Exchange the halo of each field to its depth. With `only_dirty`, those that are clean to it are
+  !> left out, which is for programs that call `set_dirty` after writing a field.
+  subroutine exchange_to_depths(fields, depths, only_dirty)
+    type(field_reference_type), intent(in) :: fields(:)
+    integer, intent(in) :: depths(:)
+    logical, optional, intent(in) :: only_dirty
+    logical :: left(size(fields)), together(size(fields))
+    integer :: first, n
+
+    left = .true.
+    if (present(only_dirty)) then
+      if (only_dirty) left = [(fields(n)%field%is_dirty(depths(n)), n=1, size(fields))]
+    end if
+    do first = 1, size(fields)
+      if (.not. left(first)) cycle
+      together = [(left(n) .and. depths(n) == depths(first) .and. &
+          associated(fields(n)%field%grid, fields(first)%field%grid), n=1, size(fields))]
+      call exchange_together(pack(fields, together), depths(first))
+      left = left .and. .not. together
+    end do
+  end subroutine exchange_to_depths
+
+  !> Exchange the halos of fields on one grid, with one message for each neighbour.
+  subroutine exchange_together(fields, depth)
     type(field_reference_type), intent(in) :: fields(:)
     integer, intent(in) :: depth
     type(array_type) :: arrays(size(fields))
     integer :: n
 
-    if (size(fields) == 0) return
-    associate (grid => fields(1)%field%grid)
-      do n = 1, size(fields)
-        if (.not. associated(fields(n)%field%grid, grid)) then
-          call gocean_stop('Fields that are exchanged together are on one grid.')
-        end if
-        if (fields(n)%field%depth_started /= 0) then
-          call gocean_stop('An exchange of a field has not been finished.')
-        end if
-        call check_depth(fields(n)%field, depth)
-        arrays(n)%data => fields(n)%field%data
-      end do
-      associate (messages => fields(1)%field%messages)
-        call start_exchange(grid%halo_plans(depth), arrays, messages)
-        call finish_exchange(grid%halo_plans(depth), arrays, messages)
-      end associate
+    do n = 1, size(fields)
+      if (fields(n)%field%depth_started /= 0) then
+        call gocean_stop('An exchange of a field has not been finished.')
+      end if
+      call check_depth(fields(n)%field, depth)
+      arrays(n)%data => fields(n)%field%data
+    end do
+    associate (grid => fields(1)%field%grid, messages => fields(1)%field%messages)
+      call start_exchange(grid%halo_plans(depth), arrays, messages)
+      call finish_exchange(grid%halo_plans(depth), arrays, messages)
     end associate
     do n = 1, size(fields)
       call fields(n)%field%set_clean(depth)
     end do
-  end subroutine exchange_several
+  end subroutine exchange_together
 
   !> Stop unless a field has a halo of this depth.
   subroutine check_depth(self, depth)

@@ -27,6 +27,10 @@ SERIAL = Mode("serial", ("-nodm",))
 THREADED = Mode("serial", ("-nodm", "--apply", "openmp-parallel-do"), threads=2)
 DISTRIBUTED = Mode("distributed", ("-dm",))
 FLAGGED = Mode("distributed", ("-dm", "--config-opts", "DIRTY_FLAGS=true"))
+JOINT = Mode("distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true"))
+JOINT_FLAGGED = Mode(
+    "distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true DIRTY_FLAGS=true")
+)
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
 NAMES = [path.stem for path in ALGORITHMS]
 CUTS = [(1, "best"), (2, "x"), (2, "y"), (4, "x"), (4, "best"), (6, "y"), (6, "best")]
@@ -123,6 +127,15 @@ def test_threads_do_not_change_the_answers(answers: Reader, mode: Mode, ranks: i
 def test_flags_of_halos_do_not_change_the_answers(answers: Reader) -> None:
     expected = answers(SERIAL, 1, "best")
     assert differing(expected, part_of(answers(FLAGGED, 4, "best"), "bounded")) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("mode", [JOINT, JOINT_FLAGGED], ids=["all", "what is dirty"])
+def test_fields_that_share_messages_have_the_same_answers(
+    answers: Reader, mode: Mode, ranks: int
+) -> None:
+    expected = answers(SERIAL, 1, "best")
+    assert differing(expected, part_of(answers(mode, ranks, "best"), "bounded")) == []
 
 
 def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:

@@ -31,6 +31,7 @@ ALGORITHMS = sorted(path.stem.removesuffix("_alg_mod") for path in SOURCES.glob(
 RANKS = (1, 2, 4, 6)
 MODES = (OWNED, ANNEXED)
 DISTRIBUTED = ("-dm", "--apply")
+JOINT = ("-dm", "--config-opts", "JOINT_EXCHANGES=true")
 RECIPES = {
     "coloured, on two threads": Mode(
         "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
@@ -42,6 +43,9 @@ RECIPES = {
         "owned", (*DISTRIBUTED, "colour{tiling=true}; compute-redundantly{depth=1}")
     ),
     "exchanges in two calls": Mode("owned", (*DISTRIBUTED, "split-exchange")),
+    "exchanges under way over loops": Mode("owned", (*DISTRIBUTED, "overlap")),
+    "exchanges of several fields together": Mode("owned", JOINT),
+    "several fields under way together": Mode("owned", (*JOINT, "--apply", "overlap")),
     "redundant computation": Mode("owned", (*DISTRIBUTED, "compute-redundantly{depth=1}")),
 }
 
@@ -106,7 +110,7 @@ def test_answers_do_not_depend_on_the_ranks(
     assert differing(expected, computed) == []
 
 
-@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_transformed_layers_give_the_same_answers(answers: Reader, recipe: str, ranks: int) -> None:
     assert differing(answers(SERIAL, 1), answers(RECIPES[recipe], ranks)) == []

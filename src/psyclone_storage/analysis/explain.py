@@ -37,6 +37,19 @@ def explain_halos(schedule: Schedule, rules: Rules) -> str:
     return "\n".join([title, *_explained(plan, calls)]) + "\n"
 
 
+def explain_messages(schedule: Schedule) -> str:
+    """Return which exchanges of the finished `schedule` share their messages; empty if none."""
+    groups = {
+        item.joint: None
+        for item in in_sequence(schedule)
+        if isinstance(item, HaloExchange) and item.joint
+    }
+    if not groups:
+        return ""
+    title = f"{schedule.name}: exchanges that share one message for each neighbour"
+    return "\n".join([title, *(f"  {', '.join(group)}" for group in groups)]) + "\n"
+
+
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     grouped: dict[tuple[object, ...], list[Placed]] = defaultdict(list)
     for placed in plan.exchanges:

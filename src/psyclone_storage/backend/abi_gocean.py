@@ -21,6 +21,12 @@ FIELD = DerivedType("r2d_field", Module.FIELD)
 EXCHANGE = "halo_exchange"
 """The exchange of a field's halo, bound to the field: `halo_exchange(depth)`."""
 
+EXCHANGE_SEVERAL = "exchange_several"
+FIELD_REFERENCE = "field_reference_type"
+ONLY_DIRTY = "only_dirty"
+"""The exchange of several fields together and the type of what it takes, which dl_esm_inf lacks:
+`exchange_several([field_reference_type(u), ...], depths, only_dirty)`."""
+
 SET_DIRTY = "set_dirty"
 IS_DIRTY = "is_dirty"
 """The flags of a field's halo, `set_dirty()` and `is_dirty(depth)`, which dl_esm_inf lacks."""
@@ -33,7 +39,9 @@ ON_DEVICE = "data_on_device"
 
 INTEGER = ScalarType(Intrinsic.INTEGER)
 WORKING_PRECISION = "go_wp"
-RESERVED = frozenset({*Module, FIELD.name, WORKING_PRECISION, "size", "min"})
+RESERVED = frozenset(
+    {*Module, FIELD.name, EXCHANGE_SEVERAL, FIELD_REFERENCE, WORKING_PRECISION, "size", "min"}
+)
 
 
 class Path(StrEnum):

@@ -121,6 +121,11 @@ REDUCTION_TYPES: Mapping[str, DerivedType] = {
 }
 """The objects that reduce a value over all ranks, by the kind of the value."""
 
+JOINT_EXCHANGE = DerivedType("joint_exchange_type", "joint_exchange_mod")
+"""Exchanges fields of one kind together; an extension of our own infrastructure."""
+EXCHANGE_FIELDS = "exchange_fields"
+"""The procedure of the same module that does so in one call."""
+
 EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
 """Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
 EXACT_KIND = "real64"
@@ -260,6 +265,13 @@ class Scalar(StrEnum):
     MAX = "get_max"
 
 
+class JointExchange(StrEnum):
+    """Type-bound procedures of exchanges of several fields."""
+
+    START = "start"
+    FINISH = "finish"
+
+
 class ExactSum(StrEnum):
     """Type-bound procedures of exact sums."""
 
@@ -336,7 +348,8 @@ RESERVED = frozenset(
           for table in (FIELD_TYPES, OPERATOR_TYPES, COLUMNWISE_TYPES, QUADRATURE_TYPES)
           for item in table.values()
           for name in (item.name, item.proxy, item.module)),
-        *(item.name for item in (*REDUCTION_TYPES.values(), EXACT_SUM)),
+        *(item.name for item in (*REDUCTION_TYPES.values(), EXACT_SUM, JOINT_EXCHANGE)),
+        EXCHANGE_FIELDS,
     )
 )  # fmt: skip
 """Names that no variable of generated code may take, because they are or may be imported."""

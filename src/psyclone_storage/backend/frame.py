@@ -7,9 +7,10 @@ what is used and nothing else. How a statement is spelt is for the infrastructur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Protocol
 
 from psyclone_storage.backend import abi_profile
@@ -38,6 +39,9 @@ class RoutineLowering(Protocol):
 
     def lower(self, statement: Statement) -> tuple[Line, ...]:
         """Return the lines of a statement that stands directly in the schedule or a region."""
+
+    def lower_joint(self, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+        """Return the lines of exchanges that share their messages."""
 
     def finish(self) -> None:
         """Add to the set-up what can only be known when all statements are lowered."""
@@ -125,9 +129,13 @@ def _lower_body(
     `timed` puts the lines of a region between the calls of a profiler.
     """
     before: Statement | None = None
-    for statement in body:
+    for items in _by_message(body):
+        statement, *others = items
         if isinstance(statement, Region):
             lines = timed(statement, tuple(_lower_body(lowering, statement.body, timed)))
+        elif others:
+            exchanges = tuple(item for item in items if isinstance(item, HaloExchange))
+            lines = lowering.lower_joint(exchanges)
         else:
             lines = lowering.lower(statement)
         starts = isinstance(statement, HaloExchange | Compound)
@@ -135,3 +143,14 @@ def _lower_body(
             yield Blank()
         yield from lines
         before = statement
+
+
+def _by_message(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+    """Yield the statements one by one, but exchanges that share their messages together."""
+
+    def message(numbered: tuple[int, Statement]) -> Hashable:
+        number, statement = numbered
+        return (isinstance(statement, HaloExchange) and statement.joint) or number
+
+    for _, items in groupby(enumerate(body), key=message):
+        yield tuple(statement for _, statement in items)

@@ -30,6 +30,7 @@ from psyclone_storage.backend.lfric.exact_sums import ended, is_exact
 from psyclone_storage.backend.lfric.formulas import formula_line
 from psyclone_storage.backend.lfric.halos import (
     exchange_lines,
+    joint_lines,
     mark_lines,
     reduction_lines,
     reduction_start,
@@ -107,6 +108,10 @@ class _Lowering:
     def lower(self, statement: Statement) -> tuple[Line, ...]:
         """Return the lines of a statement that stands directly in the schedule."""
         return _lower_outer(self.context, statement)
+
+    def lower_joint(self, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+        """Return the one call of exchanges that share their messages."""
+        return joint_lines(self.context, exchanges)
 
     def finish(self) -> None:
         """Add the checks of what the statements have asked for."""

@@ -39,4 +39,7 @@ def explanation(build: Build) -> str:
         + "".join(f"  {line}\n" for line in explain_refusals(refusals))
         for name, refusals in build.refused
     ]
-    return "\n".join((*halos, *steps))
+    messages = filter(
+        None, (explain.explain_messages(item.schedule) for item in build.program.invokes)
+    )
+    return "\n".join((*halos, *messages, *steps))

@@ -236,6 +236,9 @@ class HaloExchange:
 
     An exchange works on the host's copy. With `fetched` a device may have newer values, which are
     brought to the host before; with `sent` its copy, if it has one, gets the exchanged values.
+
+    `joint` names the exchanges, itself included, that stand next to each other and share their
+    messages; it is empty for one that has messages of its own.
     """
 
     uid: str
@@ -248,6 +251,7 @@ class HaloExchange:
     pinned: bool = False
     fetched: bool = False
     sent: bool = False
+    joint: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = field(default=(), compare=False)
 
 

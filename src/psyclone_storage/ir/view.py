@@ -174,6 +174,8 @@ def _exchange_text(item: HaloExchange) -> str:
     text += " if it is dirty" if item.guarded else ""
     text += ", from the device" if item.fetched else ""
     text += ", to the device" if item.sent else ""
+    others = [uid for uid in item.joint if uid != item.uid]
+    text += f", in one message with {', '.join(others)}" if others else ""
     return f"{text} (pinned)" if item.pinned else text
 
 
@@ -322,6 +324,7 @@ def _exchange_json(item: HaloExchange) -> Json:
         "pinned": item.pinned,
         "fetched": item.fetched,
         "sent": item.sent,
+        "joint": list(item.joint),
         "reasons": [
             {
                 "reader": reason.reader,

@@ -73,6 +73,11 @@ contains
       call check(one, 3, depth)
       call check(other, 4, depth)
     end do
+    one = new_field(grid, 5)
+    other = new_field(grid, 6)
+    call exchange_several([field_reference_type(one), field_reference_type(other)], [1, halo_width])
+    call check(one, 5, 1)
+    call check(other, 6, halo_width)
   end subroutine check_grid
 
   !> Check that the exchange on a grid is not that on another.
@@ -161,6 +166,14 @@ contains
     call require(together%messages == alone%messages, 'one message for each neighbour')
     call require(together%bytes == 2 * alone%bytes, 'bytes')
     call require((alone%messages > 0) .eqv. (get_num_ranks() > 1), 'messages')
+
+    call another%set_dirty()
+    call reset_halo_statistics()
+    call exchange_several([field_reference_type(field), field_reference_type(another)], [2, 2], &
+        only_dirty=.true.)
+    together = get_halo_statistics()
+    call require(together%exchanges == 1 .and. together%bytes == alone%bytes, 'only what is dirty')
+    call require(.not. another%is_dirty(2), 'a field that has been cleaned with others')
   end subroutine check_the_rest
 
   !> Return a field with values from `seed` at the points of this rank.

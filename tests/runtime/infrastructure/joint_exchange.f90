@@ -12,7 +12,7 @@ program joint_exchange
   use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type, &
                                  reset_halo_statistics
   use integer_field_mod, only: integer_field_proxy_type, integer_field_type
-  use joint_exchange_mod, only: exchange_fields, joint_exchange_real64_type
+  use joint_exchange_mod, only: exchange_fields, joint_exchange_type
   use mesh_mod, only: mesh_type
 
   implicit none
@@ -39,7 +39,7 @@ contains
     type(field_real32_proxy_type) :: wind_proxies(3)
     type(integer_field_type) :: counts(2)
     type(integer_field_proxy_type) :: count_proxies(2)
-    type(joint_exchange_real64_type) :: exchange
+    type(joint_exchange_type) :: exchange
     type(halo_statistics_type) :: apart, together
     type(function_space_type), pointer :: fs
     integer(i_def) :: n
@@ -96,6 +96,10 @@ contains
       count_proxies(n)%data = int(values_of(count_proxies(n), n), i_def)
     end do
     call exchange_fields(wind_proxies, 2)
+    call exchange%start(wind_proxies, [(2_i_def, n=1, 3)])
+    call exchange%finish()
+    call exchange%start(count_proxies, [(1_i_def, n=1, 2)])
+    call exchange%finish()
     call exchange_fields(count_proxies, 1)
     do n = 1, 3
       call check(all(abs(real(wind_proxies(n)%data, real64) - &

@@ -25,6 +25,7 @@ OWNERS: dict[type[StrEnum], tuple[str, ...]] = {
     abi.Quadrature: ("quadrature_xyoz_mod",),
     abi.Scalar: ("scalar_real64_mod",),
     abi.ExactSum: ("exact_sum_mod",),
+    abi.JointExchange: ("joint_exchange_mod",),
     abi.Log: ("log_mod",),
 }
 """The modules in which the names of an enumeration must be found."""
@@ -70,7 +71,7 @@ def test_every_object_has_a_type_and_a_proxy(item: abi.ObjectType) -> None:
 
 TYPES = [
     abi.MESH, abi.MESH_MAP, abi.STENCIL_MAP, abi.STENCIL_2D_MAP, abi.REFERENCE_ELEMENT,
-    *abi.REDUCTION_TYPES.values(), abi.EXACT_SUM,
+    *abi.REDUCTION_TYPES.values(), abi.EXACT_SUM, abi.JOINT_EXCHANGE,
 ]  # fmt: skip
 
 
@@ -88,6 +89,7 @@ CONSTANTS = [
     *((abi.Module.CONTINUITY, name) for name in abi.NAMED_SPACES.values()),
     *((abi.Module.REFERENCE_ELEMENT, name) for name in abi.NORMALS.values()),
     (abi.Module.FUNCTION_SPACE, abi.ORIENTATION),
+    (str(abi.JOINT_EXCHANGE.module), abi.EXCHANGE_FIELDS),
     *((abi.Module.CONSTANTS, kind) for kind in ("i_def", "r_def", "l_def", "r_solver")),
 ]
 

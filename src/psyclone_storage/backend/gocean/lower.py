@@ -32,7 +32,16 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.directive import Directive as Kind
-from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
@@ -81,8 +90,9 @@ class _Lowering:
         """Return the declarations of the routine's dummy arguments."""
         context = self.context
         changed = {name for item in statements(context.schedule) for name in _changed_besides(item)}
+        joint = {item.datum for item in _exchanges(context.schedule) if item.joint}
         return tuple(
-            context.work.dummy(_declare(datum, datum.name in changed))
+            context.work.dummy(_declare(datum, datum.name in changed, datum.name in joint))
             for datum in context.schedule.data
         )
 
@@ -104,6 +114,10 @@ class _Lowering:
                 return (wait_line(statement),)
         return _nested(context, statement)
 
+    def lower_joint(self, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+        """Return the one call of exchanges that share their messages."""
+        return tuple(_joint_exchange(self.context, exchanges))
+
     def finish(self) -> None:
         """Add nothing: a routine for GOcean has no set-up."""
 
@@ -118,10 +132,16 @@ def _changed_besides(item: Statement) -> tuple[str, ...]:
     return ()
 
 
-def _declare(datum: Datum, exchanged: bool) -> Declare:
+def _exchanges(schedule: Schedule) -> Iterator[HaloExchange]:
+    return (item for item in statements(schedule) if isinstance(item, HaloExchange))
+
+
+def _declare(datum: Datum, exchanged: bool, joint: bool) -> Declare:
+    """Return the declaration of a dummy argument; what is exchanged jointly is pointed to."""
     changes = exchanged or datum.access.writes
     data_type = abi.FIELD if datum.kind is ArgKind.FIELD else datum.type
-    return Declare(datum.name, data_type, ("intent(inout)" if changes else "intent(in)",))
+    intent = "intent(inout)" if changes else "intent(in)"
+    return Declare(datum.name, data_type, ("target", intent) if joint else (intent,))
 
 
 # ---------------------------------------------------------------------------- statements
@@ -131,21 +151,49 @@ def _exchange(context: Context, exchange: HaloExchange) -> Iterator[Line]:
     """Yield who needs an exchange and who made it necessary, and its call."""
     if exchange.phase is not Phase.WHOLE:
         raise InternalError(f"'{exchange.uid}' is asynchronous, which dl_esm_inf does not offer.")
-    for reason in exchange.reasons[:1]:
-        reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
-        yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
-        if writer:
-            yield Comment(f"and {writer} left {reason.written}")
-    depth = exchange.depth.known
-    if not depth:
-        raise InternalError(f"'{exchange.uid}' has a depth that is not known.")
-    field, deep = Name(exchange.datum), (_whole(depth),)
+    yield from _explanation(exchange)
+    field, deep = Name(exchange.datum), (_whole(_levels(exchange)),)
     call = Call(Member(field, abi.EXCHANGE), deep)
     lines = carried_lines(context, exchange, call)
     if exchange.guarded:
         yield If((Branch(Index(Member(field, abi.IS_DIRTY), deep), lines),))
     else:
         yield from lines
+
+
+def _joint_exchange(context: Context, exchanges: tuple[HaloExchange, ...]) -> Iterator[Line]:
+    """Yield who needs the exchanges of several fields, and their one call.
+
+    Where fields keep flags it is told to ask them; where not, all are exchanged.
+    """
+    for exchange in exchanges:
+        yield from _explanation(exchange)
+    exchange_several, reference = (
+        Name(context.work.imports.local(abi.Module.FIELD, name))
+        for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
+    )
+    fields = ArrayLiteral(tuple(Index(reference, (Name(item.datum),)) for item in exchanges))
+    depths = ArrayLiteral(tuple(_whole(_levels(item)) for item in exchanges))
+    asked = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)
+    guarded = any(item.guarded for item in exchanges)
+    what = "What is dirty of these goes" if guarded else "These go"
+    yield Comment(f"{what} in one message to each neighbour")
+    yield Call(exchange_several, (fields, depths, *(asked if guarded else ())))
+
+
+def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
+    for reason in exchange.reasons[:1]:
+        reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
+        yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
+        if writer:
+            yield Comment(f"and {writer} left {reason.written}")
+
+
+def _levels(exchange: HaloExchange) -> int:
+    depth = exchange.depth.known
+    if not depth:
+        raise InternalError(f"'{exchange.uid}' has a depth that is not known.")
+    return depth
 
 
 def _mark(mark: MarkHalo) -> Call:

@@ -13,7 +13,16 @@ from psyclone_storage.backend.lfric.exact_sums import begun, ended, is_exact
 from psyclone_storage.backend.lfric.spaces import Space
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Literal, Member, Name, Unary
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Unary,
+)
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Datum, GlobalReduction, HaloExchange, MarkHalo, Phase
@@ -34,14 +43,52 @@ def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]
     The annexed dofs alone are brought up to date by an exchange of one level.
     """
     datum = context.schedule.datum(exchange.datum)
-    depth = _LEAST if exchange.depth == NOTHING else exchange.depth
-    value = depth_value(context, depth, _space(datum))
+    value = _levels(context, exchange, datum)
     exchanges = [
         line
         for component in _components(datum, exchange.component)
         for line in _exchange(context, exchange, component, value)
     ]
     return (*_explanation(exchange), *exchanges)
+
+
+def joint_lines(context: Context, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+    """Return one call for exchanges of one phase, which asks itself which fields are dirty."""
+    owners: list[Expr] = []
+    depths: list[Expr] = []
+    for exchange in exchanges:
+        datum = context.schedule.datum(exchange.datum)
+        value = _levels(context, exchange, datum)
+        for owner in _proxies(context, datum, exchange.component):
+            owners.append(owner)
+            depths.append(value)
+    fields, levels = ArrayLiteral(tuple(owners)), ArrayLiteral(tuple(depths))
+    notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
+    return (*notes, _TOGETHER, _joint_call(context, exchanges, (fields, levels)))
+
+
+_TOGETHER = Comment("What is dirty of these goes in one message to each neighbour")
+
+
+def _joint_call(
+    context: Context, exchanges: tuple[HaloExchange, ...], arguments: tuple[Expr, Expr]
+) -> Call:
+    module = str(abi.JOINT_EXCHANGE.module)
+    if exchanges[0].phase is Phase.WHOLE:
+        exchange_fields = context.work.imports.local(module, abi.EXCHANGE_FIELDS)
+        return Call(Name(exchange_fields), arguments)
+    key = ("joint", frozenset((item.datum, item.component) for item in exchanges))
+    wished = Declare("joint_exchange", abi.JOINT_EXCHANGE)
+    both = context.work.variable(Section.COUNTERS, key, wished)
+    if exchanges[0].phase is Phase.START:
+        return Call(Member(both, abi.JointExchange.START), arguments)
+    return Call(Member(both, abi.JointExchange.FINISH))
+
+
+def _levels(context: Context, exchange: HaloExchange, datum: Datum) -> Expr:
+    """Return the depth of an exchange; for annexed dofs alone it is 1."""
+    depth = _LEAST if exchange.depth == NOTHING else exchange.depth
+    return depth_value(context, depth, _space(datum))
 
 
 def _explanation(exchange: HaloExchange) -> Iterator[Comment]:

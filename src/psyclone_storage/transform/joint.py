@@ -1,0 +1,112 @@
+"""Halo exchanges with nothing between them become one, with one message for each neighbour.
+
+This is done to every schedule after its recipe, where the settings say that the infrastructure can
+do it (ADR 0021). It changes no answer: each field is exchanged where it was, as deep as it was, and
+if its halo may be clean, the infrastructure asks. Owns which exchanges go together; how one call of
+the infrastructure says so is for the back end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+
+from psyclone_storage.ir.schedule import HaloExchange, Phase, Region, Schedule, Statement
+from psyclone_storage.ir.walk import in_sequence
+
+Runs = Mapping[str, int]
+"""The number of the run that each exchange is in: those of one phase with nothing between them."""
+
+Groups = Mapping[str, tuple[str, ...]]
+"""The exchanges that share their messages, under the name of each of them."""
+
+
+def with_joint_exchanges(schedule: Schedule) -> Schedule:
+    """Return `schedule` with its exchanges joined; applying it twice changes nothing.
+
+    Joined are exchanges of fields of one type, if no device has to do with them. Starts are joined
+    if their finishes are, so that what is started together is finished together. Those of a group
+    stand next to each other, in the place of the first.
+
+    before: loop1, halo(u)@loop2, halo(n)@loop2, halo(v)@loop2, loop2   [n holds integers]
+    after:  loop1, halo(u)@loop2 and halo(v)@loop2, halo(n)@loop2, loop2
+    """
+    runs = dict(_runs(schedule.body, 0))
+    groups = _groups(schedule, runs)
+    return replace(schedule, body=tuple(_joined(schedule.body, runs, groups)))
+
+
+def _runs(body: tuple[Statement, ...], first: int) -> Iterator[tuple[str, int]]:
+    """Yield the exchanges of `body`, each with the number of its run; the least is `first`."""
+    number = first
+    for phase, items in groupby(body, key=_phase):
+        for item in items:
+            if isinstance(item, Region):
+                inside = list(_runs(item.body, number + 1))
+                yield from inside
+                number += len(inside) + 1
+            elif phase is not None:
+                yield item.uid, number
+        number += 1
+
+
+def _phase(item: Statement) -> Phase | None:
+    return item.phase if isinstance(item, HaloExchange) else None
+
+
+def _groups(schedule: Schedule, runs: Runs) -> Groups:
+    """Return which exchanges go together; one that goes alone is not in it."""
+    partners = _partners(schedule)
+    alike: dict[Hashable, dict[tuple[str, int | None], str]] = defaultdict(dict)
+    for item in in_sequence(schedule):
+        if not isinstance(item, HaloExchange) or item.uid not in runs:
+            continue
+        if item.fetched or item.sent:
+            continue
+        ends = (item.uid, partners.get(item.uid, item.uid))
+        key = (item.phase, schedule.datum(item.datum).type, *(runs.get(uid) for uid in ends))
+        alike[key].setdefault((item.datum, item.component), item.uid)
+    groups = [tuple(members.values()) for members in alike.values() if len(members) > 1]
+    return {uid: group for group in groups for uid in group}
+
+
+def _partners(schedule: Schedule) -> Mapping[str, str]:
+    """Return the finish of each start, and the start of each finish."""
+    partners: dict[str, str] = {}
+    started: dict[tuple[str, int | None], str] = {}
+    for item in in_sequence(schedule):
+        if not isinstance(item, HaloExchange):
+            continue
+        key = (item.datum, item.component)
+        if item.phase is Phase.START:
+            started[key] = item.uid
+        elif item.phase is Phase.FINISH and key in started:
+            partners[item.uid] = started.pop(key)
+            partners[partners[item.uid]] = item.uid
+    return partners
+
+
+def _joined(body: tuple[Statement, ...], runs: Runs, groups: Groups) -> Iterator[Statement]:
+    """Yield `body` with the exchanges of each group next to each other."""
+
+    def run(item: Statement) -> Hashable:
+        return runs[item.uid] if item.uid in runs else item.uid
+
+    for _, items in groupby(body, key=run):
+        together = list(items)
+        waiting = {item.uid: item for item in together}
+        for item in together:
+            if isinstance(item, Region):
+                yield replace(item, body=tuple(_joined(item.body, runs, groups)))
+            elif not isinstance(item, HaloExchange):
+                yield item
+            else:
+                group = groups.get(item.uid, ())
+                members = [waiting.pop(uid, None) for uid in group or (item.uid,)]
+                yield from (
+                    replace(member, joint=group)
+                    for member in members
+                    if isinstance(member, HaloExchange)
+                )
