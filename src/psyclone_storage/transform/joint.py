@@ -92,7 +92,8 @@ def _joined(body: tuple[Statement, ...], runs: Runs, groups: Groups) -> Iterator
     """Yield `body` with the exchanges of each group next to each other."""
 
     def run(item: Statement) -> Hashable:
-        return runs[item.uid] if item.uid in runs else item.uid
+        number = runs.get(item.uid)
+        return item.uid if number is None else number
 
     for _, items in groupby(body, key=run):
         together = list(items)
