@@ -3,8 +3,9 @@ link. What it takes from the compiler, tables and pictures, is up to date.
 
 A fenced block of `python` or `console` says behind its language what becomes of it: `run`, or
 `show` for one that is only read. `needs=PROGRAM` leaves one out where there is no such program, and
-the page is then reported as skipped, after the rest of it has run. A page is run in a directory of its own that holds a copy of
-`examples/` and, for reading, `external/`, its blocks in order. Any block may say `file=NAME` to be written there instead.
+the page is then reported as skipped, after the rest of it has run. Any block may say `file=NAME` to
+be written there instead. A page is run in a directory of its own that holds a copy of `examples/`
+and, for reading, `external/`, its blocks in order.
 
 In a `console` block, lines behind `$ ` are commands. What follows a command is its output, in
 which `...` stands for anything; a command without output below it must only succeed. Outputs are
@@ -32,7 +33,11 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for folder in ("tutorial", "guide") for page in DOCS.glob(f"{folder}/**/*.md")),
 ]
-LINKED = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
+LINKED = [
+    *sorted(DOCS.rglob("*.md")),
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "examples").rglob("*.md")),
+]
 TIMEOUT = 300
 
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
