@@ -1,4 +1,4 @@
-"""The makefiles of the Fortran libraries: when they compile, seen by a compiler that only notes it."""
+"""The makefiles of the Fortran libraries: when they compile, seen by a compiler that only notes."""
 
 from __future__ import annotations
 
