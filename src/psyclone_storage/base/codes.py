@@ -183,6 +183,7 @@ CODES: dict[str, str] = {
     "T016": "A step needs loops over rows and columns of a grid, the one inside the other.",
     "T017": "A tile has no points.",
     "T018": "The bounds of a loop are not known before the program runs.",
+    "T019": "A script ends the compilation (a warning).",
     "T023": "The statements of a region do not follow one another.",
     "T024": "A loop's schedule is not one of OpenMP's, or not what reproducible sums need.",
     "T025": "A halo exchange would happen inside of a parallel region.",

@@ -166,6 +166,12 @@ class KernelCall:
     codes: tuple[KernelCode, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_called(self) -> bool:
+        """Whether a subroutine is called, rather than that statements stand in the loop."""
+        in_place = any(code.in_place for code in self.codes)
+        return not self.kernel.is_builtin and not in_place
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:

@@ -19,7 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    InternalError,
+    Severity,
+)
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.rules import KernelSource, Rules
@@ -104,8 +109,7 @@ class Recipe:
         except SyntaxError as error:
             raise self._not_python(error) from error
         except SystemExit as error:
-            hint = "A script ends by returning from 'trans'."
-            raise self._failure("a call of 'sys.exit'", self._line(error), hint) from error
+            raise self._ended(error) from error
         except Exception as error:
             what = f"{type(error).__name__}: {_message(error)}"
             raise self._failure(what, self._line(error)) from error
@@ -124,6 +128,20 @@ class Recipe:
         helper = os.path.relpath(error.filename) if error.filename else "another text"
         place = f"line {error.lineno} of '{helper}'"
         return self._failure(f"{what} ({place})", self._line(error))
+
+    def _ended(self, error: SystemExit) -> CompileError:
+        """Return that the script has called `sys.exit`, which only fails if it says so.
+
+        As with PSyclone nothing is written then.
+        """
+        place = self._line(error)
+        if error.code not in (None, 0):
+            hint = "A script ends by returning from 'trans'."
+            return self._failure("a call of 'sys.exit'", place, hint)
+        message = "The script ends the compilation here: nothing is written."
+        return CompileError(
+            Diagnostic("T019", message, place, file=str(self.path), severity=Severity.WARNING)
+        )
 
     def _line(self, error: BaseException) -> Span | None:
         """Return the last line of the script that was running when `error` was raised."""

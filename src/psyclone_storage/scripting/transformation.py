@@ -25,6 +25,32 @@ _IN_KERNELS = (KernelRoutine, IntrinsicCall)
 """What stands for the call of the kernel that it is in."""
 Options = Mapping[str, object]
 
+UNNEEDED = frozenset(
+    """allow_codeblocks allow_string allow_strings disable_loop_check enable_reductions force
+    force_private ignore_dependencies_for independent node-type-check node_type_check
+    permit_codeblocks permit_unsupported_type_args privatise_arrays reduction_ops
+    use_first_callee_and_no_arg_check verbose""".split()
+)
+"""Options that tell PSyclone what to print, which checks to leave out, or what it cannot see.
+
+Any transformation takes them, and nothing depends on them. A step refuses what would be wrong,
+which no option makes right; it finds reductions and private data itself.
+"""
+
+FIXED: Mapping[str, tuple[object, ...]] = {
+    "collapse": (None, False, 1),
+    "device_string": (None, ""),
+    "nowait": (None, False),
+    "prefix": (None, "profile"),
+    "reprod": (None, False),
+    "routine": (None,),
+    "sequential": (None, False),
+}
+"""Options for more than a step can do, with the values that do not ask for that.
+
+A transformation that can do it has the option among its own.
+"""
+
 
 class TransformationError(CompileError):
     """A transformation was refused; `value` is the reason, or several."""
@@ -39,7 +65,7 @@ class Transformation:
     """What all transformations have in common."""
 
     options: Mapping[str, object] = {}
-    """The options that it takes, with their defaults."""
+    """The options that it takes, with their defaults, beyond those that any takes."""
 
     @property
     def name(self) -> str:
@@ -94,11 +120,20 @@ class Transformation:
             raise TransformationError(
                 Diagnostic("T015", f"'{self.name}' is applied to something that is no node.")
             )
-        if unknown := set(chosen) - set(self.options):
-            message = f"'{self.name}' has no option '{min(unknown)}' here."
-            raise TransformationError(Diagnostic("T015", message))
         places = tuple(item for item in nodes if isinstance(item, Place))
-        return places, {**self.options, **chosen}
+        return places, {**self.options, **self._own(chosen)}
+
+    def _own(self, chosen: Options) -> Options:
+        """Return those of `chosen` that this transformation looks at."""
+        for name in sorted(set(chosen) - set(self.options) - UNNEEDED):
+            value = chosen[name]
+            if name not in FIXED:
+                message = f"'{self.name}' has no option '{name}' here."
+                raise TransformationError(Diagnostic("T015", message))
+            if not any(value is one or (value == one and value is not True) for one in FIXED[name]):
+                message = f"'{self.name}' cannot do '{name}={value}': it is not supported."
+                raise TransformationError(Diagnostic("T015", message))
+        return {name: value for name, value in chosen.items() if name in self.options}
 
     @abstractmethod
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:

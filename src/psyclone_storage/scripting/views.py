@@ -426,6 +426,12 @@ class CodedCall(KernelCall):
         return self.get_callees()[0]
 
 
+class InlinedCall(Place):
+    """The statements of a kernel where it was called: no call any more."""
+
+    __slots__ = ()
+
+
 class BuiltInCall(KernelCall):
     """A call of a built-in."""
 
@@ -541,7 +547,9 @@ def _kind(statement: tree.Statement) -> type[Place]:
     """Return the class of the view on `statement`."""
     match statement:
         case tree.KernelCall(kernel=kernel):
-            return BuiltInCall if kernel.is_builtin else CodedCall
+            if kernel.is_builtin:
+                return BuiltInCall
+            return CodedCall if statement.is_called else InlinedCall
         case tree.HaloExchange(phase=phase):
             return _PHASES[phase]
     return _VIEWS[type(statement)]

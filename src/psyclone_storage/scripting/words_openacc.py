@@ -28,8 +28,6 @@ class AccLoops(Transformation):
         "sequential": False,
         "gang": False,
         "vector": False,
-        "force": False,
-        "verbose": False,
     }
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
@@ -46,7 +44,7 @@ class AccLoops(Transformation):
 class AccParallelRegion(Transformation):
     """Put one or several neighbouring nodes, or a whole schedule, under `acc parallel`."""
 
-    options: Mapping[str, object] = {"default_present": True, "node-type-check": True}
+    options: Mapping[str, object] = {"default_present": True}
 
     def __init__(self, default_present: bool = True) -> None:
         self.default_present = default_present
@@ -59,15 +57,7 @@ class AccParallelRegion(Transformation):
 class AccKernelsRegion(Transformation):
     """Put one or several neighbouring nodes, or a whole schedule, under `acc kernels`."""
 
-    options: Mapping[str, object] = {
-        "default_present": False,
-        "async_queue": False,
-        "disable_loop_check": False,
-        "allow_string": False,
-        "allow_strings": False,
-        "verbose": False,
-        "node-type-check": True,
-    }
+    options: Mapping[str, object] = {"default_present": False, "async_queue": False}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         queue = _queue(self, options["async_queue"])
@@ -80,8 +70,6 @@ class AccDataRegion(Transformation):
     Applied to a schedule it lets the data live on the device, as it did in 2019 (seed, "OpenACC
     Support").
     """
-
-    options: Mapping[str, object] = {"node-type-check": True}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         if isinstance(nodes[0], Schedule):
@@ -103,7 +91,7 @@ class EnterDataOfSchedule(Transformation):
 class UpdateOfSchedule(Transformation):
     """Let the host know of newer values on the device; a schedule with regions does so anyway."""
 
-    options: Mapping[str, object] = {"if_present": True, "allow_codeblocks": False}
+    options: Mapping[str, object] = {"if_present": True}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         loops = nodes[0].walk(Loop)

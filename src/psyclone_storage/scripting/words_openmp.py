@@ -23,14 +23,16 @@ from psyclone_storage.transform.openmp_tasks import (
 )
 from psyclone_storage.transform.step import Reasons, Step
 
-_DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo")
+_DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "loop")
 
 
 class ParallelLoop(Transformation):
-    """Run a loop under `omp parallel do`."""
+    """Run a loop under `omp parallel do`; `omp_directive` makes no difference to PSyclone."""
 
-    def __init__(self, omp_schedule: str = "static") -> None:
-        self.omp_schedule = omp_schedule
+    def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
+        # In 2019 the schedule came first.
+        is_directive = omp_directive in _DIRECTIVES
+        self.omp_schedule = omp_schedule if is_directive else omp_directive
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return ParallelDo(nodes[0].uid, self.omp_schedule)
@@ -53,6 +55,10 @@ class WorkshareLoop(Transformation):
                 return ParallelDo(nodes[0].uid, self.omp_schedule)
             case "teamsdistributeparalleldo":
                 return TeamsDo(nodes[0].uid)
+            case "teamsloop" | "loop":
+                message = f"'{self.name}' does not write 'omp {self.omp_directive}'."
+                hint = "Use 'do', 'paralleldo' or 'teamsdistributeparalleldo'."
+                raise TransformationError(Diagnostic("T015", message, hint=hint))
         return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible=bool(options["reprod"]))
 
 
@@ -66,7 +72,7 @@ class ParallelRegion(Transformation):
 class SingleRegion(Transformation):
     """Put one or several neighbouring nodes under `omp single`."""
 
-    options: Mapping[str, object] = {"nowait": None, "node-type-check": True}
+    options: Mapping[str, object] = {"nowait": None}
 
     def __init__(self, nowait: bool = False) -> None:
         self.nowait = nowait
@@ -79,8 +85,6 @@ class SingleRegion(Transformation):
 class MasterRegion(Transformation):
     """Put one or several neighbouring nodes under `omp master`."""
 
-    options: Mapping[str, object] = {"node-type-check": True}
-
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return OpenMaster(*ends(nodes))
 
@@ -88,7 +92,7 @@ class MasterRegion(Transformation):
 class TaskLoops(Transformation):
     """Make tasks of the iterations of a loop."""
 
-    options: Mapping[str, object] = {"nogroup": None, "force": False}
+    options: Mapping[str, object] = {"nogroup": None}
 
     def __init__(
         self, grainsize: int | None = None, num_tasks: int | None = None, nogroup: bool = False
@@ -102,8 +106,6 @@ class TaskLoops(Transformation):
 
 class Task(Transformation):
     """Make one task of a loop."""
-
-    options: Mapping[str, object] = {"force": False}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return MakeTask(nodes[0].uid)
@@ -127,12 +129,7 @@ class TaskWaits(Transformation):
 class TargetRegion(Transformation):
     """Put one or several neighbouring nodes under `omp target`."""
 
-    options: Mapping[str, object] = {"nowait": False, "node-type-check": True}
-
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        if options["nowait"]:
-            message = f"'{self.name}' always waits: 'nowait' is not supported."
-            raise TransformationError(Diagnostic("T015", message))
         return OpenTarget(*ends(nodes))
 
 

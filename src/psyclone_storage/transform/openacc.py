@@ -116,8 +116,8 @@ class AccParallel:
     """Run the statements from `first` to `last`, with both, on a device.
 
     Each loop in the region must come under `acc-loop`, before or after this step. The data must be
-    there, by `acc-enter-data` or in an `acc-data` region; `default_present` lets the program stop
-    if they are not.
+    there, by `acc-enter-data` or in an `acc-data` region, and the program stops if they are not.
+    Without `default_present` the compiler moves what is missing.
 
     Refused for what `openmp-parallel` is refused, and where one loop depends on another: nothing
     makes the gangs of a device wait for each other inside a region. For the same reason a loop over

@@ -12,6 +12,7 @@ from psyclone_storage.scripting.views import KernelCall, Schedule
 from unit.analysis.small import RULES, cells, dofs, scalar
 from unit.scripting.test_changes import program
 from unit.transform.kernel.kernel_benches import OneFile, module
+from unit.transform.kernel.test_inline_call import call
 
 INLINE = TRANSFORMATIONS["KernelModuleInlineTrans"]
 
@@ -103,3 +104,12 @@ def test_built_ins_below_a_node_are_left_out_but_not_a_built_in_itself() -> None
 def test_sizes_that_cannot_be_constants(name: str, options: dict[str, object], code: str) -> None:
     with pytest.raises(TransformationError, match=code):
         TRANSFORMATIONS[name]().apply(view().kernels()[0], **options)
+
+
+def test_a_kernel_in_place_is_no_call_any_more() -> None:
+    schedule = view(module("a(n) = 1.0"), call())
+    TRANSFORMATIONS["InlineTrans"]().apply(schedule.kernels()[0])
+    assert schedule.kernels() == []
+    assert "a(n)" not in schedule.view()
+    (loop,) = schedule.loops()
+    assert [type(item).__name__ for item in loop.loop_body.children] == ["InlinedCall"]

@@ -7,6 +7,7 @@ import pytest
 from psyclone_storage.ir.transfer import TaskWait, Update
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.transform.colour import ColourLoop
+from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
@@ -23,6 +24,9 @@ from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells, dofs, scalar
 from unit.transform.benches import bench, codes, refused
+from unit.transform.kernel.kernel_benches import bench as kernel_bench
+from unit.transform.kernel.kernel_benches import module
+from unit.transform.kernel.test_inline_call import call as kernel_call
 
 
 def chain() -> Workbench:
@@ -110,6 +114,30 @@ def test_data_must_be_there_and_are_entered_once() -> None:
     assert "T083" not in codes(check_finished(work.schedule))
     assert refused(work, AccEnterData(work.schedule.name)) == ["T082"]
     assert refused(work, AccEnterData("another")) == ["T003"]
+
+
+def test_without_a_clause_the_compiler_moves_the_data_of_a_parallel_region() -> None:
+    work = bench(dofs("u readwrite w3"))
+    work.apply(AccLoop("loop1"))
+    work.apply(AccParallel("acc-loop(loop1)", "acc-loop(loop1)", default_present=False))
+    assert "T083" not in codes(check_finished(work.schedule))
+
+
+@pytest.mark.parametrize(
+    ("body", "above", "reasons"),
+    [
+        ("a(n) = 1.0", "", []),
+        ("a(n) = planet_radius", "use planet_mod, only: planet_radius", ["T055"]),
+        ("write(*, *) 'here'", "", ["T052"]),
+    ],
+)
+def test_statements_in_place_are_compiled_for_the_device_with_their_region(
+    body: str, above: str, reasons: list[str]
+) -> None:
+    work = kernel_bench(module(body, above=above), kernel_call())
+    work.apply(InlineCall("call1"))
+    work.apply(AccKernels("loop1", "loop1"))
+    assert codes(check_finished(work.schedule)) == reasons
 
 
 def test_nothing_in_a_data_region_runs_on_the_host_or_in_a_queue() -> None:

@@ -134,11 +134,21 @@ def _reasons(code: KernelCode, directive: str, force: bool) -> Iterator[Diagnost
     if any(item.text.lower().startswith(directive) for item in code.directives):
         yield Diagnostic("T054", f"'{code.name}' has the directive '{directive}' already.")
         return
+    yield from _leaves_the_device(code)
+    if not force:
+        yield from _on_the_host(code)
+
+
+def may_run_on_device(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield why the statements of `code` must not run on a device (T052, T055)."""
+    yield from _leaves_the_device(code)
+    yield from _on_the_host(code)
+
+
+def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
     for line in opaque_lines(code):
         if line.names & _ON_THE_HOST:
             yield not_understood(code, line, "may leave the device")
-    if not force:
-        yield from _on_the_host(code)
 
 
 def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
