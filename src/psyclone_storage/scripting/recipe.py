@@ -23,6 +23,7 @@ from psyclone_storage.base.diagnostic import (
     CompileError,
     Diagnostic,
     InternalError,
+    Related,
     Severity,
 )
 from psyclone_storage.base.names import did_you_mean
@@ -54,8 +55,8 @@ class Recipe:
 
         `source` gives the code of kernels to the steps that look at it, `context` what the script
         may ask for besides. If the script has a function `trans_alg`, it is called with a view of
-        the algorithm afterwards. An algorithm that the script names in `FILES_TO_SKIP` is left
-        as it is.
+        the algorithm afterwards. `FILES_TO_SKIP` of a script means files without invokes, to
+        PSyclone as well.
 
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
@@ -67,8 +68,6 @@ class Recipe:
         with _isolated(self.path, module), psyclone_alias(modules) as alias:
             self._guarded(lambda: _execute(module))
             function = self._function(module)
-            if _is_skipped(module, program):
-                return program
             psy = Psy(program, rules, source, psyclone=alias.used)
             self._guarded(lambda: function(psy, **keywords))
             if callable(other := getattr(module, "trans_alg", None)):
@@ -115,10 +114,13 @@ class Recipe:
             raise self._failure(what, self._line(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
-        """Return `problem` at the line of the script that led to it, if it has no better place."""
-        if problem.span is not None:
+        """Return `problem` with the line of the script that led to it, its place if it has none."""
+        line = self._line(error)
+        if problem.span is None:
+            return replace(problem, span=line, file=str(self.path))
+        if line is None or problem.span.source is self.source:
             return problem
-        return replace(problem, span=self._line(error), file=str(self.path))
+        return replace(problem, related=(*problem.related, Related(line, "asked for here")))
 
     def _not_python(self, error: SyntaxError) -> CompileError:
         what = f"{type(error).__name__}: {error.msg}"
@@ -150,7 +152,8 @@ class Recipe:
         return self._span(lines[-1]) if lines and lines[-1] else None
 
     def _failure(self, what: str, span: Span | None, hint: str = "") -> CompileError:
-        message = f"The script failed with {what.rstrip('.')}."
+        ends_itself = what.endswith((".", "?"))
+        message = f"The script failed with {what}{'' if ends_itself else '.'}"
         return CompileError(Diagnostic("T002", message, span, hint=hint, file=str(self.path)))
 
     def _span(self, line: int) -> Span:
@@ -191,12 +194,6 @@ class _Loader(ExecutionLoader):
 def _execute(module: ModuleType) -> None:
     if module.__spec__ is not None and module.__spec__.loader is not None:
         module.__spec__.loader.exec_module(module)
-
-
-def _is_skipped(module: ModuleType, program: Program) -> bool:
-    """Return whether a script names the algorithm among the files that it leaves alone."""
-    names = getattr(module, "FILES_TO_SKIP", ())
-    return Path(program.algorithm.source.name).name in names
 
 
 def _message(error: Exception) -> str:
