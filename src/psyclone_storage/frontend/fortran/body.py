@@ -8,6 +8,7 @@ Nothing is read unless somebody asks.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
@@ -25,6 +26,7 @@ from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import END_TYPE, TYPE_DEFINITION
 from psyclone_storage.frontend.fortran.specified import (
     INTERFACE,
+    Specification,
     end_of_specification,
     read_specification,
 )
@@ -32,9 +34,11 @@ from psyclone_storage.frontend.fortran.statements import Statement, scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.unit import Opaque
+from psyclone_storage.ir.unit import Declare, Opaque
 
 _HEAD = re.compile(r"(?P<prefix>.*?)\bsubroutine\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE)
+_STATEMENT_FUNCTION = re.compile(r"(?P<name>[a-z]\w*)\s*\([\w\s,]*\)\s*=(?![=>])", re.IGNORECASE)
+"""A statement function, or an assignment to an element: declarations tell which."""
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
 _NOT_NESTED = ("P005", "P006")
 
@@ -121,6 +125,7 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -
     run = _elements(scope, statements)
     contains = _contains(run)
     body = end_of_specification(run[:contains])
+    body += _end_of_functions(run[body:contains], read_specification(run[:body]))
     specification = read_specification(run[:body])
     return KernelCode(
         scope.name,
@@ -134,6 +139,30 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -
         text[close + 1 :].strip() if close >= 0 else "",
         _internal(run[contains + 1 :]),
     )
+
+
+def _end_of_functions(run: Sequence[Element], specification: Specification) -> int:
+    """Return the position behind the statement functions at the start of `run`.
+
+    They belong to the specification part and define functions, whose types are declared there.
+    """
+    unclear = frozenset[str]().union(
+        *(item.names for item in specification.declarations if isinstance(item, Opaque))
+    )
+    scalars = {
+        item.name.lower()
+        for item in specification.declarations
+        if isinstance(item, Declare) and not item.shape and not item.attributes
+    }
+    end = 0
+    for place, item in enumerate(run, 1):
+        if isinstance(item, Remark):
+            continue
+        found = _STATEMENT_FUNCTION.match(item.text)
+        if found is None or found["name"].lower() not in scalars - unclear:
+            break
+        end = place
+    return end
 
 
 def _place(scope: OpenScope) -> Span:

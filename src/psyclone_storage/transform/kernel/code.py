@@ -29,6 +29,9 @@ _DECLARES_NO_VARIABLE = re.compile(
     re.IGNORECASE,
 )
 
+_PREPROCESSOR = re.compile(r"^[ \t]*#.*", re.MULTILINE)
+_MACROS = re.compile(r"^[ \t]*#[ \t]*(?:define|include)\b.*", re.MULTILINE)
+
 
 def coded_calls(schedule: Schedule) -> Iterator[Place]:
     """Yield the place of each call that has code: of all but built-ins."""
@@ -152,6 +155,16 @@ def place_of_name(code: KernelCode, name: str) -> Span:
     if found is None:
         return routine
     return Span(routine.source, routine.start + found.start(), routine.start + found.end())
+
+
+def preprocessed(code: KernelCode) -> str | None:
+    """Return a line for the preprocessor that `code` may depend on, None if there is none.
+
+    Those in the subroutine are, and in its file those that define macros or may include some.
+    """
+    routine = code.module.routine
+    found = _PREPROCESSOR.search(routine.text) or _MACROS.search(routine.source.text)
+    return None if found is None else found.group().strip()
 
 
 # ---------------------------------------------------------------------------- state

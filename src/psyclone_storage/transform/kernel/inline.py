@@ -17,10 +17,19 @@ from psyclone_storage.analysis.body import written_names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Binary, Expr, Name, Range, canonical
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Name,
+    Range,
+    canonical,
+    children,
+    walk,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Iteration
-from psyclone_storage.ir.rewrite import substituted, walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.types import ScalarType
@@ -31,9 +40,15 @@ from psyclone_storage.transform.kernel.code import (
     coded_calls,
     codes_of,
     not_understood,
+    preprocessed,
     with_each,
 )
-from psyclone_storage.transform.kernel.scopes import local_names, surroundings, used_kinds
+from psyclone_storage.transform.kernel.scopes import (
+    local_names,
+    surroundings,
+    used_kinds,
+    used_names,
+)
 from psyclone_storage.transform.step import Place, Reasons, place_of
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
@@ -86,7 +101,12 @@ class InlineCall:
         if code.in_place:
             return (Diagnostic("T065", f"The statements of '{self.call}' are in place already."),)
         jumps = tuple(_opaque_reasons(code))
-        texts = (*_about_scope(code), *_about_variables(code), *_about_dummies(code, call))
+        texts = (
+            *_about_scope(code),
+            *_about_names(code, schedule),
+            *_about_variables(code),
+            *_about_dummies(code, call),
+        )
         place = place_of(call)
         return (
             *jumps,
@@ -148,6 +168,8 @@ def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
 def _about_scope(code: KernelCode) -> Iterator[str]:
     """Yield what the statements would not find outside of their module."""
     around = surroundings(code)
+    if line := preprocessed(code):
+        yield f"it may depend on '{line}', and no preprocessor reads the PSy layer"
     if code.internal is not None:
         yield "it has internal procedures"
     for names, what in ((around.procedures, "calls"), (around.others, "uses")):
@@ -159,6 +181,16 @@ def _about_scope(code: KernelCode) -> Iterator[str]:
     for item in code.declarations:
         if isinstance(item, Opaque) and not _IMPLICIT.match(item.text):
             yield f"'{item.text.partition(chr(10))[0]}' is not understood"
+
+
+def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
+    """Yield names from nowhere, such as functions of the language, that data of the invoke have."""
+    around = surroundings(code)
+    brought = {item.name.lower() for item in around.constants}
+    brought |= {name.local.lower() for use in around.uses for name in use.names}
+    outside = used_names(code) - local_names(code) - brought
+    for name in sorted(outside & {datum.name.lower() for datum in schedule.data}):
+        yield f"'{name}' in it is not the '{name}' that is passed to the invoke"
 
 
 def _about_variables(code: KernelCode) -> Iterator[str]:
@@ -204,6 +236,8 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
         flat = dummy.role is Role.CELL_MAP and dummy.rank == 1
         if flat or not _has_shape(declared, dummy, theirs):
             yield f"its argument '{name}' has another shape than what is passed"
+        elif dummy.rank and _tells_bounds(code, declared, dummy, theirs):
+            yield f"the bounds of its argument '{name}' are not those of what is passed"
 
 
 def _has_shape(declared: Declare, dummy: Dummy, theirs: dict[str, Name]) -> bool:
@@ -215,6 +249,43 @@ def _has_shape(declared: Declare, dummy: Dummy, theirs: dict[str, Name]) -> bool
         return False
     pairs = list(zip(declared.shape, dummy.shape, strict=True))
     return all(_same_extent(mine, other, theirs) for mine, other in pairs[:-1])
+
+
+def _tells_bounds(
+    code: KernelCode, declared: Declare, dummy: Dummy, theirs: dict[str, Name]
+) -> bool:
+    """Return whether a value depends on bounds of a dummy that what is passed for it has not.
+
+    Its last extent counts where it is used as a whole, its first indices where `lbound` or `ubound`
+    asks for them.
+    """
+    name = declared.name.lower()
+    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+    asked = (part for expr in exprs for part in walk(expr) if _asks_for_bounds(part))
+    shifted = any(isinstance(item, Range) and item.lower is not None for item in declared.shape)
+    if shifted and any(name in names_in(part) for part in asked):
+        return True
+    same_end = _same_extent(declared.shape[-1], dummy.shape[-1], theirs)
+    return not same_end and any(name in _wholes(expr) for expr in exprs)
+
+
+def _asks_for_bounds(expr: Expr) -> bool:
+    return isinstance(expr, Index) and canonical(expr.base) in {"lbound", "ubound"}
+
+
+def _wholes(expr: Expr) -> Iterator[str]:
+    """Yield the names in `expr` that stand for all there is, or for all up to the last index."""
+    match expr:
+        case Name(text):
+            yield text.lower()
+        case Index(Name(text), items):
+            if isinstance(items[-1], Range) and items[-1].upper is None:
+                yield text.lower()
+            for item in items:
+                yield from _wholes(item)
+        case _:
+            for part in children(expr):
+                yield from _wholes(part)
 
 
 def _same_extent(mine: Expr, other: str, theirs: dict[str, Name]) -> bool:

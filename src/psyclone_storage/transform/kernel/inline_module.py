@@ -18,6 +18,7 @@ from psyclone_storage.transform.kernel.code import (
     check_each,
     coded_calls,
     place_of_name,
+    preprocessed,
     with_each,
 )
 from psyclone_storage.transform.kernel.scopes import surroundings
@@ -34,7 +35,8 @@ class InlineKernelModule:
     its module comes along: constants become its own, and it imports what the module imports for it.
     Calls of one kernel share one procedure, as long as no other step tells them apart.
 
-    Refused if the subroutine needs a variable, a type or another procedure of its module.
+    Refused if the subroutine needs a variable, a type or another procedure of its module, or the
+    preprocessor.
 
     before: use k_mod, only: k_code
     after:  contains, with k_code in the PSy layer
@@ -67,6 +69,9 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
     if code.inlined:
         yield Diagnostic("T054", f"'{code.name}' is in the PSy layer already.")
         return
+    if line := preprocessed(code):
+        message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."
+        yield Diagnostic("T056", message, code.module.routine)
     around = surroundings(code)
     for names, what in ((around.procedures, "calls"), (around.others, "uses")):
         if names:

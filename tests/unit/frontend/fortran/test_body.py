@@ -235,6 +235,17 @@ class TestSpecification:
         assert code.internal is not None
         assert code.internal.text == inner
 
+    def test_statement_functions(self):
+        code = code_of("! Twice.\nf(x) = 2 * x\ny(1) = f(1.0)\nf(x) = 3", "real :: f, x, y(3)")
+        assert [item.text for item in code.declarations if isinstance(item, Opaque)] == [
+            "f(x) = 2 * x"
+        ]
+        assert [type(line) for line in code.body] == [Assign, Assign]
+
+    def test_elements_of_an_array_that_gets_its_shape_later_are_no_statement_functions(self):
+        code = code_of("y(1) = 1.0", "real :: y\ndimension :: y(3)")
+        assert [type(line) for line in code.body] == [Assign]
+
 
 class TestModule:
     TEXT = """module work_mod

@@ -107,12 +107,29 @@ def test_what_is_refused(body: str, specification: str, code: str) -> None:
         (module("call helper(a)", below="subroutine helper(a)\nend subroutine helper"), "calls"),
         (module("a(1) = g", above="use one\nuse two"), "comes from"),
         (module().replace("a(n)", "a(n, 2)"), "another shape"),
+        (module("a(1) = lbound(a, 1)").replace("a(n)", "a(0:n-1)"), "bounds"),
+        (module("a = sum(a(2:))").replace("a(n)", "a(3)"), "bounds"),
+        (module("f(x) = 2 * x\na(1) = f(2.0)", "real :: f, x"), "'f(x) = 2 * x'"),
+        ("#define one 1.0\n" + module("a(1) = one", above="use two"), "'#define one 1.0'"),
     ],
 )
 def test_reasons(text: str, reason: str) -> None:
     (problem,) = bench(text, call()).check(STEP)
     assert problem.code == "T065"
     assert reason in problem.message
+
+
+def test_a_function_that_has_the_name_of_a_field_is_refused() -> None:
+    of_field = replace(cells("max inc w0"), dummies=DUMMIES)
+    assert refused(bench(module("a(1) = max(a(1), 0.0)"), of_field), STEP) == ["T065"]
+    assert not bench(module("a(1) = max(a(1), 0.0)"), call()).check(STEP)
+
+
+def test_bounds_do_not_matter_where_only_elements_are_used() -> None:
+    text = module("a(0) = size(a) + a(1)").replace("a(n)", "a(0:n-1)")
+    assert not bench(text, call()).check(STEP)
+    text = module("a(2:3) = a(1)").replace("a(n)", "a(3)")
+    assert not bench(text, call()).check(STEP)
 
 
 def test_another_number_of_arguments_is_refused() -> None:

@@ -67,3 +67,11 @@ def test_what_would_have_to_come_along(
 def test_a_variable_of_the_module_stays_where_it_is() -> None:
     work = bench(module("a(1) = x", above="real :: x"))
     assert refused(work, STEP) == ["T053"]
+
+
+def test_code_that_depends_on_the_preprocessor_stays_in_its_file() -> None:
+    conditional = module("#ifdef TWICE\na(1) = 2 * a(1)\n#endif")
+    macro = "#define one 1.0\n" + module("a(1) = one")
+    for text in (conditional, macro):
+        assert refused(bench(text), InlineKernelModule("call1")) == ["T056"]
+    assert not bench("#ifdef MPI\n#endif\n" + module()).check(InlineKernelModule("call1"))
