@@ -54,6 +54,26 @@ def test_classes_that_look_for_their_module_work(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_wrong_in_another_file_is_shown_with_the_line_of_the_script(tmp_path: Path) -> None:
+    text = (
+        "from psyclone_storage.base.diagnostic import CompileError, Diagnostic\n"
+        "from psyclone_storage.base.source import SourceText\n\n"
+        "def trans(psy):\n"
+        "    place = SourceText('alg.x90', 'call invoke').span(0, 4)\n"
+        "    raise CompileError(Diagnostic('T005', 'No colours.', place))\n"
+    )
+    problem = failure(tmp_path, text)
+    assert problem.span is not None
+    assert problem.span.source.text == "call invoke"
+    (related,) = problem.related
+    assert (related.span.text, related.label) == (text.splitlines()[-1].strip(), "asked for here")
+
+
+def test_a_question_needs_no_full_stop(tmp_path: Path) -> None:
+    text = "def trans(psy):\n    from psyclone.transformations import LFRicColorTrans\n"
+    assert failure(tmp_path, text).message.endswith("Did you mean 'LFRicColourTrans'?")
+
+
 def test_what_lies_beside_a_script_can_be_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
