@@ -5,7 +5,7 @@
 !> the type. Calls come from one thread.
 module coherent_storage_mod
 
-  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use storage_coherence_mod, only: coherence_type
   use storage_device_mod, only: device_has_memory
   use storage_errors_mod, only: report_error
@@ -82,7 +82,7 @@ contains
 
   !> Make this the storage of so many bytes; what it was before is given up first.
   !>
-  !> Errors: as `destroy`; 207 for a size or a halo depth below 0, or if there is no memory left.
+  !> Errors: as `destroy`; 207 for a size or a halo depth below 0, or without enough memory.
   subroutine set_up(self, bytes, options, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_size_t), intent(in) :: bytes
@@ -94,7 +94,8 @@ contains
     self%name = 'unnamed'
     if (allocated(options%name)) self%name = options%name
     if (bytes < 0 .or. options%halo_depth < 0) then
-      call self%refuse(error_memory, 'has a size or a halo depth below 0', status)
+      call self%refuse(error_memory, 'has a size below 0 or too great, or a halo depth ' // &
+                       'below 0', status)
       return
     end if
     self%is_there = self%replicas%set_up(bytes, options%host)
@@ -110,7 +111,8 @@ contains
   !> Use memory of the device that exists already for the copy there, without a copy; it is never
   !> freed, and holds no current values unless `assume_valid` says so.
   !>
-  !> Errors: 205 if there is memory on the device already, 207 if the build has no device.
+  !> Errors: 205 if there is memory on the device already, 207 for a null address, or if the build
+  !> has no device.
   subroutine attach_device(self, address, status)
     class(coherent_storage_type), intent(inout) :: self
     type(c_ptr), intent(in) :: address
@@ -121,6 +123,8 @@ contains
       call self%refuse(error_memory, 'cannot use memory of a device: this build has none', status)
     else if (self%replicas%is_on_device()) then
       call self%refuse(error_memory_in_use, 'has memory on the device already', status)
+    else if (self%replicas%get_bytes() > 0 .and. .not. c_associated(address)) then
+      call self%refuse(error_memory, 'cannot use memory of a device at a null address', status)
     else
       call self%replicas%attach_device(address)
     end if

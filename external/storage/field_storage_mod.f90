@@ -74,7 +74,7 @@ contains
                        // 'or two dimensions', status)
       return
     end if
-    call self%set_up(product(int(extents, c_size_t)) * element_bytes(element), options, status)
+    call self%set_up(bytes_of(element, extents), options, status)
     if (present(status)) then
       if (status /= no_error) return
     end if
@@ -142,6 +142,27 @@ contains
       bytes = 0
     end select
   end function element_bytes
+
+  !> Return the bytes of elements with these extents; -1 if an extent is below 0, or there are more
+  !> than can be counted.
+  pure function bytes_of(element, extents) result(bytes)
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: extents(:)
+    integer(c_size_t) :: bytes
+
+    integer :: n
+
+    bytes = -1
+    if (any(extents < 0)) return
+    bytes = element_bytes(element)
+    do n = 1, size(extents)
+      if (bytes > huge(bytes) / max(extents(n), 1_c_int64_t)) then
+        bytes = -1
+        return
+      end if
+      bytes = bytes * extents(n)
+    end do
+  end function bytes_of
 
   ! -- windows: one for each element type and number of dimensions ---------------------------------
   !

@@ -2,9 +2,10 @@
 !> was wrapped, after an acquire on the host; and what is refused.
 program windows
 
-  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use checks_mod, only: check, check_code, finish
+  use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
   use storage_errors_mod, only: last_error
   use storage_words_mod
@@ -153,6 +154,7 @@ contains
     real(real64), pointer, contiguous :: right(:), square(:, :)
     real(real32), pointer, contiguous :: wrong(:)
     type(field_storage_type) :: storage, twin
+    type(storage_options_type) :: options
     integer(c_int) :: status
 
     call storage%acquire(space_host, access_read, status)
@@ -171,6 +173,12 @@ contains
     call check_code(status, error_memory, 'create with a size below 0')
     call storage%create(element_int32, [1], halo_depth=-1_c_int, status=status)
     call check_code(status, error_memory, 'create with a halo depth below 0')
+    call storage%create(element_int32, [-1, -1], status=status)
+    call check_code(status, error_memory, 'create with two sizes below 0')
+    call storage%describe(element_real64, [2_c_int64_t**62], options, status)
+    call check_code(status, error_memory, 'more bytes than can be counted')
+    call storage%describe(element_real32, [2_c_int64_t**33, 2_c_int64_t**33], options, status)
+    call check_code(status, error_memory, 'more elements than can be counted')
 
     call storage%wrap(values, read_only=.true., name='fixed', status=status)
     call check_code(status, no_error, 'wrap')
@@ -208,6 +216,8 @@ contains
     call twin%create(element_real64, [6])
     call check(.not. twin%is_initialised(), 'no values after create')
     call check(storage%is_initialised(), 'values after wrap')
+    call twin%attach_device(c_null_ptr, status)
+    call check_code(status, error_memory, 'memory of a device at a null address')
   end subroutine show_what_is_refused
 
   subroutine show_nothing()
