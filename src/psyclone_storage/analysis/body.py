@@ -302,8 +302,7 @@ def _block_through(
         return replace(outer, body=body)
     assert isinstance(outer, If)
     branches = tuple(
-        replace(branch, body=_through(branch.body, inside, code)[0])
-        for branch in outer.branches
+        replace(branch, body=_through(branch.body, inside, code)[0]) for branch in outer.branches
     )
     return If(branches, _through(outer.otherwise, inside, code)[0])
 

@@ -74,7 +74,7 @@ def calls_in(loop: Loop) -> Iterator[tuple[Loop, KernelCall]]:
 
 def data_by_name(schedule: Schedule) -> dict[str, Datum]:
     """Return the data of `schedule` by their names."""
-    return {datum.name: datum for datum in schedule.data}
+    return {datum.name: datum for datum in schedule.all_data}
 
 
 def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[Key, ...]]:

@@ -16,10 +16,13 @@ from typing import Protocol
 from psyclone_storage.backend import abi_profile
 from psyclone_storage.backend.profile import profiled
 from psyclone_storage.backend.workspace import Imports, Workspace
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.schedule import (
     Compound,
     HaloExchange,
     Invoke,
+    KernelCall,
     Program,
     Region,
     Schedule,
@@ -95,6 +98,15 @@ def _lower_invoke(
     return Routine(schedule.name, dummies, declarations, lines, directives=directives)
 
 
+def imported_variable(schedule: Schedule, call: KernelCall, arg: int, work: Workspace) -> Expr:
+    """Return the variable of a module that `call` passes for the argument `arg`, imported."""
+    name = call.args[arg].datum
+    if name is None:
+        raise InternalError(f"'{call.uid}' imports no variable for argument {arg}.")
+    datum = schedule.datum(name)
+    return Name(work.imports.local(datum.module, spell(datum.actual)))
+
+
 def _heading(schedule: Schedule) -> str:
     if not schedule.body:
         return "Nothing to do: all calls are for halo cells, and data are not distributed"
@@ -105,7 +117,7 @@ def _taken(program: Program, schedule: Schedule) -> set[str]:
     """Return the names of the program that no variable of the routine may have."""
     kernels = [call.kernel for item in program.invokes for call in kernel_calls(item.schedule)]
     return {
-        *(datum.name for datum in schedule.data),
+        *(datum.name for datum in schedule.all_data),
         *(invoke.name for invoke in program.invokes),
         *(name for kernel in kernels for name in (kernel.procedure, kernel.module)),
         program.name,

@@ -207,6 +207,7 @@ CODES: dict[str, str] = {
     "T064": "A kernel has no loop of the number that a step is given.",
     "T065": "The statements of a kernel cannot take the place of its call.",
     "T068": "The bounds of a loop cannot go into its kernel.",
+    "T069": "A variable of a module cannot become an argument of a kernel.",
     "T067": "There is nothing in a kernel that a step would change.",
     "T054": "A kernel is already what a step would make of it.",
     "T055": "A kernel for a device may use what is not on the device.",

@@ -15,8 +15,9 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
 from psyclone_storage.driver.apis import ApiParts
+from psyclone_storage.driver.imported import Modules, imports_known
 from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.body import read_code, read_constants
+from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
@@ -37,7 +38,11 @@ class Kernels:
     line_limit: bool = False
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
-    _named: dict[Path, frozenset[str]] = field(default_factory=dict)
+    _modules: Modules = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look for modules where kernels are."""
+        self._modules = Modules(self.index)
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.
@@ -68,24 +73,15 @@ class Kernels:
     def _code(self, source: SourceText, name: str) -> KernelCode:
         if (source, name) not in self._codes:
             code = read_code(source, name)
-            module = replace(code.module, constants=self._constants(code))
+            known = imports_known(code, self._modules)
+            module = replace(
+                code.module,
+                constants=known.constants,
+                variables=known.variables,
+                unresolved=known.unresolved,
+            )
             self._codes[source, name] = replace(code, module=module)
         return self._codes[source, name]
-
-    def _constants(self, code: KernelCode) -> frozenset[str]:
-        """Return which of the names that `code` and its module import are known as constants."""
-        return frozenset(
-            name.local.lower()
-            for use in (*code.uses, *code.module.uses)
-            for path in (self.index.candidates(use.module) if use.names else ())
-            for name in use.names
-            if name.original.lower() in self._constants_in(path)
-        )
-
-    def _constants_in(self, path: Path) -> frozenset[str]:
-        if path not in self._named:
-            self._named[path] = read_constants(read_source(path))
-        return self._named[path]
 
     def _file_of(self, wanted: Import) -> Path:
         """Return the file of the module that `wanted` comes from.

@@ -29,7 +29,9 @@ def used_modules(text: str) -> tuple[str, ...]:
         if (match["nature"] or "").lower() != "intrinsic"
     ]
     extended = [match["name"].lower() for match in _SUBMODULE.finditer(text)]
-    return tuple(dict.fromkeys(name for name in (*used, *extended) if name not in _INTRINSIC))
+    return tuple(
+        dict.fromkeys(name for name in (*used, *extended) if name not in INTRINSIC_MODULES)
+    )
 
 
 def defined_modules(text: str) -> tuple[str, ...]:
@@ -37,10 +39,11 @@ def defined_modules(text: str) -> tuple[str, ...]:
     return tuple(match["name"].lower() for match in _MODULE.finditer(text))
 
 
-_INTRINSIC = {
+INTRINSIC_MODULES = {
     "iso_fortran_env",
     "iso_c_binding",
     "ieee_arithmetic",
     "ieee_exceptions",
     "ieee_features",
 }
+"""The modules of the language itself, which have no variables."""

@@ -27,6 +27,20 @@ class Procedure:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedVariable:
+    """A variable that a kernel takes from a module, by the name `local`, in lower case.
+
+    `declared` is its declaration in `module`, `home_of_kind` the module that the kind of its type
+    comes from and the kind's name there; None where it has no kind, or nobody knows.
+    """
+
+    local: str
+    module: str
+    declared: Declare
+    home_of_kind: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KernelModule:
     """The module around a kernel's subroutine, as its author wrote it.
 
@@ -35,7 +49,9 @@ class KernelModule:
     module's own. `declarations` are its specification part in order, the rest of it opaque;
     `procedures` are all procedures in it, the subroutine among them, and `generics` the names, in
     lower case, of its interfaces. `constants` are, in lower case, the names that the module and the
-    subroutine import and that are known to be constants.
+    subroutine import and that are known to be constants. `variables` are those of other modules
+    that the subroutine uses, as far as they are known, and `unresolved` the names, in lower case,
+    that it uses and of which nobody knows what they are.
     """
 
     name: str
@@ -46,6 +62,8 @@ class KernelModule:
     procedures: tuple[Procedure, ...] = ()
     generics: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
+    variables: tuple[ImportedVariable, ...] = ()
+    unresolved: frozenset[str] = frozenset()
 
     @property
     def source(self) -> SourceText:

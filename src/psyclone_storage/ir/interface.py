@@ -75,6 +75,7 @@ class Role(Enum):
     LAST_COLUMN = "xstop"
     FIRST_ROW = "ystart"
     LAST_ROW = "ystop"
+    IMPORTED = "imported"
 
 
 @dataclass(frozen=True, slots=True)

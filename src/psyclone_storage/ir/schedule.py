@@ -31,6 +31,7 @@ class DatumRole(Enum):
     DIRECTION = "stencil direction"
     QUADRATURE = "quadrature"
     HALO_DEPTH = "halo depth"
+    IMPORTED = "variable of a module"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Datum:
     components of a field vector, 1 for a field. `kind` is None for what is no kernel argument.
     `type` is the type that the algorithm declares. `access` joins all accesses to it.
     `may_alias` names other data that may be the same object at run time, as `f(i)` and `f(j)` may.
+    One that is imported is the variable `actual` of `module`.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Datum:
     rank: int = 0
     access: Access = Access.READ
     may_alias: tuple[str, ...] = ()
+    module: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -324,6 +327,8 @@ Compound = Loop | Construct | Region
 class Schedule:
     """What an invoke does. `data` are in the order of the routine's dummy arguments.
 
+    `imported` are data that the routine imports: variables of modules that kernels are passed.
+
     `distributed` says whether the data are spread over ranks; `annexed_clean` whether every
     loop leaves annexed dofs right, so that no reader needs to ask (COMPUTE_ANNEXED_DOFS).
     """
@@ -333,10 +338,16 @@ class Schedule:
     body: tuple[Statement, ...]
     distributed: bool
     annexed_clean: bool
+    imported: tuple[Datum, ...] = ()
+
+    @property
+    def all_data(self) -> tuple[Datum, ...]:
+        """All data, those that are imported last."""
+        return (*self.data, *self.imported)
 
     def datum(self, name: str) -> Datum:
         """Return the datum called `name`; raise `KeyError` if there is none."""
-        for datum in self.data:
+        for datum in self.all_data:
             if datum.name == name:
                 return datum
         raise KeyError(name)

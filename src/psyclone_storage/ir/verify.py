@@ -34,7 +34,7 @@ Data = dict[str, Datum]
 
 def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
     """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
-    data = {datum.name: datum for datum in schedule.data}
+    data = {datum.name: datum for datum in schedule.all_data}
     problems = list(_repeated(schedule))
     for item in statements(schedule):
         problems += _check_statement(item, data)
@@ -49,7 +49,7 @@ def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
 
 def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
     uids = Counter(item.uid for item in statements(schedule))
-    names = Counter(datum.name for datum in schedule.data)
+    names = Counter(datum.name for datum in schedule.all_data)
     for uid, uses in uids.items():
         if uses > 1:
             yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")

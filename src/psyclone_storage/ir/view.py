@@ -61,7 +61,7 @@ def schedule_text(schedule: Schedule, *, colour: bool = False) -> str:
     """
     paint = _bold if colour else _unpainted
     lines = [f"{paint(schedule.name)}: {_mode_text(schedule)}", "  data"]
-    lines += _columns([(2, datum.name, _datum_text(datum)) for datum in schedule.data], paint)
+    lines += _columns([(2, datum.name, _datum_text(datum)) for datum in schedule.all_data], paint)
     lines.append("  schedule")
     lines += _columns(list(_rows(schedule.body, 2)), paint)
     return "\n".join(lines) + "\n"
@@ -212,7 +212,7 @@ def schedule_json(schedule: Schedule) -> Json:
         "name": schedule.name,
         "distributed": schedule.distributed,
         "annexed_clean": schedule.annexed_clean,
-        "data": [_datum_json(datum) for datum in schedule.data],
+        "data": [_datum_json(datum) for datum in schedule.all_data],
         "statements": [_statement_json(item) for item in schedule.body],
     }
 

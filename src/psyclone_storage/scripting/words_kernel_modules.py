@@ -18,6 +18,7 @@ from psyclone_storage.scripting.transformation import (
 )
 from psyclone_storage.scripting.views import KernelCall, Place, Schedule
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
+from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
 from psyclone_storage.transform.step import Reasons, Step
@@ -91,6 +92,16 @@ class InlineModule(OnKernels):
         return InlineKernelModule(uid)
 
 
+class PassImports(OnKernels):
+    """Pass the variables of modules that kernels use as arguments."""
+
+    def _step_for(self, uid: str, options: Options) -> Step:
+        return ImportsToArguments(uid)
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T067" for reason in reasons)
+
+
 class AccRoutine(OnKernels):
     """Make kernels callable from OpenACC code."""
 
@@ -146,6 +157,7 @@ def _calls(nodes: tuple[Place, ...]) -> list[str]:
 
 NAMES: Mapping[type[Transformation], str] = {
     InlineModule: "KernelModuleInlineTrans",
+    PassImports: "KernelImportsToArguments KernelGlobalsToArguments",
     AccRoutine: "ACCRoutineTrans",
     DeclareForTarget: "OMPDeclareTargetTrans",
     KernelConstants: "Dynamo0p3KernelConstTrans LFRicKernelConstTrans",

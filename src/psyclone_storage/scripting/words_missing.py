@@ -27,7 +27,7 @@ NAMES: Mapping[type[Transformation], str] = {
 
         AllArrayAccess2LoopTrans ArrayAccess2LoopTrans DataNodeToTempTrans
         FoldConditionalReturnExpressionsTrans HoistLocalArraysTrans HoistLoopBoundExprTrans
-        HoistTrans IncreaseRankLoopArraysTrans InlineTrans KernelImportsToArguments
+        HoistTrans IncreaseRankLoopArraysTrans InlineTrans
         ReplaceInductionVariablesTrans ReplaceReferenceByLiteralTrans ScalarisationTrans
     """,
 }

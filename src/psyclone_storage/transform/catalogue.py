@@ -25,6 +25,7 @@ from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRang
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
+from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
@@ -97,6 +98,7 @@ STEPS: Mapping[str, type[Step]] = {
         TileInKernel,
         FuseInKernel,
         InlineKernelModule,
+        ImportsToArguments,
         MakeAccRoutine,
         DeclareTarget,
         SetKernelConstants,

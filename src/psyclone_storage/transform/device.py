@@ -13,6 +13,7 @@ from psyclone_storage.analysis.dependence import dependences
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access, BasisOperation
 from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
@@ -59,6 +60,14 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
             f"'{kernel.name}' asks for the orientation of a cell, which only the host can look up.",
             call.span,
         )
+    for dummy in call.dummies:
+        if dummy.role is Role.IMPORTED and dummy.rank:
+            yield Diagnostic(
+                "T087",
+                f"'{kernel.name}' is passed '{dummy.name}', an array of a module, which nothing"
+                " gives to a device.",
+                call.span,
+            )
     for described, actual in zip(kernel.args, call.args, strict=True):
         scalar = described.kind.is_scalar and described.access.writes
         if scalar and described.access is not Access.REDUCTION:

@@ -17,7 +17,7 @@ from psyclone_storage.backend.constructs import (
     enclosed,
     wait_line,
 )
-from psyclone_storage.backend.frame import Infrastructure, lower_routines
+from psyclone_storage.backend.frame import Infrastructure, imported_variable, lower_routines
 from psyclone_storage.backend.gocean.bounds import loop_bounds, points_of_call
 from psyclone_storage.backend.gocean.context import Context
 from psyclone_storage.backend.gocean.device import (
@@ -271,6 +271,8 @@ def _actual(context: Context, call: KernelCall, dummy: Dummy) -> Expr:
     if dummy.role in _BOUNDS:
         axis, end = _BOUNDS[dummy.role]
         return points_of_call(context, call, dummy.arg, axis)[end]
+    if dummy.role is Role.IMPORTED:
+        return imported_variable(context.schedule, call, dummy.arg, context.work)
     value = call.args[dummy.arg].value
     match dummy.role:
         case Role.FIELD:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.frame import imported_variable
 from psyclone_storage.backend.lfric.basis import QUADRATURE_ROLES, basis_array, quadrature_member
 from psyclone_storage.backend.lfric.context import Context, bound, constant, whole
 from psyclone_storage.backend.lfric.data import (
@@ -72,6 +73,8 @@ def _actual(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Ex
         return quadrature_member(context, call, dummy)
     if dummy.arg is None:
         raise InternalError(f"Role '{role.value}' belongs to no argument.")
+    if role is Role.IMPORTED:
+        return imported_variable(context.schedule, call, dummy.arg, context.work)
     if role in _OF_A_SPACE:
         space = space_of(context, call, dummy.arg, dummy.space)
         return _of_a_space(context, call, dummy, space, index)

@@ -61,18 +61,6 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
-def read_constants(source: SourceText) -> frozenset[str]:
-    """Return the names, in lower case, of the constants that the modules of `source` declare."""
-    reader = _read_units(source)
-    return frozenset(
-        declaration.name.lower()
-        for scope in reader.opened
-        if scope.kind is ScopeKind.MODULE
-        for declaration in scope.declarations
-        if "parameter" in declaration.attributes
-    )
-
-
 def _read_units(source: SourceText) -> UnitReader:
     """Return a reader that has read all statements, so that its scopes are complete."""
     reader = UnitReader(source)

@@ -231,6 +231,8 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
             yield f"its argument '{name}' is {listed(odd, 'and')}"
         if not dummy.rank and name.lower() in written and not dummy.access.writes:
             yield f"it changes its argument '{name}', which the caller needs"
+        if dummy.role is Role.IMPORTED and any(_starts_elsewhere(item) for item in declared.shape):
+            yield f"its argument '{name}' is an array that does not start from 1"
         if dummy.role is Role.ORIENTATION:
             yield f"its argument '{name}' gets what a function returns, which has no elements"
         flat = dummy.role is Role.CELL_MAP and dummy.rank == 1
@@ -238,6 +240,11 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
             yield f"its argument '{name}' has another shape than what is passed"
         elif dummy.rank and _tells_bounds(code, declared, dummy, theirs):
             yield f"the bounds of its argument '{name}' are not those of what is passed"
+
+
+def _starts_elsewhere(extent: Expr) -> bool:
+    """Return whether an array may have another first index than 1, as no data of an invoke have."""
+    return isinstance(extent, Range) and extent.lower is not None
 
 
 def _has_shape(declared: Declare, dummy: Dummy, theirs: dict[str, Name]) -> bool:

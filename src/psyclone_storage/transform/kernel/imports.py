@@ -1,0 +1,353 @@
+"""Variables of modules that a kernel uses, passed to it as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from psyclone_storage.analysis.body import unknown_procedures, written_names
+from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.names import NameTable, listed
+from psyclone_storage.ir.code import ImportedVariable, KernelCode
+from psyclone_storage.ir.expr import Expr, Name, Range, spell, whole_number
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    Actual,
+    Construct,
+    Datum,
+    DatumRole,
+    KernelCall,
+    Schedule,
+)
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Call, Declare, Imported, Use
+from psyclone_storage.ir.walk import find, path_to, replaced
+from psyclone_storage.transform.device import may_run_there
+from psyclone_storage.transform.kernel.code import (
+    check_called,
+    coded_calls,
+    codes_of,
+    place_of_name,
+)
+from psyclone_storage.transform.kernel.scopes import local_names, used_names
+from psyclone_storage.transform.step import Place, Reasons
+
+_HARMLESS = frozenset({"save", "public", "target"})
+"""What a variable may be declared as besides its type and shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportsToArguments:
+    """Pass the variables of modules that a kernel uses as arguments, which the PSy layer imports.
+
+    The kernel can then be called where modules are not, as on a device. What it reads is passed as
+    input. What it may change comes back, and holds the points of its loop in their order, as any
+    scalar does that a kernel changes. Constants stay imported. The type and shape of a variable
+    are read where its module is, below the folders of `-d`.
+
+    Refused where it is not known what a name is that the kernel imports; for a variable of a
+    derived type, that is allocatable or a pointer, or whose extents are no numbers; where the
+    kernel calls procedures, which might use the variable behind its back; and, of what is changed,
+    in loops with directives and in kernels that are not on a grid.
+
+    before: use model_mod, only: rdt in the kernel; call k_code(i, j, a)
+    after:  use model_mod, only: rdt in the PSy layer; call k_code(i, j, a, rdt)
+    """
+
+    name: ClassVar[str] = "imports-to-arguments"
+
+    call: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against passing the variables."""
+        if problems := check_called(schedule, self.call):
+            return problems
+        code, *others = codes_of(schedule, self.call)
+        if others:
+            message = f"'{code.name}' is one of several subroutines, which use other variables."
+            return (Diagnostic("T069", message, code.module.routine),)
+        call = find(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        if problems := tuple(_about_names(code)):
+            return problems
+        if not _variables(code):
+            message = f"'{code.name}' uses no variable of another module."
+            return (Diagnostic("T067", message, code.module.routine),)
+        if problems := (*_about_variables(code), *_about_call(code, call)):
+            return problems
+        return (*_about_changes(schedule, call, code), *self._about_devices(schedule))
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return `schedule` with the variables among the arguments of the call."""
+        raise_if_any(self.check(schedule, rules))
+        return self._changed(schedule)
+
+    def _about_devices(self, schedule: Schedule) -> Reasons:
+        """Return why the call could not stay on a device (T087)."""
+        changed = self._changed(schedule)
+        around = path_to(changed, self.call)
+        block = [item for item in around if isinstance(item, Construct)]
+        on_device = any(item.directive.on_device for item in block)
+        return may_run_there(block[:1]) if on_device else ()
+
+    def _changed(self, schedule: Schedule) -> Schedule:
+        call = find(schedule, self.call)
+        assert isinstance(call, KernelCall)
+        (code,) = call.codes
+        changed = _with_arguments(code)
+        written = written_names(changed.body, changed)
+        imported = schedule.imported
+        for variable in _variables(code):
+            access = Access.READWRITE if variable.local in written else Access.READ
+            datum, imported = _met(schedule, imported, variable, access)
+            call = _passing(call, variable, datum, access)
+        schedule = replace(schedule, imported=imported)
+        return replaced(schedule, self.call, replace(call, codes=(changed,)))
+
+
+def _variables(code: KernelCode) -> tuple[ImportedVariable, ...]:
+    """Return the variables that are not passed yet."""
+    passed = {name.lower() for name in code.dummies}
+    return tuple(item for item in code.module.variables if item.local not in passed)
+
+
+# ---------------------------------------------------------------------------- reasons
+
+
+def _reason(code: KernelCode, name: str, text: str, hint: str = "") -> Diagnostic:
+    return Diagnostic("T069", text, place_of_name(code, name), hint=hint)
+
+
+def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield names of which it is not known whether they are variables."""
+    called = {
+        spell(line.procedure).lower() for line in walk_lines(code.body) if isinstance(line, Call)
+    }
+    for name in sorted(code.module.unresolved - called):
+        text = f"It is not known what '{name}' is, which '{code.name}' takes from another module."
+        hint = "Give the folder of the module's source with '-d'."
+        yield _reason(code, name, text, hint)
+
+
+def _about_variables(code: KernelCode) -> Iterator[Diagnostic]:
+    for variable in _variables(code):
+        name, declared = variable.local, variable.declared
+        words = sorted(set(declared.attributes) - _HARMLESS - {"protected"})
+        if not isinstance(declared.type, ScalarType):
+            yield _reason(code, name, f"'{name}' has a derived type, '{declared.type.name}'.")
+        elif words := [word for word in words if not word.startswith("dimension")]:
+            text = f"'{name}' is declared as {listed(words, 'and')}, which no argument here is."
+            yield _reason(code, name, text)
+        elif not all(map(_is_plain_extent, declared.shape)):
+            yield _reason(
+                code, name, f"The extents of '{name}' are no numbers, and its shape is not known."
+            )
+        elif declared.type.kind and not _is_plain_kind(variable):
+            text = f"It is not known where the kind '{declared.type.kind}' of '{name}' comes from."
+            yield _reason(code, name, text)
+
+
+def _is_plain_extent(extent: Expr) -> bool:
+    if isinstance(extent, Range):
+        return extent.upper is not None and all(
+            whole_number(part) is not None for part in (extent.lower, extent.upper) if part
+        )
+    return whole_number(extent) is not None
+
+
+def _is_plain_kind(variable: ImportedVariable) -> bool:
+    """Return whether a kind is a number, that of double precision, or a name of known origin."""
+    assert isinstance(variable.declared.type, ScalarType)
+    kind = variable.declared.type.kind or ""
+    return variable.home_of_kind is not None or not kind.isidentifier()
+
+
+def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
+    """Yield what is between the kernel and its arguments."""
+    if len(code.dummies) != len(call.dummies):
+        text = f"'{code.name}' takes another number of arguments than it is passed."
+        yield _reason(code, code.name, text)
+    names = {item.local for item in _variables(code)}
+    procedures = unknown_procedures(code.body, code) - names
+    if procedures or code.internal is not None:
+        what = listed(sorted(procedures), "and") or "its internal procedures"
+        text = f"'{code.name}' calls {what}, where {listed(sorted(names), 'and')} may be used, too."
+        yield _reason(code, min(procedures, default=code.name), text)
+
+
+def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[Diagnostic]:
+    changed = _with_arguments(code)
+    written = written_names(changed.body, changed)
+    directives = [item for item in path_to(schedule, call.uid) if isinstance(item, Construct)]
+    for variable in _variables(code):
+        name = variable.local
+        if name not in written:
+            continue
+        if "protected" in variable.declared.attributes:
+            yield _reason(code, name, f"'{name}' is protected, but '{code.name}' may change it.")
+        if call.kernel.points is None:
+            text = f"'{code.name}' may change '{name}', but no LFRic kernel changes a scalar."
+            yield _reason(code, name, text)
+        for item in directives:
+            text = (
+                f"'{code.name}' may change '{name}' with each point, but '{item.uid}' runs points"
+                " in any order."
+            )
+            yield _reason(code, name, text)
+
+
+# ---------------------------------------------------------------------------- the call
+
+
+def _met(
+    schedule: Schedule, imported: tuple[Datum, ...], variable: ImportedVariable, access: Access
+) -> tuple[str, tuple[Datum, ...]]:
+    """Return the name of the datum for a variable, and all data that are imported then."""
+    declared = variable.declared
+    for place, datum in enumerate(imported):
+        if _is_of(datum, variable):
+            joined = replace(datum, access=_joined(datum.access, access))
+            return datum.name, (*imported[:place], joined, *imported[place + 1 :])
+    taken = (schedule.name, *(item.name for item in (*schedule.data, *imported)))
+    name = NameTable(taken).fresh(declared.name.lower())
+    datum = Datum(
+        name,
+        Name(declared.name.lower()),
+        declared.type,
+        DatumRole.IMPORTED,
+        ArgKind.SCALAR_ARRAY if declared.shape else ArgKind.SCALAR,
+        rank=len(declared.shape),
+        access=access,
+        module=variable.module.lower(),
+    )
+    return name, (*imported, datum)
+
+
+def _is_of(datum: Datum, variable: ImportedVariable) -> bool:
+    known = (datum.module, spell(datum.actual))
+    return known == (variable.module.lower(), variable.declared.name.lower())
+
+
+def _joined(first: Access, second: Access) -> Access:
+    return Access.READWRITE if first.writes or second.writes else Access.READ
+
+
+def _passing(
+    call: KernelCall, variable: ImportedVariable, datum: str, access: Access
+) -> KernelCall:
+    """Return `call` with one more argument, in its metadata as in what is passed."""
+    declared = variable.declared
+    assert isinstance(declared.type, ScalarType)
+    rank = len(declared.shape)
+    kind = ArgKind.SCALAR_ARRAY if rank else ArgKind.SCALAR
+    described = KernelArg(kind, declared.type.intrinsic, access, rank=rank)
+    dummy = Dummy(
+        Role.IMPORTED,
+        variable.local,
+        declared.type,
+        _intent(access),
+        tuple(map(spell, declared.shape)),
+        arg=len(call.args),
+        access=access,
+    )
+    return replace(
+        call,
+        kernel=replace(call.kernel, args=(*call.kernel.args, described)),
+        args=(*call.args, Actual(datum, Name(declared.name.lower()))),
+        dummies=(*call.dummies, dummy),
+    )
+
+
+def _intent(access: Access) -> str:
+    return "inout" if access.writes else "in"
+
+
+# ---------------------------------------------------------------------------- the subroutine
+
+
+def _with_arguments(code: KernelCode) -> KernelCode:
+    """Return `code` with its variables as arguments, and without their imports."""
+    variables = _variables(code)
+    names = NameTable(used_names(code) | local_names(code))
+    uses = [use for old in code.uses if (use := _without(old, variables, names))]
+    kinds: dict[str, str] = {}
+    for variable in variables:
+        home = variable.home_of_kind
+        if home is not None and str(home) not in kinds:
+            kinds[str(home)], new = _kind_here(code, home, names)
+            uses += new
+    added = tuple(_argument(item, kinds.get(str(item.home_of_kind))) for item in variables)
+    first = next(
+        (at for at, item in enumerate(code.declarations) if isinstance(item, Declare)),
+        len(code.declarations),
+    )
+    changed = replace(
+        code,
+        dummies=(*code.dummies, *(item.local for item in variables)),
+        uses=tuple(uses),
+        declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
+    )
+    written = written_names(changed.body, changed)
+    intents = {item.name: _intended(item, item.name in written) for item in added}
+    declarations = tuple(
+        intents.get(item.name, item) if isinstance(item, Declare) else item
+        for item in changed.declarations
+    )
+    return replace(changed, declarations=declarations)
+
+
+def _argument(variable: ImportedVariable, kind: str | None) -> Declare:
+    declared = variable.declared
+    own = declared.type
+    if isinstance(own, ScalarType) and kind is not None:
+        own = replace(own, kind=kind)
+    return Declare(variable.local, own, (), declared.shape)
+
+
+def _intended(item: Declare, written: bool) -> Declare:
+    return replace(item, attributes=("intent(inout)" if written else "intent(in)",))
+
+
+def _without(use: Use, variables: Iterable[ImportedVariable], names: NameTable) -> Use | None:
+    """Return what is left of an import; one of a whole module gives variables another name."""
+    gone = {item.local: item.declared.name for item in variables}
+    kept = tuple(name for name in use.names if name.local.lower() not in gone)
+    if not use.whole:
+        return replace(use, names=kept) if kept else None
+    hidden = tuple(
+        Imported(names.fresh(item.local), item.declared.name)
+        for item in variables
+        if item.module.lower() == use.module.lower()
+    )
+    return replace(use, names=(*kept, *hidden))
+
+
+def _kind_here(
+    code: KernelCode, home: tuple[str, str], names: NameTable
+) -> tuple[str, tuple[Use, ...]]:
+    """Return what a kind is called in the subroutine, and the import that it takes."""
+    module, original = home
+    around = () if code.inlined else code.module.uses
+    for use in (*code.uses, *around):
+        for name in use.names if use.module.lower() == module.lower() else ():
+            if name.original.lower() == original.lower():
+                return name.local, ()
+    if original.lower() in used_names(code) and any(
+        use.whole and use.module.lower() == module.lower() for use in (*code.uses, *around)
+    ):
+        return original, ()
+    local = names.fresh(original)
+    return local, (Use(module, (Imported(local, original),)),)
