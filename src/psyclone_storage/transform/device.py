@@ -45,7 +45,7 @@ def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagno
 
 
 def may_run_there(block: Sequence[Statement]) -> Reasons:
-    """Return which calls in `block` need what only the host can do (T087)."""
+    """Return which calls in `block` need what only the host can do (T087, in place T052, T055)."""
     calls = [
         call for item in block if isinstance(item, Loop | Construct) for call in kernel_calls(item)
     ]
@@ -54,6 +54,7 @@ def may_run_there(block: Sequence[Statement]) -> Reasons:
 
 def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
     kernel = call.kernel
+    yield from _in_place(call)
     if any(BasisOperation.ORIENTATION in wanted.operations for wanted in kernel.functions):
         yield Diagnostic(
             "T087",
@@ -77,6 +78,12 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
                 " a device has its own.",
                 call.span,
             )
+
+
+def _in_place(call: KernelCall) -> Iterator[Diagnostic]:
+    """Yield what statements that stand in the place of `call` use that is on the host."""
+    if not call.is_called:
+        yield from (reason for code in call.codes for reason in may_run_on_device(code))
 
 
 # ---------------------------------------------------------------------------- at the end
@@ -151,8 +158,7 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
             wanted, step = ("omp declare target", "omp-declare-target")
         for call in kernel_calls(item):
             key = (call.kernel.name, wanted)
-            if not call.is_called:
-                yield from (reason for code in call.codes for reason in may_run_on_device(code))
+            yield from _in_place(call)
             if not call.is_called or key in seen or _says(call, wanted):
                 continue
             seen.add(key)

@@ -72,7 +72,8 @@ class AccLoop:
         if problems := not_a_loop(schedule, self.loop):
             return problems
         loop = loop_named(schedule, self.loop)
-        reasons = under_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
+        around = under_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
+        reasons = (*around, *may_run_there((loop,)))
         if self.sequential and (self.gang or self.vector):
             message = "A loop that runs in order has neither gangs nor vectors."
             reasons += (Diagnostic("T084", message),)

@@ -34,7 +34,7 @@ class TeamsDo:
     The region comes with `openmp-target`, before or after this step; without it the recipe is not
     finished.
 
-    Refused where iterations race, as `openmp-parallel-do` is.
+    Refused where iterations race, as `openmp-parallel-do` is, and for what the host alone can do.
 
     before: loop1 over rows
     after:  omp-teams-do(loop1) { loop1 over rows }
@@ -57,7 +57,7 @@ class TeamsDo:
             return problems
         loop = loop_named(schedule, self.loop)
         reasons = under_directive(schedule, self.loop, around=_TARGET)
-        return (*reasons, *may_run_parallel(schedule, rules, loop))
+        return (*reasons, *may_run_there((loop,)), *may_run_parallel(schedule, rules, loop))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop under `omp teams distribute parallel do`."""

@@ -134,10 +134,14 @@ def test_without_a_clause_the_compiler_moves_the_data_of_a_parallel_region() -> 
 def test_statements_in_place_are_compiled_for_the_device_with_their_region(
     body: str, above: str, reasons: list[str]
 ) -> None:
-    work = kernel_bench(module(body, above=above), kernel_call())
-    work.apply(InlineCall("call1"))
-    work.apply(AccKernels("loop1", "loop1"))
-    assert codes(check_finished(work.schedule)) == reasons
+    before, behind = (kernel_bench(module(body, above=above), kernel_call()) for _ in range(2))
+    before.apply(InlineCall("call1"))
+    steps = (AccLoop("loop1", sequential=True), AccKernels("loop1", "loop1"))
+    for step in steps:
+        assert list(codes(before.check(step))) == reasons
+    behind.apply(AccKernels("loop1", "loop1"))
+    behind.apply(InlineCall("call1"))
+    assert codes(check_finished(behind.schedule)) == reasons
 
 
 def test_nothing_in_a_data_region_runs_on_the_host_or_in_a_queue() -> None:
