@@ -1,12 +1,13 @@
 """What several tests need and is expensive to build is built once, by whoever comes first.
 
-Owns the agreement between the processes of a test run: one builds, the others wait. It does not
-know what is built.
+Owns the agreement between the processes of a test run, and of several: one builds, the others wait
+or find it built. It does not know what is built.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,15 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     """Return the temporary folder that all worker processes of this test run share."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def fingerprint(folder: Path, pattern: str, *words: str) -> str:
+    """Return a name for what is made of files anywhere in `folder` in the way that `words` say."""
+    made_of = hashlib.sha256("\0".join(words).encode())
+    for path in sorted(folder.rglob(pattern)):
+        made_of.update(str(path.relative_to(folder)).encode())
+        made_of.update(hashlib.sha256(path.read_bytes()).digest())
+    return made_of.hexdigest()[:16]
 
 
 def built_once(folder: Path, build: Callable[[Path], object]) -> Path:

@@ -1,4 +1,4 @@
-"""What the run tests build once in a session."""
+"""What the run tests build once in a session, or find built by the one before."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from building import built_once, fingerprint
 from runtime import gocean_suite
-from runtime.programs import build_infrastructure, build_support
+from runtime.programs import FLAGS, INFRASTRUCTURE, build_infrastructure, build_support, command
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(pytestconfig: pytest.Config) -> Path:
     """Return the folder of the compiled infrastructure."""
-    return build_infrastructure(tmp_path_factory.mktemp("infrastructure"))
+    return built_once(kept_folder(pytestconfig, INFRASTRUCTURE), build_infrastructure)
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +24,15 @@ def support(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def gocean_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gocean_library(pytestconfig: pytest.Config) -> Path:
     """Return the folder of the compiled infrastructure of GOcean."""
-    return gocean_suite.build_infrastructure(tmp_path_factory.mktemp("gocean"))
+    folder = kept_folder(pytestconfig, gocean_suite.INFRASTRUCTURE)
+    return built_once(folder, gocean_suite.build_infrastructure)
+
+
+def kept_folder(config: pytest.Config, sources: Path) -> Path:
+    """Return where a library stays between test runs: elsewhere for other sources or flags."""
+    cache = config.cache
+    assert cache is not None
+    made_by = command(["mpif90", "--version"], sources)
+    return cache.mkdir(sources.name) / fingerprint(sources, "*.f90", made_by, *FLAGS)

@@ -30,6 +30,10 @@ SPELLINGS = {
 }
 MESHES = {None: "fine", MeshRole.FINE: "fine", MeshRole.COARSE: "coarse"}
 EVERY_PRECISION = ("r_def", "r_solver", "r_tran")
+VALUES = (
+    *("direction = y_direction", "extent = 2", "extents = [2, 1]", "halo_depth = 2"),
+    "settings%reach = 2",
+)
 USES = """
     use columnwise_operator_mod, only: columnwise_operator_type
     use constants_mod, only: i_def, l_def, r_bl, r_def, r_solver, r_tran
@@ -49,7 +53,8 @@ USES = """
     use r_solver_operator_mod, only: r_solver_operator_type
     use r_tran_field_mod, only: r_tran_field_type
     use r_tran_operator_mod, only: r_tran_operator_type
-    use world_mod, only: coarse, fine, new_field, poison_halos, report_fields, report_scalar
+    use world_mod, only: coarse, fine, new_field, poison_halos, report_fields, report_scalar, &
+                         report_stage
 """
 
 
@@ -127,9 +132,17 @@ class Caller:
                 return self.work.scalar(arg.intrinsic, self.number(position))
 
     def field(self, position: int, arg: KernelArg) -> FieldKind:
-        """Return what field an argument is."""
+        """Return what field an argument is.
+
+        A kernel that the algorithm sends into the halo is trusted to know where its stencils may
+        look: no exchange goes deeper for them (`domain/lfric/rules.py`), so that it has other
+        neighbours there than the owner of a cell.
+        """
         mesh, number = MESHES[arg.mesh], self.number(position)
-        return FieldKind(number, self.space(arg.space), mesh, arg.vector)
+        kernel = self.subject.kernel
+        looks_around = kernel.iteration.takes_halo_depth and any(one.stencil for one in kernel.args)
+        trusted = looks_around and arg.access.writes
+        return FieldKind(number, self.space(arg.space), mesh, arg.vector, trusted)
 
 
 def calls_of(subject: Subject, work: Workspace, turn: int) -> Iterator[Call]:
@@ -194,8 +207,10 @@ def write_kernel_algorithm(name: str, subjects: list[Subject], turn: int) -> str
     ]
     body = [
         *invoke("first", first),
+        "call report_stage('first')",
         "call poison_halos()",
         *invoke("again", again),
+        "call report_stage('again')",
         "call poison_halos()",
         *work.showing(),
         "call report_fields()",
@@ -216,10 +231,6 @@ def write_algorithm(work: Workspace, uses: list[str], body: list[str]) -> str:
         "integer(i_def) :: direction, extent, extents(2), halo_depth, n",
         "type(settings_type) :: settings",
     )
-    values = (
-        *("direction = y_direction", "extent = 2", "extents = [2, 1]", "halo_depth = 2"),
-        "settings%reach = 2",
-    )
     lines = [
         f"!> Calls of kernels and built-ins: {name}.",
         f"module {name}_alg_mod",
@@ -233,7 +244,7 @@ def write_algorithm(work: Workspace, uses: list[str], body: list[str]) -> str:
         f"subroutine run_{name}()",
         *settings,
         *work.declarations(),
-        *values,
+        *VALUES,
         *work.setup(),
         *body,
         f"end subroutine run_{name}",

@@ -221,7 +221,8 @@ def field_walk(face: Interface, dummy: Dummy, start: int) -> Walk:
     assert dummy.arg is not None
     arg = face.kernel.args[dummy.arg]
     dofmap = face.map_of(dummy)
-    outer, place = (), f"{start} + 3 * df + 5 * k"
+    outer: tuple[str, ...] = ()
+    place = f"{start} + 3 * df + 5 * k"
     last, index = dofmap.shape[0], f"{dofmap.name}(df)"
     if arg.stencil is not None:
         outer, index = stencil_walk(face, dummy)

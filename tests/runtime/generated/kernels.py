@@ -63,8 +63,10 @@ def read_subject(source: SourceText, name: str) -> Subject:
         dummies = []
         for dummy, written in zip(LFRIC.dummies(kernel), routine.dummies, strict=True):
             declared = types[written]
-            own = dummy.role in OWN_NUMBERS and isinstance(declared, ScalarType)
-            dummies.append(replace(dummy, type=declared) if own else dummy)
+            if dummy.role in OWN_NUMBERS and isinstance(declared, ScalarType):
+                dummies.append(replace(dummy, type=declared))
+            else:
+                dummies.append(dummy)
         implementations.append((procedure, tuple(dummies)))
     return Subject(kernel, tuple(implementations))
 

@@ -85,7 +85,8 @@ contains
                        n = 1, product(extents))], extents)
   end function values_of
 
-  !> Put a number that depends on all entries of an operator in a cell into a field on W3.
+  !> Put a number that depends on all entries of an operator in a cell into a field on W3: NaN on all
+  !> cells of a rank that has something else than the owner for the first ring of its halo.
   subroutine show_matrix(matrix, field)
     class(operator_parent_type), target, intent(in) :: matrix
     type(field_type), intent(in) :: field
@@ -96,11 +97,12 @@ contains
     type(columnwise_operator_proxy_type) :: columns
     integer(i_def), pointer :: map(:, :)
     integer(i_def) :: cell, first, last
+    real(r_def), allocatable :: kept(:)
     real(r_def) :: number
 
     shown = field%get_proxy()
     map => shown%vspace%get_whole_dofmap()
-    do cell = 1, fine%get_last_edge_cell()
+    do cell = 1, fine%get_last_halo_cell(1_i_def)
       first = (cell - 1) * fine%get_nlayers() + 1
       last = cell * fine%get_nlayers()
       select type (matrix)
@@ -116,6 +118,11 @@ contains
       end select
       shown%data(map(1, cell):map(1, cell) + fine%get_nlayers() - 1) = number
     end do
+    kept = shown%data(:shown%vspace%get_last_dof_halo(1_i_def))
+    call shown%set_dirty()
+    call shown%halo_exchange(1_i_def)
+    if (any(.not. kept == shown%data(:size(kept)))) &
+      shown%data = ieee_value(0.0_r_def, ieee_quiet_nan)
   end subroutine show_matrix
 
 end module objects_mod

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from runtime.generated.algorithms import write_kernel_algorithm
+from runtime.generated.builtin_algorithms import write_builtin_algorithms
 from runtime.generated.kernels import write_kernels
 
 HERE = Path(__file__).parent
@@ -17,20 +18,22 @@ def write_suite(folder: Path) -> list[str]:
     """Write the suite to a folder and its folder `kernels`; return the names of the algorithms."""
     kernels = folder / "kernels"
     kernels.mkdir(parents=True)
-    for helper in HERE.glob("*.f90"):
-        shutil.copy(helper, folder)
+    for written in (*HERE.glob("*.f90"), *HERE.glob("*.x90")):
+        shutil.copy(written, folder)
     subjects = write_kernels(KERNELS, kernels)
     between = [subject for subject in subjects if subject.kernel.is_intergrid]
     within = [subject for subject in subjects if not subject.kernel.is_intergrid]
-    texts = {"meshes": write_kernel_algorithm("meshes", between, 0)}
+    texts = {"intergrid": write_kernel_algorithm("intergrid", between, 0)}
     for start in range(0, len(within), KERNELS_PER_ALGORITHM):
         name = f"kernels_{start // KERNELS_PER_ALGORITHM + 1}"
         some = within[start : start + KERNELS_PER_ALGORITHM]
         texts[name] = write_kernel_algorithm(name, some, start)
+    texts |= write_builtin_algorithms()
     for name, text in texts.items():
         (folder / f"{name}_alg_mod.x90").write_text(text, encoding="utf-8")
-    (folder / "suite_mod.f90").write_text(write_list(list(texts)), encoding="utf-8")
-    return list(texts)
+    names = [*texts, "forms"]
+    (folder / "suite_mod.f90").write_text(write_list(names), encoding="utf-8")
+    return names
 
 
 def write_list(names: list[str]) -> str:

@@ -46,12 +46,15 @@ class FieldKind:
         space: the function space, as Fortran.
         mesh: `fine` or `coarse`.
         vector: the number of components.
+        trusted: whether its halo holds what a kernel is trusted to put there, not what the owner
+            of a cell has.
     """
 
     number: str
     space: str
     mesh: str = "fine"
     vector: int = 1
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Workspace:
         there = self.objects.setdefault(kind, [])
         free = [name for name in there if name not in taken]
         if not free or len(there) < 2:
-            stem = "x" if isinstance(kind, FieldKind) else "a"
+            stem = "a" if isinstance(kind, MatrixKind) else "trusted_" if kind.trusted else "x"
             free = [f"{stem}{sum(map(len, self.objects.values())) + 1}"]
             there.append(free[0])
         self.turn += 1
@@ -134,7 +137,7 @@ class Workspace:
                     case FieldKind(number, vector=1):
                         yield f"type({FIELD_TYPES[number]}) :: {name}"
                     case FieldKind(number, vector=vector):
-                        yield f"type({FIELD_TYPES[number]}) :: {name}({vector})"
+                        yield f"type({FIELD_TYPES[number]}), dimension({vector}) :: {name}"
                     case MatrixKind(number):
                         type_name = OPERATOR_TYPES.get(number, "columnwise_operator_type")
                         yield f"type({type_name}) :: {name}"
@@ -162,9 +165,9 @@ class Workspace:
             case MatrixKind(_, to, source):
                 yield f"call new_matrix({name}, {to}, {source}, {seed})"
                 yield f"call new_field(shown_{name}, W3, {path}', {seed})"
-            case FieldKind(_, space, mesh, 1):
+            case FieldKind(_, space, mesh, vector=1):
                 yield f"call new_field({name}, {space}, {path}', {seed}, mesh={mesh})"
-            case FieldKind(_, space, mesh, vector):
+            case FieldKind(_, space, mesh, vector=vector):
                 for part in range(1, vector + 1):
                     whole = f"{name}({part}), {space}, {path}_{part}'"
                     yield f"call new_field({whole}, {seed + part}, mesh={mesh})"
@@ -179,7 +182,7 @@ class Workspace:
 def initial_value(name: str, declaration: str) -> str:
     """Return the value of a scalar or of an array of scalars."""
     if "_table_" not in name:
-        number = name.removeprefix("factor_")
+        number = declaration.partition("=")[2].partition(")")[0]
         return {"count_of": "5", "is_wet": ".false."}.get(name, f"3.0_{number}")
     extents = declaration.rpartition("(")[2].rstrip(")")
     value = {"l": "modulo(n, 2) == 0", "i": "n", "r": "real(n, r_def)"}[name[0]]

@@ -28,7 +28,7 @@ module world_mod
   public :: open_answers, close_answers
   public :: make_meshes, fine, coarse
   public :: new_field, poison_halos
-  public :: report_fields, report_scalar, report_digests, report_mutation
+  public :: report_fields, report_scalar, report_stage, report_digests, report_mutation
 
   !> A field that has been made and not reported.
   type :: known_field_type
@@ -243,6 +243,75 @@ contains
       write (answers, '(a, 1x, a, 1x, es24.16e3)') trim(prefix) // '/' // name, 'scalar', value
     end if
   end subroutine report_scalar
+
+  !> Write what all fields have come to, and keep them: a number that the values of a field make, and
+  !> how many of its halo values are wrong although its flags call them valid.
+  subroutine report_stage(stage)
+    character(*), intent(in) :: stage
+
+    real(r_def) :: before, number_of_all, stale_of_all
+    integer :: n
+
+    do n = 1, number_known
+      associate (entry => known(n))
+        if (digests_only) then
+          call digest_field(n, entry%proxy)
+          digest = digest + number_stale(entry%proxy)
+        else
+          before = digest
+          digest = 0.0_r_def
+          call digest_field(n, entry%proxy)
+          call global_mpi%global_sum(digest, number_of_all)
+          call global_mpi%global_sum(number_stale(entry%proxy), stale_of_all)
+          digest = before
+          write (answers, '(a, 1x, a, 1x, f0.0)') trim(entry%name) // '/' // stage, 'scalar', &
+            number_of_all
+          write (answers, '(a, 1x, a, 1x, f0.0)') trim(entry%name) // '/' // stage // '/stale', &
+            'scalar', stale_of_all
+        end if
+      end associate
+    end do
+  end subroutine report_stage
+
+  !> Return how many values of other ranks differ from what these have, though they should not.
+  function number_stale(proxy) result(number)
+    class(field_parent_proxy_type), intent(inout) :: proxy
+    real(r_def) :: number
+
+    integer(i_def) :: clean, last
+
+    clean = 0
+    do while (clean < proxy%vspace%get_halo_depth())
+      if (proxy%is_dirty(clean + 1)) exit
+      clean = clean + 1
+    end do
+    last = proxy%vspace%get_last_dof_owned()
+    if (annexed_are_valid) last = proxy%vspace%get_last_dof_annexed()
+    if (clean > 0) last = proxy%vspace%get_last_dof_halo(clean)
+    call proxy%set_dirty()
+    select type (proxy)
+    type is (field_real64_proxy_type)
+      associate (kept => [proxy%data])
+        call proxy%halo_exchange(deepest)
+        number = real(count(.not. kept(:last) == proxy%data(:last)), r_def)
+        proxy%data = kept
+      end associate
+    type is (field_real32_proxy_type)
+      associate (kept => [proxy%data])
+        call proxy%halo_exchange(deepest)
+        number = real(count(.not. kept(:last) == proxy%data(:last)), r_def)
+        proxy%data = kept
+      end associate
+    type is (integer_field_proxy_type)
+      associate (kept => [proxy%data])
+        call proxy%halo_exchange(deepest)
+        number = real(count(kept(:last) /= proxy%data(:last)), r_def)
+        proxy%data = kept
+      end associate
+    end select
+    call proxy%set_dirty()
+    if (clean > 0) call proxy%set_clean(clean)
+  end function number_stale
 
   !> From now on make one number of all answers until a mutation is reported.
   subroutine report_digests()
