@@ -43,10 +43,35 @@ contains
     call check(number == product(cells), 'each cell has an owner on ' // plane_name)
     call check(mesh%get_last_edge_cell() > 0, 'no rank is without a cell on ' // plane_name)
     call check_colours(mesh, plane_name)
+    call check_inner_cells(mesh, plane_name)
     do i = 1, size(spaces)
       call check_space(space(mesh, spaces(i)), plane_name)
     end do
   end subroutine check_plane
+
+  !> Check that inner cells have no vertex on a cell of another rank, so that they can be computed
+  !> during an exchange, and that all other owned cells have one.
+  subroutine check_inner_cells(mesh, plane_name)
+    type(mesh_type), pointer, intent(in) :: mesh
+    character(*), intent(in) :: plane_name
+
+    logical, allocatable :: of_others(:)
+    logical :: touches
+    integer(i_def) :: cell, corner
+
+    allocate (of_others(mesh%get_nverts_2d()))
+    of_others = .false.
+    do cell = mesh%get_last_edge_cell() + 1, mesh%get_last_halo_cell(1)
+      do corner = 1, 4
+        of_others(mesh%get_vert_on_cell(corner, cell)) = .true.
+      end do
+    end do
+    do cell = 1, mesh%get_last_edge_cell()
+      touches = any([(of_others(mesh%get_vert_on_cell(corner, cell)), corner=1, 4)])
+      call check(touches .eqv. cell > mesh%get_last_inner_cell(1), &
+                 'inner cells touch no other rank, edge cells do on ' // plane_name)
+    end do
+  end subroutine check_inner_cells
 
   !> Check that cells of a colour share no vertex, with whatever number of colours that takes.
   subroutine check_colours(mesh, plane_name)

@@ -98,12 +98,19 @@ contains
 
   !> Check that infinities and what is not a number come through on all ranks.
   subroutine what_is_not_finite_shows()
+    type(exact_sum_type) :: finite, infinite, whole_sum
     real(real64) :: infinity
 
     infinity = ieee_value(1.0_real64, ieee_positive_inf)
     call check(sum_of([1.0_real64, infinity]) > big, 'infinity')
     call check(ieee_is_nan(sum_of([infinity, -infinity])), 'infinities of both signs')
     call check(ieee_is_nan(sum_of([ieee_value(1.0_real64, ieee_quiet_nan), 1.0_real64])), 'NaN')
+    call finite%add(1.0_real64)
+    call infinite%add(infinity)
+    whole_sum = finite + infinite
+    call check(whole_sum%get_sum() > big, 'infinity in the second of two parts')
+    whole_sum = infinite + finite
+    call check(whole_sum%get_sum() > big, 'infinity in the first')
   end subroutine what_is_not_finite_shows
 
   !> Make a field of values of all magnitudes that do not depend on the ranks.
