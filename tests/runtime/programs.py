@@ -142,12 +142,17 @@ def run_program(program: Path, mode: Mode, ranks: int, folder: Path, *words: str
 
 def command(words: list[str], folder: Path) -> str:
     """Run a command in `folder` and return what it prints; a failure fails the test."""
-    # A test machine may run everything as root, which Open MPI refuses unless told twice.
-    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    # A test machine may run everything as root, which Open MPI refuses unless told twice; it may be
+    # busy with other tests, from which a rank that waits must not take a core.
+    settings = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+    }
     done = subprocess.run(
         words,
         cwd=folder,
-        env={**os.environ, **allowed},
+        env={**os.environ, **settings},
         capture_output=True,
         text=True,
         check=False,
