@@ -209,6 +209,13 @@ def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iter
     dofs = one.over is Over.DOFS
     for before in kernel_calls(one):
         for after in kernel_calls(two):
+            if _is_random(before) and _is_random(after):
+                yield Diagnostic(
+                    "S009",
+                    f"'{before.kernel.name}' and '{after.kernel.name}' cannot share a loop: the"
+                    " first takes all its random numbers before the second.",
+                    after.span,
+                )
             for earlier, later in _common(before, after, data):
                 shared = not dofs and (
                     rules.shares_dofs(before.kernel.args[earlier])
@@ -223,6 +230,10 @@ def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iter
                         f" for '{name}', {why}.",
                         after.span,
                     )
+
+
+def _is_random(call: KernelCall) -> bool:
+    return call.kernel.formula is not None and call.kernel.formula.is_random
 
 
 def _common(

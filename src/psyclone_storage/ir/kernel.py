@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.expr import Expr, Index, Name
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -263,6 +263,11 @@ class Formula:
     letters: tuple[str, ...]
     value: Expr
     reduction: ReductionOp | None = None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the value is the next pseudo-random number, so that the order of dofs matters."""
+        return self.value == Index(Name("random_number"), ())
 
 
 @dataclass(frozen=True, slots=True)

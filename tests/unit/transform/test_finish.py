@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from psyclone_storage.analysis.spaces import groups_by_space
+from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import outer_loops
 from psyclone_storage.transform.finish import MOST_FIELDS, with_shared_loops
@@ -64,6 +67,16 @@ def test_loops_that_do_not_go_equally_far_stay_apart() -> None:
         built_in("x write w0"), built_in("x readwrite w0", owned=True), annexed=True
     )  # fmt: skip
     assert loops(done) == [["call1"], ["call2"]]
+
+
+def test_random_numbers_are_taken_in_the_order_of_the_algorithm() -> None:
+    draw = builtin("setval_random")
+    assert draw is not None
+    first, second = (
+        replace(call, kernel=draw) for call in (built_in("x write w3"), built_in("y write w3"))
+    )
+    between = built_in("z write w3", "x read w3", "y read w3", owned=True)
+    assert loops(finished(first, between, second)) == [["call1", "call2"], ["call3"]]
 
 
 def test_kernels_stay_in_loops_of_their_own() -> None:

@@ -28,8 +28,6 @@ from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Line
 
-_RANDOM = Index(Name("random_number"), ())
-
 
 def written_argument(call: KernelCall) -> int:
     """Return the position of the one argument that a built-in writes."""
@@ -45,7 +43,7 @@ def formula_line(context: Context, call: KernelCall, formula: Formula, index: Ex
     }
     written = written_argument(call)
     target = operands[formula.letters[written]]
-    if formula.value == _RANDOM:
+    if formula.is_random:
         return Call(Name("random_number"), (target,))
     kinds = _kinds(context, call, formula)
     value = _substituted(formula.value, operands, kinds)
