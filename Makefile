@@ -54,5 +54,6 @@ $(VENV)/.ready: pyproject.toml setup.py
 	@touch $@
 
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist examples/*/*/build external/*/build src/*.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
