@@ -6,6 +6,7 @@ from typing import Any
 
 from psyclone_storage.analysis import explain
 from psyclone_storage.analysis.dependence import dag_dot
+from psyclone_storage.analysis.explain_transfers import explain_transfers
 from psyclone_storage.driver.compile import Build
 from psyclone_storage.ir import view
 from psyclone_storage.transform.catalogue import explain_refusals
@@ -29,7 +30,7 @@ def dag_text(build: Build) -> str:
 
 
 def explanation(build: Build) -> str:
-    """Return why each exchange and each run-time test is there, and which steps were refused."""
+    """Return why each exchange, test and transfer is there, and which steps were refused."""
     halos = [
         explain.explain_halos(without_halos(item.schedule), build.rules)
         for item in build.program.invokes
@@ -42,4 +43,5 @@ def explanation(build: Build) -> str:
     messages = filter(
         None, (explain.explain_messages(item.schedule) for item in build.program.invokes)
     )
-    return "\n".join((*halos, *messages, *steps))
+    transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
+    return "\n".join((*halos, *messages, *transfers, *steps))
