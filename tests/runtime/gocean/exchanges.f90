@@ -153,6 +153,8 @@ contains
     call require(field%is_dirty(1), 'a dirty field')
     call field%set_clean(2)
     call require(.not. field%is_dirty(2), 'a clean field')
+    call field%set_clean(1)
+    call require(.not. field%is_dirty(2), 'what is clean deeper stays so')
 
     another = r2d_field(grid, go_t_points)
     call copy_field(field, another)
