@@ -122,8 +122,8 @@ class KnownImports:
 def imports_known(code: KernelCode, modules: Modules) -> KnownImports:
     """Return what the names are that `code` takes from other modules.
 
-    Constants are all that it and its module import by name; the rest is what it uses. A kind is
-    a constant wherever it comes from.
+    Constants are all that it and its module import by name, and what it uses of modules that are
+    imported as a whole; the rest is what it uses. A kind is a constant wherever it comes from.
     """
     used = used_names(code)
     origins = {
@@ -147,6 +147,7 @@ def imports_known(code: KernelCode, modules: Modules) -> KnownImports:
         for name, origin in sorted(origins.items())
         if origin is not None and origin.is_variable
     )
+    constants |= {name for name, origin in origins.items() if origin and origin.is_constant}
     unresolved = {name for name, origin in origins.items() if origin is None}
     return KnownImports(frozenset(constants), variables, frozenset(unresolved - used_kinds(code)))
 

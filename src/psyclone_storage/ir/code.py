@@ -49,9 +49,9 @@ class KernelModule:
     module's own. `declarations` are its specification part in order, the rest of it opaque;
     `procedures` are all procedures in it, the subroutine among them, and `generics` the names, in
     lower case, of its interfaces. `constants` are, in lower case, the names that the module and the
-    subroutine import and that are known to be constants. `variables` are those of other modules
-    that the subroutine uses, as far as they are known, and `unresolved` the names, in lower case,
-    that it uses and of which nobody knows what they are.
+    subroutine import, or take from modules as a whole, and that are known to be constants.
+    `variables` are those of other modules that the subroutine uses, as far as they are known, and
+    `unresolved` the names, in lower case, that it uses and of which nobody knows what they are.
     """
 
     name: str

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from psyclone_storage.config.load import default_settings
+from psyclone_storage.driver.compile import Request, make_compiler
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.scripting import Psy
 from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
@@ -113,3 +117,34 @@ def test_a_kernel_in_place_is_no_call_any_more() -> None:
     assert "a(n)" not in schedule.view()
     (loop,) = schedule.loops()
     assert [type(item).__name__ for item in loop.loop_body.children] == ["InlinedCall"]
+
+
+@pytest.mark.parametrize("name", ["KernelImportsToArguments", "KernelGlobalsToArguments"])
+def test_a_kernel_without_variables_of_modules_stays_as_it_is(name: str) -> None:
+    schedule = view()
+    assert TRANSFORMATIONS[name]().apply(schedule.kernels()[0]) == (schedule, None)
+    assert directives(schedule) == []
+
+
+RECIPE = """from psyclone.domain.common.transformations import KernelModuleInlineTrans
+from psyclone.transformations import ACCRoutineTrans, KernelImportsToArguments
+
+
+def trans(psyir):
+    for kernel in psyir.kernels():
+        KernelModuleInlineTrans().apply(kernel)
+        KernelImportsToArguments().apply(kernel)
+        ACCRoutineTrans().apply(kernel)
+"""
+
+
+def test_kernels_get_variables_and_go_to_devices_as_scripts_of_psyclone_have_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "recipe.py").write_text(RECIPE, encoding="utf-8")
+    case = Path(__file__).parents[2] / "cases" / "gocean" / "imported_variables"
+    request = Request("gocean", False, (case / "kernels",), tmp_path / "recipe.py")
+    build = make_compiler(default_settings(), request).compile_algorithm(case / "alg.x90")
+    lines = [line.strip() for line in build.psy_text.splitlines()]
+    assert "call launch_code(i, j, height%data, launches, rdt)" in lines
+    assert lines.count("!$acc routine seq") == 2

@@ -168,7 +168,9 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
                 " known to be a constant: variables of modules are not on the device."
             )
             yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
-    whole = [use.module for use in (*code.uses, *code.module.uses) if use.whole]
-    for name in sorted(around.unknown & values - WORDS) if whole else ():
+    uses = (*code.uses, *code.module.uses)
+    whole = list(dict.fromkeys(use.module for use in uses if use.whole))
+    unknown = (around.unknown & values) - WORDS - code.module.constants
+    for name in sorted(unknown) if whole else ():
         message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
