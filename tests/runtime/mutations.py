@@ -1,41 +1,62 @@
-"""Numbers the halo exchanges of generated layers, so that the running program may change one.
+"""Numbers places of generated layers, so that the running program may do something else at one.
 
-Owns the change of the text, and what is made of what the program then says. An exchange asks
-`lfric/mutation_mod.f90` whether to happen, and how deep; nothing else of the layer is touched.
+Owns the change of the text, and what is made of what the program then says. A place asks
+`lfric/mutation_mod.f90` whether to happen, how deep to exchange or where to stop; nothing else of
+the layer is touched.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from runtime.programs import Run
 
 EXCHANGE = re.compile(
-    r"^(?P<indent> *)call (?P<proxy>[\w%()]+)%halo_exchange\((?:depth=)?(?P<depth>.*)\)$",
-    re.MULTILINE,
+    r"^(?P<indent> *)call (?P<what>[\w%()]+)%halo_exchange\((?:depth=)?(?P<depth>.*)\)$"
 )
-MODULE = re.compile(r"^module \w+\n", re.MULTILINE)
-ROUTINE = re.compile(r"^ *subroutine (\w+)", re.MULTILINE)
-USE = "  use mutation_mod, only: depth_of, performs\n"
+MARK = re.compile(r"^(?P<indent> *)call (?P<what>[\w%()]+)%set_(?P<state>dirty|clean)\(.*\)$")
+SUM = re.compile(r"^(?P<indent> *)(?P<what>\w+) = \w+%get_(?:sum|min|max)\(\)$")
+STOP = re.compile(r"^(?P<indent> *)(?P<what>loop\d+)_stop = (?P<bound>.*)$")
+ROWS = re.compile(r"^(?P<indent> *)do (?P<what>[ij]) = (?P<start>.*), (?P<bound>.*%internal%.*)$")
+MODULE = re.compile(r"^module \w+$")
+ROUTINE = re.compile(r"^ *subroutine (\w+)")
+USE = "  use mutation_mod, only: bound_of, depth_of, performs"
+
+BOUNDS = (
+    (r"(.*)%get_last_edge_cell\(\)", r"\1%get_last_halo_cell(1)", r"\g<0> - 1"),
+    (r"(.*)%get_last_halo_cell\(1\)", r"\1%get_last_halo_cell(2)", r"\1%get_last_edge_cell()"),
+    (
+        r"(.*)%get_last_halo_cell\(depth\)",
+        r"\1%get_last_halo_cell(min(depth + 1, 3))",
+        r"\1%get_last_halo_cell(max(depth - 1, 1))",
+    ),
+    (r"(.*)%get_last_dof_owned\(\)", r"\1%get_last_dof_annexed()", r"\g<0> - 1"),
+    (r"(.*)%get_last_dof_annexed\(\)", r"\1%get_last_dof_halo(1)", r"\1%get_last_dof_owned()"),
+    (r".*%internal%[xy]stop", r"\g<0> + 1", r"\g<0> - 1"),
+)
+"""A bound of a loop, the next one further out and the next one further in."""
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """One exchange of a layer.
+class Place:
+    """One place of a layer that can be changed.
 
     Attributes:
         number: the number that the program knows it by, from 1.
         algorithm: the algorithm whose layer it is in.
-        place: the algorithm, the routine, the field and its place among the routine's exchanges
-            of that field, such as `stencils/invoke_chain/x/2`.
+        name: the algorithm, the routine, what it is for and its place among the routine's places
+            of that kind, such as `stencils/invoke_chain/x/2`.
+        changes: what can be done to it: `drop`, `shorten`, `widen`, `narrow`.
     """
 
     number: int
     algorithm: str
-    place: str
+    name: str
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +64,7 @@ class Outcome:
     """What came of one mutation.
 
     Attributes:
-        mutation: the place of the exchange and what was done to it, `drop` or `shorten`.
+        mutation: what was done to the place, and its name.
         reached: whether the program has done something else because of it.
         noticed: whether the answers have changed.
     """
@@ -53,67 +74,118 @@ class Outcome:
     noticed: bool
 
 
-def number_exchanges(layers: Iterable[Path]) -> list[Exchange]:
-    """Rewrite `layers` in place so that every exchange asks, and return the exchanges."""
-    found: list[Exchange] = []
-    for path in layers:
-        text = path.read_text(encoding="utf-8")
-        algorithm = path.stem.removesuffix("_psy").removesuffix("_alg_mod")
-        matches = list(EXCHANGE.finditer(text))
-        assert len(matches) == text.count("%halo_exchange(")
-        exchanges = list_exchanges(text, matches, algorithm, len(found) + 1)
-        pairs = zip(matches, exchanges, strict=True)
-        changed = [(match.span(), asking(match, exchange.number)) for match, exchange in pairs]
-        for (start, end), call in reversed(changed):
-            text = text[:start] + call + text[end:]
-        text, modules = MODULE.subn(rf"\g<0>{USE}", text, count=1)
-        assert modules
-        path.write_text(text, encoding="utf-8")
-        found += exchanges
-    return found
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of places.
+
+    Attributes:
+        pattern: the lines it is, with what it is for as `what`.
+        label: what tells its names from those of other kinds; `{0}` is what it is for.
+        changes: what can be done to it.
+        asking: the line that asks, from the match and the number.
+    """
+
+    pattern: re.Pattern[str]
+    label: str
+    changes: tuple[str, ...]
+    asking: Callable[[re.Match[str], int], str]
 
 
-def list_exchanges(
-    text: str, matches: list[re.Match[str]], algorithm: str, first: int
-) -> list[Exchange]:
-    """Return the exchanges that were matched in the layer of an algorithm."""
-    met: list[str] = []
-    exchanges = []
-    for number, match in enumerate(matches, first):
-        routine = ROUTINE.findall(text, 0, match.start())[-1]
-        met.append(f"{algorithm}/{routine}/{match['proxy'].removesuffix('_proxy')}")
-        exchanges.append(Exchange(number, algorithm, f"{met[-1]}/{met.count(met[-1])}"))
-    return exchanges
-
-
-def asking(match: re.Match[str], number: int) -> str:
-    """Return the exchange as one that asks."""
+def asking_exchange(match: re.Match[str], number: int) -> str:
+    """Return an exchange that asks whether to happen, and how deep."""
     depth = f"depth_of({number}, {match['depth']})"
-    call = f"call {match['proxy']}%halo_exchange(depth={depth})"
+    call = f"call {match['what']}%halo_exchange(depth={depth})"
     return f"{match['indent']}if (performs({number})) {call}"
 
 
-def lines_of(exchanges: list[Exchange]) -> list[str]:
-    """Return the mutations to try, and each algorithm without one for comparison."""
-    algorithms = sorted({exchange.algorithm for exchange in exchanges})
+def asking_whether(match: re.Match[str], number: int) -> str:
+    """Return a statement that asks whether to happen."""
+    return f"{match['indent']}if (performs({number})) {match[0].lstrip()}"
+
+
+def asking_where(match: re.Match[str], number: int) -> str:
+    """Return a bound that asks where it is."""
+    bound = match["bound"]
+    for pattern, wider, narrower in BOUNDS:
+        if found := re.fullmatch(pattern, bound):
+            asked = f"bound_of({number}, {bound}, {found.expand(wider)}, {found.expand(narrower)})"
+            return match[0].removesuffix(bound) + f"&\n      {asked}"
+    raise AssertionError(f"no bound is next to {bound}")
+
+
+EXCHANGES = Kind(EXCHANGE, "{0}", ("drop", "shorten"), asking_exchange)
+MARKS = Kind(MARK, "mark({0})", ("drop",), asking_whether)
+SUMS = Kind(SUM, "reduce({0})", ("drop",), asking_whether)
+LOOPS = Kind(STOP, "{0}", ("widen", "narrow"), asking_where)
+POINTS = Kind(ROWS, "loop over {0}", ("widen", "narrow"), asking_where)
+
+
+def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)) -> list[Place]:
+    """Rewrite `layers` in place so that every place of `kinds` asks, and return the places."""
+    found: list[Place] = []
+    for path in layers:
+        algorithm = path.stem.removesuffix("_psy").removesuffix("_alg_mod")
+        lines = path.read_text(encoding="utf-8").split("\n")
+        changed = list(_asking(lines, algorithm, found, kinds))
+        path.write_text("\n".join(changed), encoding="utf-8")
+        if EXCHANGES in kinds:
+            mine = [place for place in found if place.algorithm == algorithm]
+            exchanges = sum("shorten" in place.changes for place in mine)
+            assert exchanges == "\n".join(lines).count("%halo_exchange(")
+    return found
+
+
+def _asking(
+    lines: list[str], algorithm: str, found: list[Place], kinds: tuple[Kind, ...]
+) -> Iterator[str]:
+    """Yield lines that ask, and add their places to `found`."""
+    routine, met = "", Counter[str]()
+    for line in lines:
+        if opening := ROUTINE.match(line):
+            routine = opening[1]
+        matches = [(kind, match) for kind in kinds if (match := kind.pattern.match(line))]
+        if not matches:
+            yield line
+            if MODULE.match(line):
+                yield USE
+            continue
+        ((kind, match),) = matches
+        label = kind.label.format(match["what"].removesuffix("_proxy"))
+        name = f"{algorithm}/{routine}/{label}"
+        met[name] += 1
+        unique = name if kind is LOOPS else f"{name}/{met[name]}"
+        found.append(Place(len(found) + 1, algorithm, unique, kind.changes))
+        yield kind.asking(match, found[-1].number)
+
+
+def lines_of(places: list[Place], without: frozenset[str] = frozenset()) -> list[str]:
+    """Return the mutations to try but those `without`, and each algorithm without one."""
+    algorithms = sorted({place.algorithm for place in places})
     plain = [f"0 none {name}\n" for name in algorithms]
     return plain + [
-        f"{exchange.number} {change} {exchange.algorithm}\n"
-        for exchange in exchanges
-        for change in ("drop", "shorten")
+        f"{place.number} {change} {place.algorithm}\n"
+        for place in places
+        for change in place.changes
+        if f"{change} {place.name}" not in without
     ]
 
 
-def judge(run: Run, exchanges: list[Exchange]) -> list[Outcome]:
+def judge(run: Run, places: list[Place]) -> list[Outcome]:
     """Return what came of each mutation over all meshes."""
     lines = [line.split() for line in run.answers[0]]
-    right = {(mesh, name): digest for mesh, _, change, name, _, digest in lines if change == "none"}
+    right = right_digests(run)
     reached: dict[str, bool] = {}
     noticed: dict[str, bool] = {}
     for mesh, number, change, algorithm, was_mutated, digest in lines:
         if change == "none":
             continue
-        mutation = f"{change} {exchanges[int(number) - 1].place}"
+        mutation = f"{change} {places[int(number) - 1].name}"
         reached[mutation] = reached.get(mutation, False) or was_mutated == "T"
         noticed[mutation] = noticed.get(mutation, False) or digest != right[mesh, algorithm]
     return [Outcome(mutation, reached[mutation], noticed[mutation]) for mutation in reached]
+
+
+def right_digests(run: Run) -> dict[tuple[str, str], str]:
+    """Return what the answers of each algorithm come to on each mesh, if nothing is changed."""
+    lines = [line.split() for line in run.answers[0]]
+    return {(mesh, name): digest for mesh, _, change, name, _, digest in lines if change == "none"}

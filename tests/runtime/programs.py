@@ -22,7 +22,7 @@ SOURCES = HERE / "lfric"
 INFRASTRUCTURE = HERE.parents[1] / "external" / "lfric_infrastructure"
 LIBRARY = "liblfric_infrastructure.a"
 FLAGS = ("-g", "-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
-SUPPORT = ("mutation_mod.f90", "world_mod.f90")
+SUPPORT = ("mutation_mod.f90", "at_once_mod.f90", "world_mod.f90")
 SECONDS_FOR_A_COMMAND = 300
 
 Answers = Mapping[tuple[str, str], str]

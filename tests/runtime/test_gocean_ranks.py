@@ -20,7 +20,7 @@ from runtime.gocean_suite import (
     generate,
     run_all,
 )
-from runtime.mutations import Outcome, judge, lines_of, number_exchanges
+from runtime.mutations import Outcome, judge, lines_of, number_places
 from runtime.programs import Answers, Mode, Run, merge_answers, run_program
 
 SERIAL = Mode("serial", ("-nodm",))
@@ -154,7 +154,7 @@ def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:
 def outcomes(parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     """Return what came of dropping and of shortening each exchange."""
     folder = tmp_path_factory.mktemp("gocean_mutated")
-    exchanges = number_exchanges(generate(DISTRIBUTED, folder))
+    exchanges = number_places(generate(DISTRIBUTED, folder))
     program = build_program(*parts, folder)
     table = folder / "mutations.txt"
     table.write_text("".join(lines_of(exchanges)), encoding="utf-8")

@@ -207,12 +207,12 @@ def write_kernel_algorithm(name: str, subjects: list[Subject], turn: int) -> str
     ]
     body = [
         *invoke("first", first),
+        *work.showing(),
         "call report_stage('first')",
         "call poison_halos()",
         *invoke("again", again),
-        "call report_stage('again')",
-        "call poison_halos()",
         *work.showing(),
+        "call report_stage('again')",
         "call report_fields()",
     ]
     return write_algorithm(work, uses, body)

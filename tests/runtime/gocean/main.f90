@@ -2,13 +2,13 @@
 !>
 !> The words of the command line: how the generated code was made, which is "serial" if it has no
 !> exchanges; how the domain is cut, "x", "y" or "best"; and a file with a line for each run: a
-!> number, what is done to the exchange of this number (none, drop, shorten) and the algorithm to
-!> run with it. A fourth word, "digests", asks for one number from each run, not for all answers.
+!> number, what is done to the place of this number (none, drop, shorten, widen, narrow) and the
+!> algorithm to run with it. A fourth word, "digests", asks for one number from each run, not for all answers.
 program main
 
   use gocean_mod, only: gocean_finalise, gocean_initialise
   use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
-  use mutation_mod, only: drop_exchange, shorten_exchange, was_mutated
+  use mutation_mod, only: mutate, was_mutated
   use parallel_mod, only: get_rank
   use suite_mod, only: run_algorithm
   use world_mod, only: close_answers, make_grids, open_answers, report_digests, report_mutation
@@ -45,9 +45,7 @@ contains
     do
       read (unit, *, iostat=end_of_file) number, change, algorithm
       if (end_of_file /= 0) exit
-      call drop_exchange(0)
-      if (change == 'drop') call drop_exchange(number)
-      if (change == 'shorten') call shorten_exchange(number)
+      call mutate(number, change)
       if (form == 'digests') call report_digests()
       call run_algorithm(trim(algorithm))
       if (form == 'digests') call report_mutation(number, change, algorithm, was_mutated())

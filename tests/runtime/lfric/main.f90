@@ -2,13 +2,14 @@
 !>
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
 !> "annexed" or not. A second word names a file of mutations, a line for each: a number, what is
-!> done to the exchange of this number (none, drop, shorten) and the algorithm to run with it.
+!> done to the place of this number (none, drop, shorten, widen, narrow) and the algorithm to run
+!> with it.
 program main
 
   use constants_mod, only: i_def
   use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
   use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
-  use mutation_mod, only: drop_exchange, shorten_exchange, was_mutated
+  use mutation_mod, only: mutate, was_mutated
   use suite_mod, only: algorithms, run_algorithm
   use world_mod, only: close_answers, make_meshes, open_answers, report_digests, report_mutation
 
@@ -61,9 +62,7 @@ contains
     do
       read (unit, *, iostat=end_of_file) number, change, algorithm
       if (end_of_file /= 0) exit
-      call drop_exchange(0_i_def)
-      if (change == 'drop') call drop_exchange(number)
-      if (change == 'shorten') call shorten_exchange(number)
+      call mutate(number, change)
       call report_digests()
       call run_algorithm(trim(algorithm))
       call report_mutation(number, change, algorithm, was_mutated())

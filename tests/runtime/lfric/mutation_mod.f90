@@ -1,6 +1,6 @@
-!> Owns which halo exchange of the generated code is left out or made shallower.
+!> Owns which place of the generated code does something else than it should, and what.
 !>
-!> The test numbers the exchanges of a copy of the generated code and lets each ask here.
+!> The test numbers the places of a copy of the generated code and lets each ask here.
 module mutation_mod
 
   use, intrinsic :: iso_fortran_env, only: i_def => int32
@@ -8,32 +8,24 @@ module mutation_mod
   implicit none
   private
 
-  public :: drop_exchange, shorten_exchange, was_mutated
-  public :: performs, depth_of
+  public :: mutate, was_mutated
+  public :: bound_of, depth_of, performs
 
-  integer(i_def), save :: dropped = 0
-  integer(i_def), save :: shortened = 0
+  integer(i_def), save :: place = 0
+  character(16), save :: done_to_it = 'none'
   logical, save :: mutated = .false.
 
 contains
 
-  !> Leave out one exchange from now on, and no other; 0 for none.
-  subroutine drop_exchange(number)
+  !> Change one place from now on, and no other: none, drop, shorten, widen or narrow it.
+  subroutine mutate(number, change)
     integer(i_def), intent(in) :: number
+    character(*), intent(in) :: change
 
-    dropped = number
-    shortened = 0
+    place = number
+    done_to_it = change
     mutated = .false.
-  end subroutine drop_exchange
-
-  !> Make one exchange shallower by one level from now on, and no other; one to level 1 stays.
-  subroutine shorten_exchange(number)
-    integer(i_def), intent(in) :: number
-
-    dropped = 0
-    shortened = number
-    mutated = .false.
-  end subroutine shorten_exchange
+  end subroutine mutate
 
   !> Return whether the generated code has come to do something else than it should.
   function was_mutated()
@@ -42,25 +34,38 @@ contains
     was_mutated = mutated
   end function was_mutated
 
-  !> Return whether an exchange is to be done.
+  !> Return whether something is to be done.
   function performs(number)
     integer(i_def), intent(in) :: number
     logical :: performs
 
-    performs = number /= dropped
+    performs = .not. (number == place .and. done_to_it == 'drop')
     mutated = mutated .or. .not. performs
   end function performs
 
-  !> Return the depth to which an exchange is to be done.
+  !> Return the depth to which an exchange is to be done, less by a level if that leaves one.
   function depth_of(number, depth)
     integer(i_def), intent(in) :: number
     integer(i_def), intent(in) :: depth
     integer(i_def) :: depth_of
 
     depth_of = depth
-    if (number /= shortened .or. depth < 2) return
+    if (number /= place .or. done_to_it /= 'shorten' .or. depth < 2) return
     depth_of = depth - 1
     mutated = .true.
   end function depth_of
+
+  !> Return where a loop is to stop.
+  function bound_of(number, bound, wider, narrower)
+    integer(i_def), intent(in) :: number
+    integer(i_def), intent(in) :: bound, wider, narrower
+    integer(i_def) :: bound_of
+
+    bound_of = bound
+    if (number /= place) return
+    if (done_to_it == 'widen') bound_of = wider
+    if (done_to_it == 'narrow') bound_of = narrower
+    mutated = mutated .or. bound_of /= bound
+  end function bound_of
 
 end module mutation_mod

@@ -237,8 +237,8 @@ contains
     real(r_def), intent(in) :: value
 
     if (digests_only) then
-      if (global_mpi%get_comm_rank() == 0) &
-        digest = digest + digest_of(transfer(value, 1_int64), 0_int64)
+      digest = digest + digest_of(transfer(value, 1_int64), &
+                                  int(global_mpi%get_comm_rank(), int64))
     else
       write (answers, '(a, 1x, a, 1x, es24.16e3)') trim(prefix) // '/' // name, 'scalar', value
     end if

@@ -34,14 +34,16 @@ contains
     real(r_def), intent(inout) :: coarse(undf_coarse)
     real(r_def), intent(in) :: fine(undf_fine)
 
-    integer(i_def) :: k, x, y
+    integer(i_def) :: corner, k, x, y
 
     do k = 0, nlayers - 1
       do y = 1, cells_y
         do x = 1, cells_x
-          coarse(coarse_map(1) + k) = coarse(coarse_map(1) + k) &
-                                      + real(x + 2 * y, r_def) &
-                                      * fine(fine_map(1, cell_map(x, y)) + k)
+          do corner = 1, 4
+            coarse(coarse_map(corner) + k) = coarse(coarse_map(corner) + k) &
+                                             + real(x + 2 * y + corner, r_def) &
+                                             * fine(fine_map(1, cell_map(x, y)) + k)
+          end do
         end do
       end do
     end do
