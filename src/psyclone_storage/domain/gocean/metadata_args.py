@@ -35,9 +35,10 @@ def read_argument(
     item: MetadataItem, tables: Tables, problems: list[Diagnostic]
 ) -> KernelArg | None:
     """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
-    if constructor_of(item) != "go_arg":
+    if (constructor := constructor_of(item)) != "go_arg":
         message = f"An entry of 'meta_args' must be a 'go_arg(...)', not '{item.span.text}'."
-        problems.append(Diagnostic("M001", message, item.span))
+        hint = "Kernels of LFRic need '-api lfric'." if constructor == "go_arg_type" else ""
+        problems.append(Diagnostic("M001", message, item.span, hint=hint))
         return None
     if len(item.items) not in (2, 3):
         message = f"A 'go_arg' has two or three items, not {len(item.items)}."

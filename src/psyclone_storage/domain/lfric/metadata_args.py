@@ -123,9 +123,11 @@ def read_argument(
 
 
 def _take_apart(item: MetadataItem, setting: Setting, problems: list[Diagnostic]) -> _Entry | None:
-    if constructor_of(item) != "arg_type":
+    if (constructor := constructor_of(item)) != "arg_type":
         message = f"An entry of 'meta_args' must be an 'arg_type(...)', not '{item.span.text}'."
-        problems.append(Diagnostic("M001", message, item.span))
+        is_gocean = constructor in ("go_arg", "arg")
+        hint = "Kernels of GOcean need '-api gocean'." if is_gocean else ""
+        problems.append(Diagnostic("M001", message, item.span, hint=hint))
         return None
     generation = generation_of(item) or setting.generation
     fixed = 3 if generation is Generation.CURRENT else 2

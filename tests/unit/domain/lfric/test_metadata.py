@@ -581,3 +581,9 @@ def test_all_problems_are_raised_together() -> None:
 )
 def test_a_misspelt_word_is_recognised(text: str, hint: str) -> None:
     assert f"Did you mean '{hint}'?" in [problem.hint for problem in problems(text)]
+
+
+def test_a_kernel_of_gocean_is_told_its_option() -> None:
+    text = "meta_args: go_arg(go_read, go_ct, go_pointwise)\noperates_on: cell_column"
+    hints = [problem.hint for problem in problems(text) if problem.code == "M001"]
+    assert hints == ["Kernels of GOcean need '-api gocean'."]
