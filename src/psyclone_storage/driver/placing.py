@@ -6,7 +6,7 @@ names of a changed kernel, are claimed from a shelf, which the command line ties
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -20,6 +20,8 @@ from psyclone_storage.backend.fortran.kernel import (
 )
 from psyclone_storage.backend.fortran.printer import Guests
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -98,8 +100,15 @@ def place_kernels(program: Program, shelf: Shelf) -> Placed:
         ),
         tuple(tuple(emit_code(code)) for code in inlined),
     )
-    heads = tuple((code.name.lower(), code.dummies) for code in inlined)
+    heads = tuple(head for code in inlined for head in _heads(code))
     return Placed(replace(program, invokes=invokes), tuple(placing.kernels), guests, heads)
+
+
+def _heads(code: KernelCode) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the names and dummies of a subroutine and of those inside of it, in their order."""
+    yield code.name.lower(), code.dummies
+    if code.internal is not None:
+        yield from subroutine_heads(SourceText(code.name, code.internal.text)).items()
 
 
 class _Placing:

@@ -7,21 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from psyclone_storage.analysis.intrinsics import PURE
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
-from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.code import KernelCode, Procedure
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Opaque, Use
+from psyclone_storage.ir.unit import Declare, Opaque, Use
 from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
     coded_calls,
     place_of_name,
     preprocessed,
+    reached_names,
     with_each,
 )
-from psyclone_storage.transform.kernel.scopes import surroundings
+from psyclone_storage.transform.kernel.scopes import WORDS, local_names, surroundings
 from psyclone_storage.transform.step import Place, Reasons
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
@@ -32,11 +34,12 @@ class InlineKernelModule:
     """Copy a kernel's subroutine into the PSy layer, as a private procedure, and call that.
 
     A compiler can then inline it without looking into other files. What the subroutine takes from
-    its module comes along: constants become its own, and it imports what the module imports for it.
-    Calls of one kernel share one procedure, as long as no other step tells them apart.
+    its module comes along: constants become its own, it imports what the module imports for it, and
+    procedures that it calls become internal ones. Calls of one kernel share one procedure, as long
+    as no other step tells them apart.
 
-    Refused if the subroutine needs a variable, a type or another procedure of its module, or the
-    preprocessor.
+    Refused if the subroutine needs a variable or a type of its module, or the preprocessor; or if a
+    procedure that it calls would mean something else inside of it.
 
     before: use k_mod, only: k_code
     after:  contains, with k_code in the PSy layer
@@ -72,7 +75,12 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
     if line := preprocessed(code):
         message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."
         yield Diagnostic("T056", message, code.module.routine)
-    around = surroundings(code)
+    with_helpers = _with_helpers(code)
+    for helper in _helpers(code):
+        if why := _stays_outside(helper, code):
+            message = f"'{code.name}' calls '{helper.name}' of its module, which {why}."
+            yield Diagnostic("T056", message, place_of_name(code, helper.name))
+    around = surroundings(with_helpers)
     for names, what in ((around.procedures, "calls"), (around.others, "uses")):
         if names:
             message = (
@@ -82,8 +90,51 @@ def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
             yield Diagnostic("T056", message, place_of_name(code, min(names)))
 
 
-def _on_its_own(code: KernelCode) -> KernelCode:
-    """Return `code` with all that it takes from its module, of which it needs nothing then."""
+def _helpers(code: KernelCode) -> tuple[Procedure, ...]:
+    """Return the procedures of its module that `code` may call, directly or not."""
+    reached = reached_names(code)
+    return tuple(item for item in code.module.procedures if item.name in reached)
+
+
+def _stays_outside(helper: Procedure, code: KernelCode) -> str:
+    """Return why `helper` cannot be an internal procedure of `code`, nothing if it can be.
+
+    All names in it are its own, or those of the module, imports and functions of the language.
+    Inside of `code` the names of `code` hide these.
+    """
+    if code.internal is not None or "contains" in helper.names:
+        return "would stand beside or around other internal procedures"
+    if helper.name == code.name.lower():
+        return "is itself"
+    if "\n#" in helper.place.text:
+        return "needs the preprocessor"
+    module = code.module
+    outside = PURE | module.generics | {item.name for item in module.procedures}
+    for item in module.declarations:
+        match item:
+            case Opaque():
+                outside |= item.names
+            case Declare():
+                outside |= {item.name.lower()}
+    outside |= {name.local.lower() for use in module.uses for name in use.names}
+    both = helper.names & (local_names(code) - WORDS)
+    hidden = both if any(use.whole for use in module.uses) else both & outside
+    return f"means another '{min(hidden)}'" if hidden else ""
+
+
+def _with_helpers(code: KernelCode) -> KernelCode:
+    """Return `code` with the procedures of its module that it may call as internal ones."""
+    helpers = _helpers(code)
+    if not helpers or code.internal is not None:
+        return code
+    names = frozenset[str]().union(*(item.names for item in helpers))
+    text = "\n\n".join(item.place.text for item in helpers)
+    return replace(code, internal=Opaque(text, names))
+
+
+def _on_its_own(given: KernelCode) -> KernelCode:
+    """Return `given` with all that it takes from its module, of which it needs nothing then."""
+    code = _with_helpers(given)
     around = surroundings(code)
     whole = tuple(use for use in code.module.uses if use.whole and around.unknown)
     first = _end_of_implicit(code)

@@ -6,6 +6,7 @@ statements are left out; of an opaque statement every name counts as used.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from psyclone_storage.analysis.intrinsics import PURE
@@ -25,6 +26,11 @@ WORDS = frozenset(
     where while write""".split()
 )
 """Words of statements that may stand in an opaque one. A variable of such a name is not found."""
+
+_PROCEDURE = re.compile(
+    r"^(?!\s*end\b)[^!'\"\n]*?\b(?:subroutine|function)\s+(?P<name>[a-z]\w*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,13 @@ def local_names(code: KernelCode) -> frozenset[str]:
     declared = {item.name.lower() for item in code.declarations if isinstance(item, Declare)}
     imported = {name.local.lower() for use in code.uses for name in use.names}
     opaque = {name for item in code.declarations if isinstance(item, Opaque) for name in item.names}
-    return frozenset(declared | imported | opaque | {name.lower() for name in code.dummies})
+    dummies = {name.lower() for name in code.dummies}
+    return frozenset(declared | imported | opaque | dummies | _internal_procedures(code))
+
+
+def _internal_procedures(code: KernelCode) -> frozenset[str]:
+    text = code.internal.text if code.internal else ""
+    return frozenset(found["name"].lower() for found in _PROCEDURE.finditer(text))
 
 
 def names_in_declaration(item: Specified) -> frozenset[str]:

@@ -20,6 +20,10 @@ module diffuse_kernel_mod
     procedure, nopass :: diffuse_kernel_code
   end type diffuse_kernel_type
 
+  type :: pair_type
+    real(r_def) :: total, part
+  end type pair_type
+
 contains
 
   subroutine diffuse_kernel_code(nlayers, wind, theta, ndf_w2, undf_w2, map_w2, &
@@ -28,15 +32,10 @@ contains
     integer(i_def), intent(in) :: map_w2(ndf_w2), map_w3(ndf_w3)
     real(r_def), intent(inout) :: wind(undf_w2)
     real(r_def), intent(in) :: theta(undf_w3)
+    type(pair_type) :: pair
 
-    call add(wind(map_w2(1)), theta(map_w3(1)))
+    pair = pair_type(wind(map_w2(1)), theta(map_w3(1)))
+    wind(map_w2(1)) = pair%total + pair%part
   end subroutine diffuse_kernel_code
-
-  subroutine add(total, part)
-    real(r_def), intent(inout) :: total
-    real(r_def), intent(in) :: part
-
-    total = total + part
-  end subroutine add
 
 end module diffuse_kernel_mod

@@ -51,8 +51,21 @@ def test_a_kernel_is_taken_out_of_its_module_once() -> None:
 @pytest.mark.parametrize(
     ("body", "specification", "above", "below"),
     [
-        ("call helper()", "", "", "subroutine helper()\nend subroutine"),
-        ("a(1) = twice(n)", "", "", "real function twice(n)\ninteger :: n\nend function"),
+        ("call x()", "", "", "subroutine x()\ncall work_code()\nend subroutine"),
+        (
+            "call x()",
+            "",
+            "",
+            "subroutine x()\ncontains\nsubroutine y()\nend subroutine\nend subroutine",
+        ),
+        (
+            "call x()",
+            "integer :: s",
+            "use m_mod, only: s",
+            "subroutine x()\nprint *, s\nend subroutine",
+        ),
+        ("call x()", "integer :: s", "use m_mod", "subroutine x()\nprint *, s\nend subroutine"),
+        ("call x()", "real :: abs", "", "subroutine x()\nprint *, abs(2)\nend subroutine"),
         ("call general(n)", "", "interface general\nmodule procedure work_code\nend interface", ""),
         ("", "type(pair) :: p", "type :: pair\ninteger :: i\nend type", ""),
     ],
@@ -75,3 +88,25 @@ def test_code_that_depends_on_the_preprocessor_stays_in_its_file() -> None:
     for text in (conditional, macro):
         assert refused(bench(text), InlineKernelModule("call1")) == ["T056"]
     assert not bench("#ifdef MPI\n#endif\n" + module()).check(InlineKernelModule("call1"))
+
+
+def test_procedures_that_are_called_come_along_as_internal_ones() -> None:
+    above = "use constants_mod, only: r_def, i_def\ninteger, parameter :: most = 3"
+    below = """pure function twice(i) result(res)
+  integer(i_def), intent(in) :: i
+  integer(i_def) :: res
+  res = min(2 * i, limit())
+end function twice
+integer function limit()
+  limit = most
+end function limit
+subroutine other()
+end subroutine other"""
+    lines = printed(bench(module("a(1) = twice(n)", "", above, below)), STEP)
+    assert "use constants_mod, only: i_def" in lines
+    assert "integer, parameter :: most = 3" in lines
+    start = lines.index("contains")
+    assert lines[start + 1] == "pure function twice(i) result(res)"
+    assert "end function twice" in lines
+    assert lines[-2:] == ["end function limit", "end subroutine work_code"]
+    assert "subroutine other()" not in lines
