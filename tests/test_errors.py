@@ -59,3 +59,9 @@ def test_every_code_has_a_folder() -> None:
 
 def test_every_folder_is_named_after_a_code() -> None:
     assert codes_of_folders() <= set(CODES)
+
+
+@pytest.mark.parametrize("code", sorted(one for one in NOT_FROM_THE_COMMAND_LINE if one[0] in "ST"))
+def test_a_reason_without_a_folder_is_tested_where_it_says(code: str) -> None:
+    place = Path(__file__).parents[1] / NOT_FROM_THE_COMMAND_LINE[code].rpartition(": ")[2]
+    assert f'"{code}"' in place.read_text(encoding="utf-8")

@@ -13,11 +13,13 @@ from itertools import pairwise
 
 import pytest
 
-from properties.small_meshes import FEW_LINES
+from properties.random_schedules import RULES, random_case
+from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
 from properties.worlds import device_worlds
 from psyclone_storage.analysis.check_devices import check_transfers
+from psyclone_storage.analysis.races import may_run_parallel
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.ir.directive import Directive
@@ -26,6 +28,7 @@ from psyclone_storage.ir.schedule import (
     HaloExchange,
     Loop,
     MarkHalo,
+    Over,
     Schedule,
 )
 from psyclone_storage.ir.verify import check_schedule
@@ -154,6 +157,23 @@ def test_what_is_refused_as_a_race_is_one() -> None:
     assert counted["grid"][True] > 100
     assert counted["plane"][True] > 300
     assert counted["plane"][False] < counted["plane"][True] / 4, counted
+
+
+def test_loops_of_several_calls_run_in_parallel_only_if_that_is_no_race() -> None:
+    counted: Counter[tuple[bool, bool]] = Counter()
+    for seed in range(2000):
+        case = random_case(seed, fused=True)
+        for loop in case.schedule.body:
+            if not isinstance(loop, Loop) or len(loop.body) < 2 or loop.over is Over.COLOURS:
+                continue
+            made = Construct("by-force", Directive.OMP_PARALLEL_DO, (loop,))
+            alone = replace(case.schedule, body=(made,))
+            mesh = Plane(alone, case.shared)
+            reasons = may_run_parallel(case.schedule, RULES, loop)
+            counted[bool(reasons), bool(races(alone, mesh))] += 1
+    assert counted[False, True] == 0
+    assert counted[True, True] > 2 * counted[True, False], counted
+    assert counted[False, False] > 50
 
 
 def gangs(one: Loop, two: Loop) -> Construct:

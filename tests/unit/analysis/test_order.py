@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from psyclone_storage.analysis.order import UserWord, may_fuse, may_move, may_swap
+from psyclone_storage.ir.region import Depth
+from psyclone_storage.ir.schedule import HaloExchange
 from unit.analysis.small import RULES, Passed, cells, dofs, halo, scalar, schedule
 
 THREE = schedule(
@@ -132,3 +136,10 @@ def test_loops_over_coarse_cells_need_the_same_coarse_field() -> None:
 
 def test_a_statement_may_stay_where_it_is() -> None:
     assert may_move(THREE, "loop1", "loop1") == ()
+
+
+def test_only_loops_become_one() -> None:
+    made = schedule(dofs("a write w3"))
+    exchange = HaloExchange("halo", "a", None, Depth.of(1), guarded=False, pinned=True)
+    both = replace(made, body=(exchange, *made.body))
+    assert codes(may_fuse(both, RULES, "halo", "loop1")) == ["S006"]

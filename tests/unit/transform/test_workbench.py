@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from unit.analysis.small import cells, dofs, uids
-from unit.transform.benches import bench, message_of, refused
+from unit.transform.benches import bench, codes, message_of, refused
 
 STENCIL = cells("v write w3", "u read w3 stencil 1")
 
@@ -32,6 +35,9 @@ def test_undo_gives_back_the_very_schedule() -> None:
 
 def test_there_may_be_nothing_to_undo() -> None:
     assert message_of(bench(dofs("u write w3")).undo) == "There is no step to undo."
+    with pytest.raises(CompileError) as caught:
+        bench(dofs("u write w3")).undo()
+    assert codes(caught.value.problems) == ["T009"]
 
 
 def test_a_statement_is_found_by_its_name() -> None:
@@ -42,6 +48,9 @@ def test_a_name_that_was_never_there_is_told_from_one_that_is_gone() -> None:
     work = bench(dofs("u write w3"), dofs("v write w3"))
     assert message_of(lambda: work["loop9"]) == "There is no 'loop9' in 'small'."
     work.apply(FuseLoops("loop1", "loop2"))
+    with pytest.raises(CompileError) as caught:
+        _ = work["loop2"]
+    assert codes(caught.value.problems) == ["T008"]
     gone = "'loop2' is no longer there: 'fuse' has removed it."
     assert message_of(lambda: work["loop2"]) == gone
 
