@@ -6,13 +6,15 @@ the calls that take the place of invokes, so that nothing here can be changed.
 
 from __future__ import annotations
 
+from abc import ABC
+
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.parsed import ParsedCall
 from psyclone_storage.ir.schedule import Invoke, Program
 from psyclone_storage.scripting.node import Node
 
 
-class AlgorithmNode(Node):
+class AlgorithmNode(Node, ABC):
     """A part of an algorithm."""
 
     __slots__ = ("_around", "_of")

@@ -7,6 +7,7 @@ schedules directly.
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import replace
 
 from psyclone_storage.ir import schedule as tree
@@ -48,7 +49,7 @@ class Invokes:
         raise KeyError(f"There is no invoke '{name}'; there are: {', '.join(self.names)}.")
 
 
-class Holder(Searched):
+class Holder(Searched, ABC):
     """A node that holds schedules, directly or not, and is no statement of one."""
 
     __slots__ = ()

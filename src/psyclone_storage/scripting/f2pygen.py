@@ -84,7 +84,7 @@ class Piece(ABC):
             around = around.parent
 
 
-class Block(Piece):
+class Block(Piece, ABC):
     """A piece that holds others."""
 
     def __init__(self, parent: Block | None) -> None:
@@ -233,15 +233,15 @@ class UseGen(Piece):
         self, parent: Block, name: str = "", only: bool = False, funcnames: Sequence[str] = ()
     ) -> None:
         super().__init__(parent)
-        self._use = Use(name, tuple(Imported(one, one) for one in funcnames), whole=not only)
+        self.use = Use(name, tuple(Imported(one, one) for one in funcnames), whole=not only)
 
     def same(self, other: UseGen) -> bool:
         """Return whether `other` imports the same."""
-        return self._use == other._use
+        return self.use == other.use
 
     def text_lines(self, indent: int) -> Iterator[str]:
         """Yield the statement."""
-        yield from wrapped(emit_use(self._use), indent)
+        yield from wrapped(emit_use(self.use), indent)
 
 
 # ---------------------------------------------------------------------------- declarations

@@ -65,7 +65,9 @@ class Node(ABC):
         """The number of this among its siblings, from 0."""
         return self.siblings.index(self)
 
-    def sameParent(self, other: Node) -> bool:  # noqa: N802 - PSyclone's word
+    def sameParent(  # noqa: N802  # pylint: disable=invalid-name
+        self, other: Node
+    ) -> bool:
         """Return whether `other` stands beside this."""
         return self.parent is not None and self.parent == other.parent
 

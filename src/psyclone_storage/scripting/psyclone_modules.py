@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.scripting.psyclone_names import MODULES, Words
+from psyclone_storage.scripting.psyclone_names import Words
 
 
 class PSycloneFinder(MetaPathFinder, Loader):
@@ -55,7 +55,7 @@ class PSycloneFinder(MetaPathFinder, Loader):
 
 
 @contextmanager
-def psyclone_alias(modules: Mapping[str, Words] = MODULES) -> Iterator[PSycloneFinder]:
+def psyclone_alias(modules: Mapping[str, Words]) -> Iterator[PSycloneFinder]:
     """Make `psyclone` mean our words, those in `modules`, while the context lasts.
 
     Modules that were imported meanwhile and hold such words are forgotten, so that the next script

@@ -6,6 +6,7 @@ the message says so.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Mapping
 
 from psyclone_storage.scripting import f2pygen, views
@@ -50,7 +51,7 @@ class FunctionSpace:
     CONTINUOUS_FUNCTION_SPACES = CONTINUOUS_SPACES
 
 
-class NotShown(Node):
+class NotShown(Node, ABC):
     """A kind of node that PSyclone has and a schedule of ours never holds.
 
     A script can ask for such nodes, and finds none.

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.abc import ExecutionLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -70,8 +71,9 @@ class Recipe:
             function = self._function(module)
             psy = Psy(program, rules, source, psyclone=alias.used)
             self._guarded(lambda: function(psy, **keywords))
-            if callable(other := getattr(module, "trans_alg", None)):
-                self._guarded(lambda: other(Algorithm(program)))
+            of_algorithm = getattr(module, "trans_alg", None)
+            if callable(of_algorithm):
+                self._guarded(partial(of_algorithm, Algorithm(program)))
         return psy.program
 
     def _new_module(self) -> ModuleType:

@@ -6,6 +6,7 @@ it reads the tree as the last step left it. Only steps change the tree.
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import dataclass
 
 from psyclone_storage.analysis.dependence import Dependence, dag_dot, edges
@@ -27,7 +28,7 @@ from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.step import Step
 
 
-class Searched(Node):
+class Searched(Node, ABC):
     """A node that answers for the loops and calls inside of it."""
 
     __slots__ = ()

@@ -18,7 +18,7 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, Sco
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.scripting import ColourLoop, FuseLoops, Loop, ParallelDo, Psy
-from psyclone_storage.scripting.psyclone_modules import psyclone_alias
+from psyclone_storage.scripting.psyclone_modules import MODULES, psyclone_alias
 from psyclone_storage.scripting.psyclone_names import CONTINUOUS_SPACES, DISCONTINUOUS_SPACES
 from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.recipe import read_recipe
@@ -271,7 +271,7 @@ def test_an_installed_psyclone_is_out_of_sight_and_back() -> None:
     marker = object()
     sys.modules["psyclone.marked"] = marker  # type: ignore[assignment]
     try:
-        with psyclone_alias() as alias:
+        with psyclone_alias(MODULES) as alias:
             assert "psyclone.marked" not in sys.modules
             assert not alias.used
             assert importlib.util.find_spec("psyclone.psyir") is not None
