@@ -76,7 +76,7 @@ def psyclone_alias(modules: Mapping[str, Words]) -> Iterator[PSycloneFinder]:
 
 
 def _holds_words(module: ModuleType) -> bool:
-    """Return whether a module that is not ours has taken a name from one of `MODULES`."""
+    """Return whether a module that is not ours has taken a name from one of our modules."""
     ours = module.__name__.startswith(__package__)
     return not ours and any(
         str(getattr(value, "__module__", "")).startswith(__package__)

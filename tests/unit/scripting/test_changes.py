@@ -18,8 +18,12 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, Sco
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.scripting import ColourLoop, FuseLoops, Loop, ParallelDo, Psy
-from psyclone_storage.scripting.psyclone_modules import MODULES, psyclone_alias
-from psyclone_storage.scripting.psyclone_names import CONTINUOUS_SPACES, DISCONTINUOUS_SPACES
+from psyclone_storage.scripting.psyclone_modules import psyclone_alias
+from psyclone_storage.scripting.psyclone_names import (
+    CONTINUOUS_SPACES,
+    DISCONTINUOUS_SPACES,
+    MODULES,
+)
 from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.recipe import read_recipe
 from psyclone_storage.scripting.transformation import (
