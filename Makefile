@@ -26,7 +26,7 @@ demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two
 	examples/lfric/demo/run
 
 test: $(READY) tools  ## run every test that this machine can run
-	$(PY) -m pytest -n $(WORKERS) $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
 
 lint: $(READY)  ## check style and types
 	$(PY) -m ruff check
