@@ -163,16 +163,6 @@ def written_names(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
     return frozenset(touch.name for touch in touches(lines, code) if touch.writes)
 
 
-def all_names(lines: Iterable[Line]) -> frozenset[str]:
-    """Return all the names in `lines`, those of procedures and functions included."""
-    found: set[str] = set()
-    for line in walk_lines(lines):
-        found.update(*(names_in(expr) for expr in expressions_of(line)))
-        if isinstance(line, Opaque):
-            found |= line.names
-    return frozenset(found)
-
-
 # ---------------------------------------------------------------------------- what is unknown
 
 

@@ -123,11 +123,6 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
     return replaced(schedule, uid, replace(call, codes=codes))
 
 
-def check_understood(code: KernelCode, what: str) -> Reasons:
-    """Return the statements that are not understood (T052), with what cannot be done for them."""
-    return tuple(not_understood(code, line, what) for line in opaque_lines(code))
-
-
 def opaque_lines(code: KernelCode) -> tuple[Opaque, ...]:
     """Return the statements of `code` that are carried along as written."""
     return tuple(line for line in walk_lines(code.body) if isinstance(line, Opaque))

@@ -8,13 +8,15 @@ from typing import ClassVar
 import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Directive
 from psyclone_storage.transform.kernel.code import (
     check_each,
-    check_understood,
     codes_of,
+    not_understood,
+    opaque_lines,
     with_codes,
 )
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
@@ -37,12 +39,14 @@ class Look:
         return ("call1",)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
-        return check_each(
-            schedule, "call1", lambda code: check_understood(code, "cannot be looked at")
-        )
+        return check_each(schedule, "call1", _opaque)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         return schedule
+
+
+def _opaque(code: KernelCode) -> Reasons:
+    return tuple(not_understood(code, line, "cannot be looked at") for line in opaque_lines(code))
 
 
 def test_a_step_that_only_looks_leaves_no_code_behind() -> None:
