@@ -31,14 +31,16 @@ class Outcome:
     written: dict[str, str]
 
 
-def run_folder(folder: Path, options: str, scratch: Path) -> Outcome:
+def run_folder(folder: Path, options: str, scratch: Path, kernels: Path | None = None) -> Outcome:
     """Run the command in a copy of `folder` below `scratch`.
 
     The words of the command line are those of the file `options` in the folder, or else the
-    argument `options`.
+    argument `options`. The command finds the files of `kernels` in a folder of that name.
     """
     work = scratch / folder.name
     shutil.copytree(folder, work, ignore=shutil.ignore_patterns(*NOT_INPUT))
+    if kernels:
+        (work / "kernels").symlink_to(kernels, target_is_directory=True)
     file = folder / "options"
     words = shlex.split(file.read_text(encoding="utf-8") if file.is_file() else options)
     return run_command(words, work)

@@ -2,6 +2,7 @@
 
 A folder holds the input as a user has it, and in `expected/` each file that the command writes,
 with `stdout.txt` if it prints anything. The file `options` holds the words of the command line.
+A case without a folder `kernels` finds those of the corpus there.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from pathlib import Path
 from command import run_folder
 from golden import Compare
 
+CORPUS = Path(__file__).parent / "corpus"
 DEFAULT_OPTIONS = "-api {api} -d kernels -oalg alg.f90 -opsy psy.f90 alg.x90"
 
 
 def test_case(case: Path, golden: Compare, tmp_path: Path) -> None:
-    done = run_folder(case, DEFAULT_OPTIONS.format(api=case.parent.name), tmp_path)
+    api = case.parent.name
+    kernels = None if (case / "kernels").is_dir() else CORPUS / api / "kernels"
+    done = run_folder(case, DEFAULT_OPTIONS.format(api=api), tmp_path, kernels)
     assert (done.status, done.err) == (0, "")
     golden(done.written | ({"stdout.txt": done.out} if done.out else {}))
