@@ -69,6 +69,7 @@ module coherent_storage_mod
     procedure, public :: refuse
     procedure, public :: is_usable
     procedure, private :: is_depth
+    procedure, private :: has_room
     procedure, private :: make_current
     procedure, private :: spoil_stale
     procedure, private :: assign_storage
@@ -196,7 +197,8 @@ contains
   !> A stale copy gets the current values, unless `access_write` promises to write all of them anew.
   !> A write makes at once the other copy stale, and the halo dirty to all its depths.
   !>
-  !> Errors: 201 if another access is in the way, 204 for a write to what is read-only.
+  !> Errors: 201 if another access is in the way, 204 for a write to what is read-only, 207 without
+  !> enough memory.
   subroutine acquire(self, space, access, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -221,6 +223,7 @@ contains
       call self%refuse(error_read_only, 'is read-only', status)
       return
     end if
+    if (.not. self%has_room(home, status)) return
     call self%make_current(home, access)
     if (access /= access_read) call self%spoil_stale(home)
     call self%coherence%begin_access(home, access)
@@ -249,7 +252,8 @@ contains
   !> Note that all values in a space are new: nothing is moved, the other copy is stale, the halo is
   !> dirty. This is for values that were written without an access.
   !>
-  !> Errors: 201 if there is an access in the other space or an exchange, 204 if it is read-only.
+  !> Errors: 201 if there is an access in the other space or an exchange, 204 if it is read-only,
+  !> 207 without enough memory.
   subroutine touch(self, space, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -264,7 +268,7 @@ contains
                        ': there is ' // self%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
-    else
+    else if (self%has_room(home, status)) then
       call self%make_current(home, access_write)
       call self%spoil_stale(home)
       call self%coherence%note_touch(home)
@@ -273,7 +277,7 @@ contains
 
   !> Take the caller's word for where the values are current; nothing is moved, the halo stays.
   !>
-  !> Errors: 201 while the storage is used.
+  !> Errors: 201 while the storage is used, 207 without enough memory.
   subroutine assume_valid(self, on_host, on_device, status)
     class(coherent_storage_type), intent(inout) :: self
     logical, intent(in) :: on_host
@@ -286,13 +290,13 @@ contains
                        self%coherence%describe_users(), status)
       return
     end if
+    if (on_device) then
+      if (.not. self%has_room(home_of(space_device), status)) return
+    end if
     call self%coherence%forget(space_host)
     call self%coherence%forget(space_device)
     if (on_host) call self%coherence%note_copy(space_host)
-    if (on_device) then
-      call self%replicas%allocate_at(home_of(space_device))
-      call self%coherence%note_copy(home_of(space_device))
-    end if
+    if (on_device) call self%coherence%note_copy(home_of(space_device))
   end subroutine assume_valid
 
   ! -- halos ---------------------------------------------------------------------------------------
@@ -302,7 +306,7 @@ contains
   !> Until `end_exchange` everybody may read, but for the halo, and nobody may write.
   !>
   !> Errors: 230 for a depth that the halo does not have, 201 if somebody writes or exchanges, 204
-  !> if it is read-only.
+  !> if it is read-only, 207 without enough memory.
   subroutine begin_exchange(self, space, depth, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -319,7 +323,7 @@ contains
                        self%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
-    else
+    else if (self%has_room(home, status)) then
       call self%make_current(home, access_read)
       call self%coherence%begin_exchange(home, depth)
     end if
@@ -520,13 +524,25 @@ contains
     if (.not. is_depth) call self%refuse(error_halo, 'has no halo of this depth', status)
   end function is_depth
 
-  !> Make the copy at `home` one that may be used for an access: there, and current if it is read.
+  !> Say whether there is memory at `home`, which is taken if need be; report it if none is left.
+  function has_room(self, home, status)
+    class(coherent_storage_type), intent(inout) :: self
+    integer(c_int), intent(in) :: home
+    integer(c_int), optional, intent(out) :: status
+    logical :: has_room
+
+    if (present(status)) status = no_error
+    has_room = self%replicas%allocate_at(home)
+    if (has_room) return
+    call self%refuse(error_memory, 'finds no memory left on the device', status)
+  end function has_room
+
+  !> Make the copy at `home`, which has memory, current if it is read.
   subroutine make_current(self, home, access)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
     integer(c_int), intent(in) :: access
 
-    call self%replicas%allocate_at(home)
     if (access /= access_write .and. self%coherence%is_stale(home)) then
       if (self%replicas%get_bytes() > 0) then
         call self%replicas%move_to(home)

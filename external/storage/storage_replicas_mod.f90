@@ -56,16 +56,19 @@ contains
     if (is_there) call self%spoil_at(space_host)
   end function set_up
 
-  !> Make sure that there is memory in a space.
-  subroutine allocate_at(self, space)
+  !> Take memory in a space if it has none yet. Say whether there is memory.
+  function allocate_at(self, space) result(is_there)
     class(replicas_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
+    logical :: is_there
 
-    if (space == space_host .or. self%on_device) return
+    is_there = space == space_host .or. self%on_device
+    if (is_there) return
     if (self%bytes > 0) self%device = create_on_device(self%host, self%bytes)
-    self%on_device = .true.
-    self%owns_device = .true.
-  end subroutine allocate_at
+    is_there = c_associated(self%device) .or. self%bytes == 0
+    self%on_device = is_there
+    self%owns_device = is_there
+  end function allocate_at
 
   !> Use memory of the device that is there already; it is never freed.
   subroutine attach_device(self, address)

@@ -84,8 +84,11 @@ def test_a_program_finds_what_it_checks(perform: Perform, name: str, kind: str) 
 
 
 @pytest.mark.fortran
-def test_what_is_stale_is_spoilt_on_an_emulated_device(perform: Perform) -> None:
-    done = perform(PROGRAMS / "poison.f90", "emulated")
+@pytest.mark.parametrize("name", ["poison", "exhausted"])
+def test_an_emulated_device_spoils_what_is_stale_and_has_an_end(
+    perform: Perform, name: str
+) -> None:
+    done = perform(PROGRAMS / f"{name}.f90", "emulated")
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 

@@ -4,7 +4,7 @@
 !> missing gives wrong answers, as it would on a device. OpenACC directives may be compiled or not.
 module storage_device_mod
 
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_ptr, c_size_t
   use storage_memory_mod, only: copy_memory, give_memory, spoil_memory, take_memory
 
   implicit none
@@ -19,14 +19,14 @@ module storage_device_mod
 
 contains
 
-  !> Return the address of memory for a copy of bytes of the host.
+  !> Return the address of memory for a copy of bytes of the host; null if there is none left.
   function create_on_device(host, bytes) result(device)
     type(c_ptr), intent(in) :: host
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr) :: device
 
     device = take_memory(bytes)
-    call spoil_memory(device, bytes)
+    if (c_associated(device)) call spoil_memory(device, bytes)
   end function create_on_device
 
   !> Take memory that is there as that of the copy; nothing has to be done.
