@@ -1,7 +1,8 @@
 """Compile one algorithm file or many: one after another or several at a time.
 
-Each file is compiled on its own: a problem in one does not keep the others from being written,
-and every problem of every file is reported.
+Each file is compiled on its own: a problem in one does not keep the outputs of the others from
+being written, and every problem of every file is reported. What is written is written together when
+all are compiled: if one output cannot be, nothing is changed.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.guard import failure
-from psyclone_storage.cli.kernel_folder import KernelFolder
+from psyclone_storage.cli.kernel_folder import KernelFolder, discard
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
 from psyclone_storage.cli.trial import try_to_compile
-from psyclone_storage.cli.write import write_text
+from psyclone_storage.cli.write import Output, differs, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import (
     find_settings_file,
@@ -39,15 +40,22 @@ class Done:
     """What became of one algorithm file.
 
     `printed` is what its script printed, `texts` are generated texts that go to standard output,
-    with their headings; `targets` and `sources` are what a dependency rule needs.
+    with their headings, `outputs` those that go to files; `kernels` are files that are there
+    already, to be taken away if the outputs fail. `sources` are what a dependency rule needs.
     """
 
     problems: tuple[Diagnostic, ...]
     printed: str = ""
     texts: tuple[tuple[str, str], ...] = ()
     reports: Reports = field(default_factory=Reports)
-    targets: tuple[Path, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    kernels: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Path, ...]:
+        """The files that are made of the sources."""
+        return (*(output.path for output in self.outputs), *self.kernels)
 
 
 def run_batch(options: Options) -> tuple[Diagnostic, ...]:
@@ -55,21 +63,26 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
 
     Raises:
         CompileError: the settings, the script or the kernel folders are wrong, so that no file
-            can be compiled.
+            can be compiled; or an output cannot be written.
     """
     settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
     compiler = _make_compiler(options, settings)
     problems = list(settings.warnings)
     finished: list[Done] = []
-    with Progress(len(options.files), sys.stderr) as progress:
-        for file, done in _compile_each(options, compiler):
-            progress.advance(file.name)
-            print(done.printed, end="")
-            finished.append(done)
-            problems += done.problems
-    _print_texts(finished)
-    for path, text in _gathered(options, finished):
-        problems += _write(path, text)
+    try:
+        with Progress(len(options.files), sys.stderr) as progress:
+            for file, done in _compile_each(options, compiler):
+                progress.advance(file.name)
+                print(done.printed, end="")
+                finished.append(_agreeing(done, finished))
+                problems += finished[-1].problems
+        _write_all(options, finished)
+    except CompileError as error:
+        _discard(finished)
+        raise CompileError(*problems, *error.problems) from error
+    except BaseException:
+        _discard(finished)
+        raise
     return tuple(problems)
 
 
@@ -132,9 +145,7 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
     try:
         with _kernels(options) as kernels:
             build = compiler.compile_algorithm(file, kernels)
-            written = kernels.deliver() if kernels else ()
-            done = _deliver(file, build, compiler, options)
-            return replace(done, targets=(*done.targets, *written))
+            return _done(file, build, compiler, options, kernels)
     except CompileError as error:
         return Done(error.problems)
     except BrokenPipeError:
@@ -158,51 +169,86 @@ def _kernels(options: Options) -> Iterator[KernelFolder | None]:
         raise
 
 
-def _deliver(file: Path, build: Build, compiler: Compiler, options: Options) -> Done:
-    """Write what belongs in files, and hand back what belongs on standard output."""
+def _done(
+    file: Path, build: Build, compiler: Compiler, options: Options, kernels: KernelFolder | None
+) -> Done:
+    """Return what belongs in files, what belongs on standard output, and what is wrong."""
     outputs = {
         "Transformed algorithm code": (algorithm_path(file, options), build.algorithm_text),
         "Generated psy layer code": (psy_path(file, options), build.psy_text),
     }
     problems = build.warnings
-    for path, text in outputs.values():
-        if path is not None:
-            problems += _write(path, text)
-    if build.kernels:
-        # Without the PSy layer that calls them, changed kernels must not stay.
-        raise_if_any(problems)
     if options.compile:
         problems += try_to_compile(file, build, compiler, options)
     shown = () if options.reports or (options.compile and not options.writes) else outputs.items()
+    written = tuple(Output(path, text) for path, text in outputs.values() if path is not None)
     return Done(
         problems,
         "",
         tuple((heading, text) for heading, (path, text) in shown if path is None),
         reports_of(file, build, options),
-        tuple(path for path, _ in outputs.values() if path is not None),
+        (*written, *(kernels.outputs if kernels else ())),
+        kernels.written if kernels else (),
         (file, *build.kernel_files),
     )
-
-
-def _write(path: Path | None, text: str) -> tuple[Diagnostic, ...]:
-    """Write `text` to `path`, or print it if that is None; return what is wrong with that."""
-    if path is None:
-        print(text, end="")
-        return ()
-    try:
-        write_text(path, text)
-    except CompileError as error:
-        return error.problems
-    return ()
 
 
 # ------------------------------------------------------------------ all files together
 
 
-def _print_texts(finished: list[Done]) -> None:
+def _agreeing(done: Done, earlier: list[Done]) -> Done:
+    """Return `done`, or that it differs from an `earlier` file in a kernel that both share."""
+    known = {
+        output.path: output.text for other in earlier for output in other.outputs if output.shared
+    }
+    problems = [
+        differs(output.path)
+        for output in done.outputs
+        if output.shared and known.get(output.path, output.text) != output.text
+    ]
+    return Done((*done.problems, *problems), done.printed) if problems else done
+
+
+def _discard(finished: list[Done]) -> None:
     for done in finished:
-        for heading, text in done.texts:
+        discard(done.kernels)
+
+
+def _write_all(options: Options, finished: list[Done]) -> None:
+    """Write all outputs to their files and all else to standard output, or change no file.
+
+    Raises:
+        CompileError: an output cannot be written, or is what was read.
+    """
+    reports = tuple(_gathered(options, finished))
+    outputs = [output for done in finished for output in done.outputs]
+    if any(done.sources for done in finished):
+        outputs += [Output(path, text) for path, text in reports if path is not None]
+    _check_inputs(outputs, finished)
+
+    def show() -> None:
+        for heading, text in (text for done in finished for text in done.texts):
             print(f"{heading}:\n{text}")
+        for path, text in reports:
+            if path is None:
+                print(text, end="")
+        sys.stdout.flush()
+
+    write_together(outputs, show)
+
+
+def _check_inputs(outputs: list[Output], finished: list[Done]) -> None:
+    read = {source.resolve() for done in finished for source in done.sources}
+    problems = [
+        Diagnostic(
+            "L002",
+            f"'{output.path}' is an input and would be overwritten.",
+            hint="Name another output.",
+        )
+        for output in outputs
+        if output.path.resolve() in read
+    ]
+    raise_if_any(problems)
 
 
 def _gathered(options: Options, finished: list[Done]) -> Iterator[tuple[Path | None, str]]:

@@ -28,6 +28,7 @@ def guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
     0: everything asked for was done. 1: something was wrong with what the user gave, or whoever
     reads the output has gone. 2: a defect of this tool. 130: stopped from the keyboard.
     """
+    _open_streams()
     _keep_bytes()
     try:
         problems = _problems_of(command)
@@ -79,6 +80,18 @@ def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnosti
 def _forget_output() -> None:
     """Send what can no longer be written nowhere, for Python tries again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_streams() -> None:
+    """Put something in the place of standard streams that the caller has closed.
+
+    Python prints to such a stream in silence, and a file that is opened later takes its number.
+    Here output is refused when there is some; messages go nowhere.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _keep_bytes() -> None:

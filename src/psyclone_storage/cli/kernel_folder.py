@@ -3,19 +3,17 @@
 Under the scheme `multiple` every changed kernel gets a number that nobody else has: its file is
 made where there was none, in one step and complete, so that of two commands one sees the file
 of the other and goes on to the next number. Under `single` the number is 0 for all, and whoever
-comes later must have made the same text. A command that fails takes its files away; under
-`single` it has not written any.
+comes later must have made the same text; it is written with the other outputs. A command that fails
+takes its files away.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.cli.write import cannot_write, umask
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.cli.write import Output, cannot_write, differs, encoded, temporary_file
 from psyclone_storage.driver.placing import KernelText
 
 
@@ -38,21 +36,20 @@ class KernelFolder:
             number += 1
         return number
 
-    def deliver(self) -> tuple[Path, ...]:
-        """Write the files that are not there yet; return all, as they were claimed.
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """The files that were claimed by making them."""
+        return () if self._single else tuple(self._texts)
 
-        Raises:
-            CompileError: `L003`, one cannot be written; `L015`, one has another text by now.
-        """
-        for path, text in self._texts.items() if self._single else ():
-            if not _create(path, text):
-                _check_same(path, text)
-        return tuple(self._texts)
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The files that are still to be written, which others may write as well."""
+        given = self._texts.items() if self._single else ()
+        return tuple(Output(path, text, shared=True) for path, text in given)
 
     def discard(self) -> None:
         """Take away what was written: the compilation has failed."""
-        for path in () if self._single else self._texts:
-            path.unlink(missing_ok=True)
+        discard(self.written)
         self._texts.clear()
 
     def _take(self, kernel: KernelText) -> bool:
@@ -60,7 +57,7 @@ class KernelFolder:
         path = self._folder / f"{kernel.module}{kernel.suffix}"
         if self._single:
             if self._texts.get(path, kernel.text) != kernel.text:
-                raise _differs(path)
+                raise CompileError(differs(path))
             if path.exists():
                 _check_same(path, kernel.text)
         elif not _create(path, kernel.text):
@@ -69,19 +66,18 @@ class KernelFolder:
         return True
 
 
+def discard(paths: tuple[Path, ...]) -> None:
+    """Take away the files at `paths`."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
 def _create(path: Path, text: str) -> bool:
     """Make the file at `path` with `text`, whole at once; return False if there is one already."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(_encoded(text))
-            temporary.chmod(0o666 & ~umask())
+        with temporary_file(path, encoded(text)) as temporary:
             return _link(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
 
@@ -100,18 +96,5 @@ def _check_same(path: Path, text: str) -> None:
         found = path.read_bytes()
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
-    if found != _encoded(text):
-        raise _differs(path)
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _differs(path: Path) -> CompileError:
-    message = f"The changed kernel '{path.stem}' differs from the one in '{path}'."
-    hint = (
-        "With '--kernel-renaming single' all changes of a kernel must be the same: remove the"
-        " file if it is an old one, or take 'multiple'."
-    )
-    return CompileError(Diagnostic("L015", message, file=str(path), hint=hint))
+    if found != encoded(text):
+        raise CompileError(differs(path))

@@ -7,7 +7,7 @@ import os
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
-from psyclone_storage.cli.write import write_text
+from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.config.settings import API_NAMES
@@ -27,7 +27,7 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
         if options.output is None:
             print(text, end="")
         else:
-            write_text(options.output, text)
+            write_together((Output(options.output, text),))
         return settings.warnings
     problems = list(settings.warnings)
     for file in options.files:

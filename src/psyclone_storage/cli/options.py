@@ -185,18 +185,18 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
 
 def _clashes(options: Options) -> Iterator[tuple[str, str]]:
     """Yield the files that would be written twice, or over what is read."""
-    read = {path.absolute() for path in options.files}
+    read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
     for path in _outputs(options):
         if _is_stream(path):
             continue
-        if path.absolute() in read:
+        if path.resolve() in read:
             yield f"'{path}' is an input and would be overwritten.", "Name another output."
-        elif path.absolute() in seen:
+        elif path.resolve() in seen:
             yield f"'{path}' would be written twice.", "Name another output for one of them."
-        seen.add(path.absolute())
+        seen.add(path.resolve())
     for path in _reports(options):
-        if path.suffix.lower() in _SOURCES and path.is_file() and path.absolute() not in read:
+        if path.suffix.lower() in _SOURCES and path.is_file() and path.resolve() not in read:
             yield f"'{path}' is a source file, no place for a report.", "Name another output."
 
 

@@ -1,37 +1,57 @@
-"""Writing files: whole or not at all, and only when they change."""
+"""Writing files: all that belong together or none, each one whole, and only when they change.
+
+Every text is first written to a file beside its target, which is where most that can go wrong
+does. Only then are the targets replaced, and put back if one of them cannot be.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 
 
-def write_text(path: Path, text: str) -> bool:
-    """Give the file at `path` the content `text`; return whether it changed.
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A text and the file that it is for.
 
-    A file that holds `text` already keeps its time stamp, so that nothing is built again. Another
+    What is `shared` belongs to all who make the same text: the first one writes it, and nobody
+    takes it away.
+    """
+
+    path: Path
+    text: str
+    shared: bool = False
+
+
+def write_together(outputs: Iterable[Output], between: Callable[[], None] = lambda: None) -> None:
+    """Give each file its text; if one cannot be written, none is.
+
+    A file that holds its text already keeps its time stamp, so that nothing is built again. Another
     one is replaced in one step: a reader sees the old content or the new, never a part. What is
-    no file, such as `/dev/null` or a pipe, is written to. Characters that stand for bytes which
-    were not UTF-8 become those bytes again.
+    no file, such as `/dev/null` or a pipe, is written to before any file changes, and so is what
+    `between` writes. Characters that stand for bytes which were not UTF-8 become those bytes again.
 
     Raises:
-        CompileError: `L003`, the file cannot be written.
+        CompileError: `L003`, for each path that cannot be written; `L002`, two texts are for the
+            same file; `L015`, a shared file has another text.
     """
-    data = text.encode("utf-8", "surrogateescape")
+    landing = _Landing()
     try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-            return True
-        if path.is_file() and path.read_bytes() == data:
-            return False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path.resolve(), data)
-    except OSError as error:
-        raise CompileError(cannot_write(path, error)) from error
-    return True
+        landing.prepare(outputs)
+        between()
+        landing.land()
+    except BaseException:
+        landing.undo()
+        raise
+    finally:
+        landing.tidy()
 
 
 def cannot_write(path: Path, error: OSError) -> Diagnostic:
@@ -42,21 +62,184 @@ def cannot_write(path: Path, error: OSError) -> Diagnostic:
     return Diagnostic("L003", f"'{path}' cannot be written: {reason}.", file=str(path))
 
 
-def _replace(path: Path, data: bytes) -> None:
+def differs(path: Path) -> Diagnostic:
+    """Return `L015`: the changed kernel at `path` is another one."""
+    message = f"The changed kernel '{path.stem}' differs from the one in '{path}'."
+    hint = (
+        "With '--kernel-renaming single' all changes of a kernel must be the same: remove the"
+        " file if it is an old one, or take 'multiple'."
+    )
+    return Diagnostic("L015", message, file=str(path), hint=hint)
+
+
+@contextmanager
+def temporary_file(path: Path, data: bytes) -> Iterator[Path]:
+    """Give a new file beside `path` with its content to be, and the rights of a new file.
+
+    It is gone afterwards unless it was renamed.
+    """
+    temporary = _written_beside(path, data)
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes of a file for `text`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+# ------------------------------------------------------------------ many files at once
+
+
+@dataclass(slots=True)
+class _Part:
+    """A file to be replaced: where it really is, its new content beside it, and its old one."""
+
+    output: Output
+    target: Path
+    temporary: Path
+    aside: Path | None = None
+    landed: bool = False
+
+
+class _Landing:
+    """The files of one command on their way."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+        self._folders: list[Path] = []
+
+    def prepare(self, outputs: Iterable[Output]) -> None:
+        """Write every text beside its target, or to it if that is no file."""
+        problems: list[Diagnostic] = []
+        streams: list[Output] = []
+        seen: dict[Path, Output] = {}
+        for output in outputs:
+            try:
+                if _is_stream(output.path):
+                    streams.append(output)
+                    continue
+                target = output.path.resolve()
+                if (earlier := seen.setdefault(target, output)) is not output:
+                    problems += _twice(earlier, output)
+                    continue
+                self._prepare(output, target)
+            except OSError as error:
+                problems.append(cannot_write(output.path, error))
+            except CompileError as error:
+                problems += error.problems
+        raise_if_any(problems)
+        for output in streams:
+            with _reported(output.path):
+                output.path.write_bytes(encoded(output.text))
+
+    def land(self) -> None:
+        """Replace the targets; what is shared comes last, as it stays."""
+        for part in sorted(self._parts, key=lambda part: part.output.shared):
+            with _reported(part.output.path):
+                if part.output.shared:
+                    _make_shared(part)
+                    continue
+                if part.target.exists():
+                    part.aside = _aside(part.target)
+                part.temporary.replace(part.target)
+                part.landed = True
+
+    def undo(self) -> None:
+        """Put back what was there, and take away what was not."""
+        for part in self._parts:
+            if part.landed and part.aside is not None:
+                part.aside.replace(part.target)
+            elif part.landed:
+                part.target.unlink(missing_ok=True)
+        self.tidy()
+        for folder in reversed(self._folders):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def tidy(self) -> None:
+        """Remove what stands beside the targets."""
+        for part in self._parts:
+            part.temporary.unlink(missing_ok=True)
+            if part.aside is not None:
+                part.aside.unlink(missing_ok=True)
+
+    def _prepare(self, output: Output, target: Path) -> None:
+        data = encoded(output.text)
+        if target.exists():
+            if target.is_file() and target.read_bytes() == data:
+                return
+            if output.shared:
+                raise CompileError(differs(output.path))
+            with target.open("ab"):
+                pass
+        self._make_folder(output.path.parent)
+        self._parts.append(_Part(output, target, _written_beside(target, data)))
+
+    def _make_folder(self, folder: Path) -> None:
+        missing = [parent for parent in (folder, *folder.parents) if not parent.is_dir()]
+        for parent in reversed(missing):
+            parent.mkdir(exist_ok=True)
+            self._folders.append(parent)
+
+
+def _twice(earlier: Output, later: Output) -> tuple[Diagnostic, ...]:
+    if not (earlier.shared and later.shared):
+        message = f"'{later.path}' would be written twice."
+        return (Diagnostic("L002", message, hint="Name another output for one of them."),)
+    return () if earlier.text == later.text else (differs(later.path),)
+
+
+def _make_shared(part: _Part) -> None:
+    """Make the file where there is none, in one step; another one must have the same text."""
+    try:
+        part.target.hardlink_to(part.temporary)
+    except FileExistsError:
+        if part.target.read_bytes() != encoded(part.output.text):
+            raise CompileError(differs(part.output.path)) from None
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CompileError(cannot_write(path, error)) from error
+
+
+def _is_stream(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _aside(path: Path) -> Path:
+    """Return a second name for the file at `path`, or a copy where files have one name only."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    aside = Path(name)
+    aside.unlink()
+    try:
+        aside.hardlink_to(path)
+    except OSError:
+        shutil.copy2(path, aside)
+    return aside
+
+
+def _written_beside(path: Path, data: bytes) -> Path:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-        mode = path.stat().st_mode if path.exists() else 0o666 & ~umask()
-        temporary.chmod(mode)
-        temporary.replace(path)
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    return temporary
 
 
-def umask() -> int:
+def _umask() -> int:
     """Return the permissions that new files of this process do not have."""
     mask = os.umask(0)
     os.umask(mask)

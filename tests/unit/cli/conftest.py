@@ -10,7 +10,9 @@ import pytest
 
 from command import NOT_INPUT, Outcome, run_command
 
-CASE = Path(__file__).parents[2] / "cases" / "lfric" / "increment_then_stencil"
+TESTS = Path(__file__).parents[2]
+CASE = TESTS / "cases" / "lfric" / "increment_then_stencil"
+KERNELS = ("wind_tendency_kernel_mod.f90", "wind_to_cell_kernel_mod.f90")
 
 Command = Callable[..., Outcome]
 
@@ -20,6 +22,9 @@ def project(tmp_path: Path) -> Path:
     """Return a folder with `alg.x90` and its kernels in `kernels/`."""
     folder = tmp_path / "project"
     shutil.copytree(CASE, folder, ignore=shutil.ignore_patterns(*NOT_INPUT))
+    (folder / "kernels").mkdir()
+    for name in KERNELS:
+        shutil.copy(TESTS / "corpus" / "lfric" / "kernels" / name, folder / "kernels")
     return folder
 
 

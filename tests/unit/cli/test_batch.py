@@ -184,7 +184,30 @@ def test_all_outputs_that_fail_are_reported(command: Command) -> None:
     done = command(*words.split())
     assert done.status == 1
     assert re.findall(r"error\[(\w+)\]", done.err) == ["L003", "L003"]
-    assert list(done.written) == ["psy.f90"]
+    assert done.written == {}
+
+
+def test_a_report_that_cannot_be_written_keeps_the_code_from_being_written(
+    command: Command, project: Path
+) -> None:
+    add_algorithms(project, "two")
+    words = "--output-dir out -okern changed --apply acc-routine --schedule-json kernels".split()
+    done = command("alg.x90", "two.x90", *words, "-j", "2")
+    assert re.findall(r"error\[(\w+)\]", done.err) == ["L003"]
+    assert done.written == {}
+    assert not (project / "out").exists()
+
+
+def test_nothing_is_written_where_no_file_can_be_compiled(command: Command) -> None:
+    done = command("--output-dir", "out", "--depfile", "psy.d", "none.x90")
+    assert (done.status, done.written) == (1, {})
+
+
+def test_kernels_that_were_read_are_not_overwritten(command: Command, project: Path) -> None:
+    kernel = next((project / "kernels").iterdir())
+    done = command("-oalg", "alg.f90", "-opsy", f"kernels/{kernel.name}", "alg.x90")
+    assert re.findall(r"error\[(\w+)\]", done.err) == ["L002"]
+    assert done.written == {}
 
 
 def test_problems_are_a_list_for_programs(command: Command) -> None:

@@ -132,6 +132,26 @@ def test_a_full_device_is_reported(project: Path) -> None:
     assert text.startswith("error[L004]: The operating system refuses to read or write: No space")
 
 
+def test_closed_streams(project: Path) -> None:
+    words = "-m psyclone_storage -api lfric -d kernels alg.x90 -oalg alg.f90"
+    command = f"{sys.executable} {words}"
+
+    def run_in_shell(text: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        return subprocess.run(
+            text, shell=True, cwd=project, env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    done = run_in_shell(f"{command} >&-")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error[L004]: The operating system refuses to read or write")
+    assert not (project / "alg.f90").exists()
+    assert run_in_shell(f"{command} -opsy psy.f90 >&-").returncode == 0
+    done = run_in_shell(f"{command} none.x90 -opsy psy.f90 2>&-")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
 def test_a_refusal_of_the_system_is_no_defect(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(PermissionError(13, "Permission denied", "kernels/secret")) == 1
     assert capsys.readouterr().err == (

@@ -10,6 +10,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli.kernel_folder import KernelFolder
 from psyclone_storage.cli.main import main
+from psyclone_storage.cli.write import write_together
 from psyclone_storage.driver.placing import KernelText
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
@@ -34,7 +35,7 @@ def work(folder: Path, single: bool, start: object, results: object) -> None:
     start.wait()  # type: ignore[attr-defined]
     kernels = KernelFolder(folder, single=single)
     number = kernels.claim("work", kernel)
-    kernels.deliver()
+    write_together(kernels.outputs)
     whole = all(map(is_whole, folder.glob("*.f90")))
     results.put((number, whole))  # type: ignore[attr-defined]
 
@@ -88,7 +89,8 @@ def test_a_shared_kernel_is_not_written_before_the_end(tmp_path: Path) -> None:
     kernels = KernelFolder(tmp_path / "new", single=True)
     kernels.claim("work", kernel)
     assert not (tmp_path / "new").exists()
-    assert kernels.deliver() == (tmp_path / "new" / "work_0_mod.f90",)
+    assert kernels.written == ()
+    assert [output.path for output in kernels.outputs] == [tmp_path / "new" / "work_0_mod.f90"]
 
 
 def test_a_shared_kernel_must_be_the_same_for_all(tmp_path: Path) -> None:
@@ -96,19 +98,9 @@ def test_a_shared_kernel_must_be_the_same_for_all(tmp_path: Path) -> None:
     kernels.claim("work", kernel)
     with pytest.raises(CompileError, match="L015"):
         kernels.claim("work", other)
-    kernels.deliver()
+    write_together(kernels.outputs)
     with pytest.raises(CompileError, match="L015"):
         KernelFolder(tmp_path, single=True).claim("work", other)
-
-
-def test_a_shared_kernel_that_another_command_wrote_meanwhile_is_compared(tmp_path: Path) -> None:
-    late = KernelFolder(tmp_path, single=True)
-    late.claim("work", other)
-    early = KernelFolder(tmp_path, single=True)
-    early.claim("work", kernel)
-    early.deliver()
-    with pytest.raises(CompileError, match="L015"):
-        late.deliver()
 
 
 def test_a_kernel_that_needs_the_preprocessor_says_so_by_its_name(tmp_path: Path) -> None:
@@ -144,6 +136,44 @@ def test_a_command_without_its_layer_leaves_no_kernels(tmp_path: Path) -> None:
     words = ("-oalg", str(tmp_path / "alg.f90"))
     assert changed(folder, blocked / "psy.f90", *words) == 1
     assert names_in(folder) == []
+    assert names_in(tmp_path) == ["changed", "file"]
+
+
+DIFFERENT = """\
+from psyclone.transformations import ACCRoutineTrans, OMPDeclareTargetTrans
+
+def trans(psy):
+    step = ACCRoutineTrans if psy.name.startswith("one") else OMPDeclareTargetTrans
+    for call in psy.invokes.invoke_list[0].schedule.coded_kernels():
+        step().apply(call)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_first_of_two_files_decides_on_a_shared_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str
+) -> None:
+    text = (CORPUS / "reductions_between_kernels.x90").read_text()
+    for name in ("one", "two"):
+        own = text.replace("reductions_between_kernels_alg_mod", f"{name}_alg_mod")
+        (tmp_path / f"{name}.x90").write_text(own)
+    (tmp_path / "script.py").write_text(DIFFERENT)
+    folder = tmp_path / "out"
+    words = [
+        "-api",
+        "lfric",
+        "-d",
+        str(CORPUS / "kernels"),
+        "--output-dir",
+        str(folder),
+        "-j",
+        jobs,
+    ]
+    words += ["--kernel-renaming", "single", "-s", str(tmp_path / "script.py")]
+    assert main([*words, str(tmp_path / "one.x90"), str(tmp_path / "two.x90")]) == 1
+    assert capsys.readouterr().err.count("error[L015]") == 1
+    assert names_in(folder) == ["laplacian_kernel_0_mod.f90", "one.f90", "one_psy.f90"]
+    assert "!$acc routine" in (folder / "laplacian_kernel_0_mod.f90").read_text()
 
 
 def test_two_calls_share_a_kernel_if_they_are_told_to(tmp_path: Path) -> None:

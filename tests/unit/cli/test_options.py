@@ -114,6 +114,7 @@ def test_an_output_may_replace_an_older_one(tmp_path: Path) -> None:
 def test_inputs_are_never_outputs() -> None:
     assert complaints("src/alg.f90 --output-dir src --depfile src/../src/alg_psy.f90") == [
         "L002: 'src/alg.f90' is an input and would be overwritten.",
+        "L002: 'src/../src/alg_psy.f90' would be written twice.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and only when they change."""
+"""Files are written together or not at all, each one whole, and only when they change."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.cli.write import write_text
+from psyclone_storage.cli.write import Output, write_together
+
+
+def write_text(path: Path, text: str) -> None:
+    write_together((Output(path, text),))
 
 
 def test_a_new_file_and_its_folder_are_made(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "alg.f90"
-    assert write_text(path, "program alg\n")
+    write_text(path, "program alg\n")
     assert path.read_text() == "program alg\n"
 
 
@@ -23,9 +27,9 @@ def test_a_file_that_does_not_change_keeps_its_time(tmp_path: Path) -> None:
     path = tmp_path / "alg.f90"
     write_text(path, "program alg\n")
     os.utime(path, (1, 1))
-    assert not write_text(path, "program alg\n")
+    write_text(path, "program alg\n")
     assert path.stat().st_mtime == 1
-    assert write_text(path, "program other\n")
+    write_text(path, "program other\n")
     assert path.stat().st_mtime > 1
 
 
@@ -65,7 +69,7 @@ def test_a_device_stays_a_device(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert write_text(pipe, "through")
+        write_text(pipe, "through")
         assert os.read(reader, 100) == b"through"
     finally:
         os.close(reader)
@@ -86,3 +90,123 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
         write_text(path, "new")
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["alg.f90"]
+
+
+# ------------------------------------------------------------------ files that belong together
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Return every file below `folder` with its text, and every folder with nothing."""
+    return {
+        str(path.relative_to(folder)): path.read_text() if path.is_file() else ""
+        for path in folder.rglob("*")
+    }
+
+
+def outputs(folder: Path, *names: str) -> list[Output]:
+    return [Output(folder / name, f"new {name}") for name in names]
+
+
+def test_all_files_change_or_none(tmp_path: Path) -> None:
+    (tmp_path / "alg.f90").write_text("old")
+    (tmp_path / "folder").mkdir()
+    before = contents(tmp_path)
+    with pytest.raises(CompileError) as found:
+        write_together(
+            outputs(tmp_path, "alg.f90", "new/psy.f90", "folder", "alg.f90/x", "/proc/none/x")
+        )
+    assert [problem.code for problem in found.value.problems] == ["L003"] * 3
+    assert contents(tmp_path) == before
+    write_together(outputs(tmp_path, "alg.f90", "new/psy.f90"))
+    after = {"alg.f90": "new alg.f90", "new": "", "new/psy.f90": "new new/psy.f90"}
+    assert contents(tmp_path) == before | after
+
+
+def test_a_folder_of_others_is_not_written_to(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    folder.chmod(0o555)
+    if os.access(folder, os.W_OK):
+        folder = Path("/proc")
+    with pytest.raises(CompileError, match=r"'.*psy.f90' cannot be written"):
+        write_together(outputs(tmp_path, "alg.f90", str(folder / "psy.f90")))
+    assert list(contents(tmp_path)) == ["theirs"]
+
+
+def test_two_texts_for_one_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(CompileError, match=r"L002.*would be written twice"):
+        write_together(outputs(tmp_path, "alg.f90", "link/alg.f90"))
+    assert list(contents(tmp_path)) == ["link"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_what_is_written_elsewhere_comes_before_any_file(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    (tmp_path / "alg.f90").write_text("old")
+    before = contents(tmp_path)
+
+    def fail() -> None:
+        assert (tmp_path / "alg.f90").read_text() == "old"
+        raise error
+
+    with pytest.raises(error):
+        write_together(outputs(tmp_path, "alg.f90", "new/deep/psy.f90"), fail)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_device_keeps_the_files_as_they_are(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="'/dev/full' cannot be written: No space left"):
+        write_together(outputs(tmp_path, "alg.f90", "/dev/full"))
+    assert contents(tmp_path) == {}
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_files_are_put_back_if_a_later_one_cannot_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    (tmp_path / "alg.f90").write_text("old")
+    os.utime(tmp_path / "alg.f90", (1, 1))
+    before = contents(tmp_path)
+    replace = Path.replace
+
+    def refuse(path: Path, target: Path) -> Path:
+        if target.name == "psy.f90":
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        return replace(path, target)
+
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    if not has_links:
+        monkeypatch.setattr(Path, "hardlink_to", no_link)
+    with pytest.raises(CompileError, match=r"'.*psy.f90' cannot be written: Operation not"):
+        write_together(outputs(tmp_path, "alg.f90", "first.f90", "psy.f90"))
+    assert contents(tmp_path) == before
+    assert (tmp_path / "alg.f90").stat().st_mtime == 1
+
+
+def test_a_shared_file_is_made_once_and_must_be_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "work_0_mod.f90"
+    same = Output(path, "text", shared=True)
+    write_together((same, same))
+    os.utime(path, (1, 1))
+    write_together((same,))
+    assert path.stat().st_mtime == 1
+    with pytest.raises(CompileError, match="L015"):
+        write_together((*outputs(tmp_path, "psy.f90"), Output(path, "other", shared=True)))
+    assert contents(tmp_path) == {"work_0_mod.f90": "text"}
+
+
+def test_a_shared_file_that_is_made_meanwhile_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "work_0_mod.f90"
+    given = (*outputs(tmp_path, "psy.f90"), Output(path, "text", shared=True))
+    with pytest.raises(CompileError, match="L015"):
+        write_together(given, lambda: bool(path.write_text("other")) and None)
+    assert contents(tmp_path) == {"work_0_mod.f90": "other"}
+    path.unlink()
+    write_together(given, lambda: bool(path.write_text("text")) and None)
+    assert contents(tmp_path) == {"work_0_mod.f90": "text", "psy.f90": "new psy.f90"}
