@@ -1,14 +1,15 @@
-"""The halo exchanges of the GOcean infrastructure, and what it refuses.
+"""The GOcean infrastructure on its own: programs that check themselves, and what it refuses.
 
-`gocean/exchanges.f90` checks itself, with values that follow from the place of a point: every depth
-up to 3, domains that are periodic or not, corners, two grids at once, fields together, sums,
-gathering, flags and statistics.
+The programs are in `gocean/`; each stops at the first value that is not what it should be.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,66 +18,95 @@ from runtime.gocean_suite import LIBRARY, SOURCES
 from runtime.programs import FLAGS, command
 
 CHECKED = (1, 2, 3, 4, 6)
-# What a program says to `decompose`, on how many ranks, and what the infrastructure then says.
-REFUSED = [
-    ("8, 8, ndomains=3", 2, "There must be as many subdomains as there are ranks."),
-    ("8, 8, ndomainx=2, ndomainy=2", 2, "There must be as many subdomains as there are ranks."),
-    ("8, 8, ndomainx=2", 2, "The subdomains in x and in y are given both or not at all."),
-    ("1, 1", 2, "The domain has too few points for this many ranks."),
-    ("8, 1, ndomainx=1, ndomainy=2", 2, "The domain has too few points for this many subdomains."),
-    ("8, 8, halo_width=0", 1, "A halo has a width of at least one point."),
-    ("2, 8, halo_width=3", 1, "The halo is wider than the periodic domain."),
-]
+MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
+TYPES = "There is no such type of grid point."
+DEPTH = "A halo of this depth does not exist."
+NOT_STARTED = "No exchange of this depth has been started."
+NUMBER = "There must be as many subdomains as there are ranks."
+BOTH = "The subdomains in x and in y are given both or not at all."
+FEW = "The domain has too few points for this many subdomains."
+# What `refusals` is told to do, and what the infrastructure says to it.
+REFUSED = {
+    "no offset": "A grid needs an offset.",
+    "unknown grid": "No such grid.",
+    "not decomposed": "A grid is decomposed before it is initialised.",
+    "subdomains for other ranks": NUMBER,
+    "subdomains in x only": BOTH,
+    "subdomains in y only": BOTH,
+    "fewer points than subdomains": NUMBER,
+    "negative subdomains": FEW,
+    "no halo": "A halo has a width of at least one point.",
+    "halo around the domain": "The halo is wider than the periodic domain.",
+    "points below all types": TYPES,
+    "points above all types": TYPES,
+    "start before the end": "An exchange of the field has not been finished.",
+    "together before the end": "An exchange of a field has not been finished.",
+    "end before the start": NOT_STARTED,
+    "end of another depth": NOT_STARTED,
+    "end of depth 0": NOT_STARTED,
+    "depth 0": DEPTH,
+    "depth beyond the halo": DEPTH,
+    "depth beyond the halo together": DEPTH,
+}
+REFUSED_ON_TWO_RANKS = {
+    "more subdomains than ranks": NUMBER,
+    "fewer points than ranks": "The domain has too few points for this many ranks.",
+    "fewer points than subdomains": FEW,
+}
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
-
-def link(source: Path, library: Path, folder: Path) -> Path:
-    """Compile and link a program of one file and return it."""
-    words = ["mpif90", *FLAGS, f"-I{library}", str(source), str(library / LIBRARY)]
-    command([*words, "-o", str(folder / source.stem)], folder)
-    return folder / source.stem
+Link = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def exchanges(gocean_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the program that checks exchanges."""
-    return link(SOURCES / "exchanges.f90", gocean_library, tmp_path_factory.mktemp("exchanges"))
+def link(gocean_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Link:
+    """Return what compiles and links a program of one file, once."""
+
+    @cache
+    def linked(name: str) -> Path:
+        program = tmp_path_factory.mktemp(name) / name
+        words = ["mpif90", *FLAGS, f"-I{gocean_library}", str(SOURCES / f"{name}.f90")]
+        command([*words, str(gocean_library / LIBRARY), "-o", str(program)], program.parent)
+        return program
+
+    return linked
 
 
 @pytest.mark.parametrize("ranks", CHECKED)
-def test_exchanges_fill_halos_with_what_the_owners_hold(exchanges: Path, ranks: int) -> None:
-    mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-    said = command([*mpirun, str(exchanges)], exchanges.parent)
+def test_exchanges_fill_halos_with_what_the_owners_hold(link: Link, ranks: int) -> None:
+    program = link("exchanges")
+    said = command([*MPIRUN, str(ranks), str(program)], program.parent)
     assert said == f"exchanges are right on ranks: {ranks}\n"
 
 
-@pytest.mark.parametrize(("words", "ranks", "message"), REFUSED)
-def test_a_domain_that_cannot_be_divided_so_is_refused(
-    gocean_library: Path, tmp_path: Path, words: str, ranks: int, message: str
+@pytest.mark.parametrize("ranks", CHECKED)
+def test_grids_and_fields_are_as_they_should_be_and_speak_once_or_on_all_ranks(
+    link: Link, ranks: int
 ) -> None:
-    source = tmp_path / "refused.f90"
-    source.write_text(f"""program refused
-  use gocean_mod
-  use grid_mod
-  use kind_params_mod
-  implicit none
-  type(grid_type), target :: grid
-  call gocean_initialise()
-  grid = grid_type(GO_ARAKAWA_C, [GO_BC_PERIODIC, GO_BC_NONE, GO_BC_NONE], GO_OFFSET_NE)
-  call grid%decompose({words})
-  call grid_init(grid, 1.0_go_wp, 1.0_go_wp)
-  call gocean_finalise()
-end program refused
-""")
-    program = link(source, gocean_library, tmp_path)
+    program = link("fields")
+    said = command([*MPIRUN, str(ranks), str(program)], program.parent)
+    once = ["real 1.5", "integer 2", "both 3 4.5", "text", "text of one"]
+    always = ["real of all 1.5", "both of all 3 4.5", "text of all"] * ranks
+    numbers = [f"integer of all {rank}" for rank in range(1, ranks + 1)]
+    assert Counter(said.splitlines()) == Counter([*once, *always, *numbers])
+
+
+def check_refusal(words: list[str], message: str) -> None:
+    """Run a program that must stop with a message."""
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = subprocess.run(
-        ["mpirun", "--oversubscribe", "-n", str(ranks), str(program)],
-        env={**os.environ, **allowed},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, **allowed}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert message in done.stderr
+    assert message in done.stderr.splitlines()
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_is_refused(link: Link, what: str) -> None:
+    check_refusal([str(link("refusals")), what], REFUSED[what])
+
+
+@pytest.mark.parametrize("what", REFUSED_ON_TWO_RANKS)
+def test_what_two_ranks_cannot_do_is_refused(link: Link, what: str) -> None:
+    words = [*MPIRUN, "2", str(link("refusals")), what, "with ranks"]
+    check_refusal(words, REFUSED_ON_TWO_RANKS[what])

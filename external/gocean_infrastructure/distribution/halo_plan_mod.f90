@@ -129,7 +129,7 @@ contains
     integer, intent(in) :: rank
     type(region_type) :: owned
 
-    owned = widened(self, rank, merge(0, self%width, self%periodic), [0, 0])
+    owned = widened(self, rank, merge(0, self%width, self%periodic), 0)
   end function owned
 
   !> Return the points that belong to a rank or to its halo, in the indices of the domain.
@@ -138,23 +138,22 @@ contains
     integer, intent(in) :: rank
     type(region_type) :: needed
 
-    needed = widened(self, rank, merge(self%depth, self%width, self%periodic), &
-        [self%depth, self%depth])
+    needed = widened(self, rank, merge(self%depth, self%width, self%periodic), self%depth)
   end function needed
 
-  !> Return the internal region of a rank with some points more, in x and in y: so many where it
+  !> Return the internal region of a rank with some points more: so many, in x and in y, where it
   !> ends at an end of the domain, and so many where it ends within.
   pure function widened(self, rank, at_end, within) result(region)
     class(layout_type), intent(in) :: self
-    integer, intent(in) :: rank, at_end(2), within(2)
+    integer, intent(in) :: rank, at_end(2), within
     type(region_type) :: region
 
     associate (domain => self%decomp, own => self%decomp%subdomains(rank)%global)
       region = between( &
-          own%xstart - merge(at_end(1), within(1), own%xstart == 1), &
-          own%xstop + merge(at_end(1), within(1), own%xstop == domain%global_nx), &
-          own%ystart - merge(at_end(2), within(2), own%ystart == 1), &
-          own%ystop + merge(at_end(2), within(2), own%ystop == domain%global_ny))
+          own%xstart - merge(at_end(1), within, own%xstart == 1), &
+          own%xstop + merge(at_end(1), within, own%xstop == domain%global_nx), &
+          own%ystart - merge(at_end(2), within, own%ystart == 1), &
+          own%ystop + merge(at_end(2), within, own%ystop == domain%global_ny))
     end associate
   end function widened
 

@@ -19,47 +19,63 @@ program exchanges
   integer, parameter :: points_x = 13, points_y = 11
   real(go_wp), parameter :: unknown = -1.0_go_wp
   logical, parameter :: both(2) = [.false., .true.]
-  integer :: m, n, width
+  integer :: m, n, ranks, width
 
   call gocean_initialise()
+  ranks = get_num_ranks()
   do width = 1, 3
     do m = 1, 2
       do n = 1, 2
-        call check_grid([both(m), both(n)], width)
+        call check_grid([points_x, points_y], [both(m), both(n)], width)
+        ! Parts of a single point, and none that is wider unless a periodic domain has to be.
+        call check_grid([max(ranks, width), points_y], [both(m), both(n)], width, [ranks, 1])
+        call check_grid([points_x, max(ranks, width)], [both(m), both(n)], width, [1, ranks])
       end do
     end do
   end do
   call check_two_grids()
   call check_staggering()
   call check_the_rest()
-  if (on_master()) print '(a, i0)', 'exchanges are right on ranks: ', get_num_ranks()
+  if (on_master()) print '(a, i0)', 'exchanges are right on ranks: ', ranks
   call gocean_finalise()
 
 contains
 
-  !> Return a grid that is periodic in x, in y, or not.
-  function new_grid(nx, ny, periodic, halo_width, offset) result(grid)
+  !> Return a grid that is periodic in x, in y, or not, cut into so many parts if that is given.
+  function new_grid(nx, ny, periodic, halo_width, offset, parts) result(grid)
     integer, intent(in) :: nx, ny, halo_width, offset
     logical, intent(in) :: periodic(2)
+    integer, optional, intent(in) :: parts(2)
     type(grid_type) :: grid
     integer :: ends(2)
 
     ends = merge(go_bc_periodic, go_bc_none, periodic)
     grid = grid_type(go_arakawa_c, [ends, go_bc_none], offset)
-    call grid%decompose(nx, ny, halo_width=halo_width)
+    if (present(parts)) then
+      call grid%decompose(nx, ny, ndomainx=parts(1), ndomainy=parts(2), halo_width=halo_width)
+    else
+      call grid%decompose(nx, ny, halo_width=halo_width)
+    end if
     call grid_init(grid, 1.0_go_wp, 1.0_go_wp)
   end function new_grid
 
-  !> Check exchanges of every depth on one grid: at once, in two calls, and of two fields together.
-  subroutine check_grid(periodic, halo_width)
+  !> Check exchanges of every depth on one grid: at once, in two calls, of two fields together, and
+  !> of a field that has been exchanged with fewer neighbours before.
+  subroutine check_grid(points, periodic, halo_width, parts)
+    integer, intent(in) :: points(2)
     logical, intent(in) :: periodic(2)
     integer, intent(in) :: halo_width
+    integer, optional, intent(in) :: parts(2)
     type(grid_type), target :: grid
-    type(r2d_field), target :: one, other
+    type(r2d_field), target :: kept, one, other
     integer :: depth
 
-    grid = new_grid(points_x, points_y, periodic, halo_width, go_offset_ne)
+    grid = new_grid(points(1), points(2), periodic, halo_width, go_offset_ne, parts)
+    kept = new_field(grid, 7)
     do depth = 1, halo_width
+      call fill(kept%data, grid, 7, 0)
+      call kept%halo_exchange(depth)
+      call check(kept, 7, depth)
       one = new_field(grid, 1)
       call one%halo_exchange(depth)
       call check(one, 1, depth)
