@@ -46,7 +46,6 @@ contains
     if (st_shape /= STENCIL_2D_CROSS) error stop 'stencil_2D_dofmap_type: unknown shape'
     allocate (self%sizes(sides, mesh%get_ncells_2d()))
     allocate (self%dofmap(size(dofmap, 1), st_depth + 1, sides, mesh%get_ncells_2d()))
-    self%sizes = 0
     self%dofmap = 0
     do cell = 1, mesh%get_ncells_2d()
       do side = 1, sides

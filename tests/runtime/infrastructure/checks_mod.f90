@@ -42,11 +42,12 @@ contains
   end subroutine finish_checks
 
   !> Return a mesh of cells of a metre, in tiles of single cells unless a size is given.
-  function new_mesh(name, periodic, cells_x, cells_y, tile_size) result(mesh)
+  function new_mesh(name, periodic, cells_x, cells_y, tile_size, inner_halo_tiles) result(mesh)
     character(*), intent(in) :: name
     logical(l_def), intent(in) :: periodic
     integer(i_def), intent(in) :: cells_x, cells_y
     integer(i_def), optional, intent(in) :: tile_size(2)
+    logical(l_def), optional, intent(in) :: inner_halo_tiles
     type(mesh_type), pointer :: mesh
 
     type(local_mesh_type), pointer :: plane
@@ -56,7 +57,7 @@ contains
                             halo_depth=deepest)
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
       mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, layers, PRIME_EXTRUSION), &
-                tile_size=tile_size)))
+                tile_size=tile_size, inner_halo_tiles=inner_halo_tiles)))
   end function new_mesh
 
   !> Return a space of an order in the horizontal and in the vertical, the lowest unless given.

@@ -6,6 +6,7 @@ program stencils
   use fs_continuity_mod, only: W3
   use function_space_mod, only: function_space_type
   use mesh_mod, only: mesh_type
+  use stencil_2D_dofmap_mod, only: STENCIL_2D_CROSS, stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: STENCIL_1DX, STENCIL_1DY, STENCIL_CROSS, STENCIL_POINT, &
                                 STENCIL_REGION, stencil_dofmap_type
 
@@ -30,10 +31,10 @@ contains
 
     type(mesh_type), pointer :: mesh
     type(function_space_type), pointer :: fs
-    type(stencil_dofmap_type), pointer :: stencil
+    type(stencil_dofmap_type), pointer :: again, stencil
     integer(i_halo_index), allocatable :: ids(:)
     integer(i_def), pointer :: dofs(:, :, :), sizes(:)
-    integer(i_def) :: cell, extent, n
+    integer(i_def) :: cell, extent, n, places
 
     mesh => new_mesh(name, periodic, cells(1), cells(2))
     fs => space(mesh, W3)
@@ -43,14 +44,81 @@ contains
         stencil => fs%get_stencil_dofmap(shapes(n), extent)
         dofs => stencil%get_whole_dofmap()
         sizes => stencil%get_stencil_sizes()
+        places = size(dofs, 2, i_def)
+        call check(stencil%get_size() == places, 'the size of a stencil within the plane')
+        again => fs%get_stencil_dofmap(shapes(n), extent)
+        call check(associated(again, stencil), 'stencils are made once')
         do cell = 1, mesh%get_last_edge_cell()
+          call check(stencil%get_local_size(cell) == sizes(cell), 'the size of one stencil')
+          call check(all(stencil%get_dofmap(cell) == dofs(:, :, cell)), 'the dofs of one stencil')
+          call check(all(dofs(:, sizes(cell) + 1:, cell) == 0), 'and none beyond')
           ! A column of W3 has one dof for each layer, and columns are numbered as cells are.
           call check_stencil(int(ids(dofs(1, :sizes(cell), cell)), i_def) / layers, &
                              mesh%get_gid_from_lid(cell) - 1, cells, periodic, shapes(n), extent)
         end do
+        if (all(cells > 2 * extent)) &
+          call check(places == size_within(shapes(n), extent), 'the size within a plane')
       end do
     end do
+    do extent = 1, deepest
+      call check_branches(fs, extent, cells, periodic)
+    end do
   end subroutine check_plane
+
+  !> Return the number of cells of a stencil that neither ends at a border nor meets itself.
+  pure function size_within(shape, extent)
+    integer(i_def), intent(in) :: shape, extent
+    integer(i_def) :: size_within
+
+    integer(i_def), parameter :: cells(2) = 2 * deepest + 1
+    integer(i_def), parameter :: origin = deepest + deepest * cells(1)
+    integer(i_def) :: cell
+
+    size_within = count([(is_reached(cell, origin, cells, .false., shape, extent), &
+                          cell=0, product(cells) - 1)], kind=i_def)
+  end function size_within
+
+  !> Check the branches of crosses: each begins with the cell, goes one way, and ends at a border.
+  subroutine check_branches(fs, extent, cells, periodic)
+    type(function_space_type), pointer, intent(in) :: fs
+    integer(i_def), intent(in) :: extent
+    integer(i_def), intent(in) :: cells(2)
+    logical, intent(in) :: periodic
+
+    integer(i_def), parameter :: steps(2, 4) = reshape([-1, 0, 0, -1, 1, 0, 0, 1], [2, 4])
+    type(mesh_type), pointer :: mesh
+    type(stencil_2D_dofmap_type), pointer :: again, stencil
+    integer(i_halo_index), allocatable :: ids(:)
+    integer(i_def), pointer :: dofs(:, :, :, :), sizes(:, :)
+    integer(i_def) :: at(2), branch, cell, length, place
+
+    mesh => fs%get_mesh()
+    call fs%get_global_dof_id(ids)
+    stencil => fs%get_stencil_2D_dofmap(STENCIL_2D_CROSS, extent)
+    again => fs%get_stencil_2D_dofmap(STENCIL_2D_CROSS, extent)
+    call check(associated(again, stencil), 'crosses are made once')
+    dofs => stencil%get_whole_dofmap()
+    sizes => stencil%get_stencil_sizes()
+    call check(all(shape(dofs) == [fs%get_ndf(), extent + 1, 4, mesh%get_ncells_2d()]) .and. &
+               all(shape(sizes) == [4, mesh%get_ncells_2d()]), 'four branches for each cell')
+    do cell = 1, mesh%get_last_edge_cell()
+      call check(all(stencil%get_dofmap(cell) == dofs(:, :, :, cell)), 'the dofs of one cross')
+      do branch = 1, 4
+        length = 0
+        do place = 1, extent + 1
+          at = [modulo(mesh%get_gid_from_lid(cell) - 1, cells(1)), &
+                (mesh%get_gid_from_lid(cell) - 1) / cells(1)] + (place - 1) * steps(:, branch)
+          if (periodic) at = modulo(at, cells)
+          if (any(at < 0 .or. at >= cells)) exit
+          length = place
+          call check(ids(dofs(1, place, branch, cell)) / layers == at(1) + at(2) * cells(1), &
+                     'a branch goes one way')
+        end do
+        call check(sizes(branch, cell) == length, 'a branch ends at a border')
+        call check(all(dofs(:, length + 1:, branch, cell) == 0), 'and has no dofs beyond')
+      end do
+    end do
+  end subroutine check_branches
 
   !> Check that a stencil begins with its cell, and has all cells that it should, once.
   subroutine check_stencil(found, origin, cells, periodic, shape, extent)
@@ -70,7 +138,7 @@ contains
   end subroutine check_stencil
 
   !> Return whether a shape of an extent reaches from one cell, from 0, to another.
-  function is_reached(cell, origin, cells, periodic, shape, extent)
+  pure function is_reached(cell, origin, cells, periodic, shape, extent)
     integer(i_def), intent(in) :: cell, origin
     integer(i_def), intent(in) :: cells(2)
     logical, intent(in) :: periodic

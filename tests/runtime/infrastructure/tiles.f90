@@ -3,11 +3,13 @@ program tiles
 
   use checks_mod, only: check, deepest, finish_checks, new_mesh, start_checks
   use constants_mod, only: i_def
+  use lfric_mpi_mod, only: global_mpi
   use mesh_mod, only: mesh_type
 
   implicit none
 
   type(mesh_type), pointer :: mesh
+  integer(i_def) :: mixed
 
   call start_checks()
   mesh => new_mesh('even', .true., 16, 12, tile_size=[4, 3])
@@ -24,9 +26,29 @@ program tiles
   call check(mesh%get_ntilecolours() == mesh%get_ncolours(), 'single cells are coloured as cells')
   call check(all(mesh%get_last_edge_tile_all_colours() == mesh%get_last_edge_cell_all_colours()), &
              'and visited as cells')
+  mesh => new_mesh('apart', .true., 24, 22, tile_size=[4, 3], inner_halo_tiles=.true.)
+  call check_tiles(mesh, most_cells=12)
+  call check(.not. has_mixed_tile(mesh), 'tiles of inner cells are apart if that is asked for')
+  mesh => new_mesh('together', .true., 24, 22, tile_size=[4, 3])
+  call global_mpi%global_sum(merge(1, 0, has_mixed_tile(mesh)), mixed)
+  call check(mixed > 0 .or. global_mpi%get_comm_size() == 1, 'and not otherwise')
   call finish_checks()
 
 contains
+
+  !> Return whether a tile has both cells of the deepest inner depth and others that are owned.
+  function has_mixed_tile(mesh)
+    type(mesh_type), pointer, intent(in) :: mesh
+    logical :: has_mixed_tile
+
+    integer(i_def), allocatable :: inner(:, :, :), owned(:, :)
+
+    allocate (inner, source=mesh%get_last_inner_cell_all_colours_all_tiles())
+    allocate (owned, source=mesh%get_last_edge_cell_all_colours_all_tiles())
+    associate (deepest_inner => inner(:, :, mesh%get_inner_depth()))
+      has_mixed_tile = any(deepest_inner > 0 .and. deepest_inner < owned)
+    end associate
+  end function has_mixed_tile
 
   !> Check the loops over the tiles of a mesh.
   subroutine check_tiles(mesh, most_cells)
