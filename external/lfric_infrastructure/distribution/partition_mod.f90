@@ -1,15 +1,15 @@
-!> Owns which cells of a plane a rank holds, and in which order.
+!> Owns which cells of a mesh a rank holds, and in which order.
 !>
-!> Ranks own rectangles. The level of a cell tells where it lies: halo cells of depth d have level
-!> d, owned cells at the edge of the rectangle 0, inner cells -1, -2 and so on inwards. Two cells
-!> are one apart if they share a vertex. The cells of a rank are ordered by level, then by number
-!> over all ranks; the level beyond the deepest halo holds the ghost cells, which are there so that
-!> the owner of everything on a halo cell is known.
+!> Panels are cut into rectangles, of which each rank owns as many as any other. The level of a cell
+!> tells where it lies: halo cells of depth d have level d, owned cells next to another rank's 0,
+!> inner cells -1, -2 and so on inwards. Two cells are one apart if they share a vertex. The cells
+!> of a rank are ordered by level, then by number over all ranks; the level beyond the deepest halo
+!> holds the ghost cells, which are there so that the owner of everything on a halo cell is known.
 module partition_mod
 
   use, intrinsic :: iso_fortran_env, only: error_unit
-  use constants_mod, only: i_def, l_def
-  use plane_mod, only: plane_type
+  use constants_mod, only: i_def
+  use surface_mod, only: most_around, surface_type
 
   implicit none
   private
@@ -17,18 +17,21 @@ module partition_mod
   !> More steps than any rank makes.
   integer(i_def), parameter :: far = 1000000000
 
-  !> The rectangles into which a plane is cut, and what one rank holds of it.
+  !> The rectangles into which panels are cut, and what one rank holds.
   type, public :: partition_type
     private
     integer(i_def) :: parts(2) = 1
     integer(i_def) :: blocks(2) = 1
     integer(i_def) :: together = 1
-    integer(i_def) :: halo_depth = 1
-    integer(i_def), allocatable :: column_levels(:)
-    integer(i_def), allocatable :: row_levels(:)
+    integer(i_def) :: pieces_of_rank = 1
+    !> The cells that a rank holds, and the last of each level, from the deepest inner one.
+    integer(i_def), allocatable, public :: cells(:)
+    integer(i_def), allocatable, public :: last_of_level(:)
   contains
-    procedure, public :: get_cells_of_level
     procedure, public :: get_owner
+    procedure, private :: order_cells
+    procedure, private :: find_levels
+    procedure, private :: find_owned
     procedure, private :: first_of_part
   end type partition_type
 
@@ -38,55 +41,45 @@ module partition_mod
 
 contains
 
-  !> Return how a plane is cut for a number of ranks, and what one of them, from 0, holds of it.
-  !> Squares of `together` by `together` cells are not cut, which must divide the plane: planes
+  !> Return how a mesh is cut for a number of ranks, and what one of them, from 0, holds of it.
+  !> Squares of `together` by `together` cells are not cut, which must divide the panels: meshes
   !> that differ by this factor in each direction are then cut alike.
-  function new_partition(plane, ranks, rank, together, halo_depth) result(self)
-    type(plane_type), intent(in) :: plane
+  function new_partition(surface, ranks, rank, together, halo_depth) result(self)
+    class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: ranks
     integer(i_def), intent(in) :: rank
     integer(i_def), intent(in) :: together
     integer(i_def), intent(in) :: halo_depth
     type(partition_type) :: self
 
-    integer(i_def) :: column, row
-
     self%together = together
-    self%halo_depth = halo_depth
-    self%blocks = [plane%cells_x, plane%cells_y] / together
-    if (any(self%blocks * together /= [plane%cells_x, plane%cells_y])) &
-      call refuse_squares(plane, together)
-    self%parts = parts_of(self%blocks, ranks)
-    if (self%parts(1) == 0) call refuse_ranks(plane, together, ranks)
-
-    column = modulo(rank, self%parts(1))
-    row = rank / self%parts(1)
-    allocate (self%column_levels(plane%cells_x), self%row_levels(plane%cells_y))
-    self%column_levels = levels_of(self%first_of_part(1_i_def, column), &
-                                   self%first_of_part(1_i_def, column + 1) - 1, &
-                                   plane%cells_x, plane%periodic_x)
-    self%row_levels = levels_of(self%first_of_part(2_i_def, row), &
-                                self%first_of_part(2_i_def, row + 1) - 1, &
-                                plane%cells_y, plane%periodic_y)
+    self%blocks = [surface%cells_x, surface%cells_y] / together
+    if (any(self%blocks * together /= [surface%cells_x, surface%cells_y])) &
+      call refuse_squares(surface, together)
+    self%parts = parts_for(surface%panels, self%blocks, ranks)
+    if (self%parts(1) == 0) call refuse_ranks(surface, self%blocks, together, ranks)
+    self%pieces_of_rank = surface%panels * product(self%parts) / ranks
+    call self%order_cells(surface, rank, halo_depth)
   end function new_partition
 
-  !> Stop the program because squares of cells that are to stay together do not make up a plane.
-  subroutine refuse_squares(plane, together)
-    type(plane_type), intent(in) :: plane
+  !> Stop the program because squares of cells that are to stay together do not make up a mesh.
+  subroutine refuse_squares(surface, together)
+    class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: together
 
     character(:), allocatable :: size_in_words
 
-    size_in_words = size_of(plane)
+    size_in_words = size_of(surface)
     write (error_unit, '(3a, 2(i0, a))') 'partition_type: ', size_in_words, &
       ' do not consist of squares of ', together, ' x ', together, ' that are to stay together'
     error stop 1
   end subroutine refuse_squares
 
-  !> Stop the program because a plane cannot be cut for a number of ranks, and say for how many it
+  !> Stop the program because a mesh cannot be cut for a number of ranks, and say for how many it
   !> can.
-  subroutine refuse_ranks(plane, together, ranks)
-    type(plane_type), intent(in) :: plane
+  subroutine refuse_ranks(surface, blocks, together, ranks)
+    class(surface_type), intent(in) :: surface
+    integer(i_def), intent(in) :: blocks(2)
     integer(i_def), intent(in) :: together
     integer(i_def), intent(in) :: ranks
 
@@ -94,13 +87,13 @@ contains
     character(64) :: squares
     integer(i_def) :: fewer, parts(2)
 
-    size_in_words = size_of(plane)
+    size_in_words = size_of(surface)
     squares = ''
     if (together > 1) &
       write (squares, '(2(a, i0), a)') ', in squares of ', together, ' x ', together, ','
-    ! One rank can have any plane.
+    ! One rank can have any mesh.
     do fewer = ranks - 1, 1, -1
-      parts = parts_of([plane%cells_x, plane%cells_y] / together, fewer)
+      parts = parts_for(surface%panels, blocks, fewer)
       if (parts(1) > 0) exit
     end do
     write (error_unit, '(4a, 2(i0, a))') 'partition_type: ', size_in_words, trim(squares), &
@@ -108,31 +101,49 @@ contains
     error stop 1
   end subroutine refuse_ranks
 
-  !> Return the size of a plane in words.
-  function size_of(plane) result(words)
-    type(plane_type), intent(in) :: plane
+  !> Return the size of a mesh in words.
+  function size_of(surface) result(words)
+    class(surface_type), intent(in) :: surface
     character(:), allocatable :: words
 
-    character(64) :: text
+    character(64) :: panels, cells
 
-    write (text, '(2(i0, a))') plane%cells_x, ' x ', plane%cells_y, ' cells'
-    words = trim(text)
+    panels = ''
+    if (surface%panels > 1) write (panels, '(i0, a)') surface%panels, ' panels of'
+    write (cells, '(2(i0, a))') surface%cells_x, ' x ', surface%cells_y, ' cells'
+    words = trim(adjustl(trim(panels) // ' ' // cells))
   end function size_of
 
-  !> Return into how many parts each direction is cut, such that the cuts are shortest; 0 if some
-  !> rank would be left without a cell.
-  pure function parts_of(blocks, ranks) result(parts)
+  !> Return into how many parts each direction of a panel is cut, so that each rank can have the
+  !> same number of them; 0 if some rank would be left without a cell.
+  pure function parts_for(panels, blocks, ranks) result(parts)
+    integer(i_def), intent(in) :: panels
     integer(i_def), intent(in) :: blocks(2)
     integer(i_def), intent(in) :: ranks
+    integer(i_def) :: parts(2)
+
+    integer(i_def) :: number
+
+    do number = 1, ranks
+      if (modulo(panels * number, ranks) == 0) exit
+    end do
+    parts = parts_of(blocks, number)
+  end function parts_for
+
+  !> Return into how many parts each direction is cut, such that the cuts are shortest; 0 if some
+  !> part would be left without a cell.
+  pure function parts_of(blocks, number) result(parts)
+    integer(i_def), intent(in) :: blocks(2)
+    integer(i_def), intent(in) :: number
     integer(i_def) :: parts(2)
 
     integer(i_def) :: cut, least_cut, parts_x, parts_y
 
     least_cut = far
     parts = 0
-    do parts_x = 1, min(ranks, blocks(1))
-      parts_y = ranks / parts_x
-      if (parts_x * parts_y /= ranks .or. parts_y > blocks(2)) cycle
+    do parts_x = 1, min(number, blocks(1))
+      parts_y = number / parts_x
+      if (parts_x * parts_y /= number .or. parts_y > blocks(2)) cycle
       cut = (parts_x - 1) * blocks(2) + (parts_y - 1) * blocks(1)
       if (cut >= least_cut) cycle
       least_cut = cut
@@ -140,81 +151,135 @@ contains
     end do
   end function parts_of
 
-  !> Return the first place that a part, from 0, has along an axis (1 for x, 2 for y).
-  pure function first_of_part(self, axis, part) result(first)
-    class(partition_type), intent(in) :: self
-    integer(i_def), intent(in) :: axis
-    integer(i_def), intent(in) :: part
-    integer(i_def) :: first
+  !> Order the cells of a rank by their levels.
+  subroutine order_cells(self, surface, rank, halo_depth)
+    class(partition_type), intent(inout) :: self
+    class(surface_type), intent(in) :: surface
+    integer(i_def), intent(in) :: rank
+    integer(i_def), intent(in) :: halo_depth
 
-    first = (part * self%blocks(axis)) / self%parts(axis) * self%together + 1
+    integer(i_def), allocatable :: levels(:)
+    integer(i_def) :: cell, level
+
+    allocate (levels(surface%count_cells()))
+    call self%find_levels(surface, rank, halo_depth, levels)
+    allocate (self%cells(0), self%last_of_level(-halo_depth:halo_depth + 1))
+    do level = -halo_depth, halo_depth + 1
+      self%cells = [self%cells, pack([(cell, cell=1, size(levels, kind=i_def))], levels == level)]
+      self%last_of_level(level) = size(self%cells, kind=i_def)
+    end do
+  end subroutine order_cells
+
+  !> Set the level of every cell; those beyond the ghosts are far. All that are deeper within than
+  !> the halo is deep have the level of the last so deep.
+  subroutine find_levels(self, surface, rank, halo_depth, levels)
+    class(partition_type), intent(in) :: self
+    class(surface_type), intent(in) :: surface
+    integer(i_def), intent(in) :: rank
+    integer(i_def), intent(in) :: halo_depth
+    integer(i_def), intent(out) :: levels(:)
+
+    integer(i_def), allocatable :: border(:), front(:)
+    integer(i_def) :: level
+
+    call self%find_owned(surface, rank, -halo_depth, levels, border)
+    front = border
+    do level = -1, 1 - halo_depth, -1
+      call advance(surface, front, levels, -halo_depth, level)
+    end do
+    front = border
+    do level = 1, halo_depth + 1
+      call advance(surface, front, levels, far, level)
+    end do
+  end subroutine find_levels
+
+  !> Set the level of cells that a rank owns, those of others are far, and list those of level 0:
+  !> next to another rank's. No cell is but those around a rectangle.
+  subroutine find_owned(self, surface, rank, inner_level, levels, border)
+    class(partition_type), intent(in) :: self
+    class(surface_type), intent(in) :: surface
+    integer(i_def), intent(in) :: rank
+    integer(i_def), intent(in) :: inner_level
+    integer(i_def), intent(out) :: levels(:)
+    integer(i_def), allocatable, intent(out) :: border(:)
+
+    integer(i_def) :: cell, first(2), last(2), n, panel, part(2), piece, y
+
+    levels = far
+    do piece = rank * self%pieces_of_rank, (rank + 1) * self%pieces_of_rank - 1
+      panel = piece / product(self%parts) + 1
+      part = [modulo(piece, self%parts(1)), modulo(piece / self%parts(1), self%parts(2))]
+      first = self%first_of_part(part)
+      last = self%first_of_part(part + 1) - 1
+      do y = first(2), last(2)
+        associate (row => levels(surface%cell_at(first(1), y, panel): &
+                                 surface%cell_at(last(1), y, panel)))
+          row = merge(0_i_def, inner_level, y == first(2) .or. y == last(2))
+          row(1) = 0
+          row(size(row)) = 0
+        end associate
+      end do
+    end do
+    border = pack([(cell, cell=1, size(levels, kind=i_def))], levels == 0)
+    do n = 1, size(border, kind=i_def)
+      associate (around => surface%cells_around(border(n)))
+        if (all(levels(pack(around, around > 0)) <= 0)) levels(border(n)) = inner_level
+      end associate
+    end do
+    border = pack(border, levels(border) == 0)
+  end subroutine find_owned
+
+  !> Move a front of cells to those around it that have one level, and give them another.
+  subroutine advance(surface, front, levels, from_level, to_level)
+    class(surface_type), intent(in) :: surface
+    integer(i_def), allocatable, intent(inout) :: front(:)
+    integer(i_def), intent(inout) :: levels(:)
+    integer(i_def), intent(in) :: from_level
+    integer(i_def), intent(in) :: to_level
+
+    integer(i_def) :: around(most_around), reached(most_around * size(front))
+    integer(i_def) :: n, number, place
+
+    number = 0
+    do n = 1, size(front, kind=i_def)
+      around = surface%cells_around(front(n))
+      do place = 1, size(around, kind=i_def)
+        if (around(place) == 0) cycle
+        if (levels(around(place)) /= from_level) cycle
+        levels(around(place)) = to_level
+        number = number + 1
+        reached(number) = around(place)
+      end do
+    end do
+    front = reached(:number)
+  end subroutine advance
+
+  !> Return the first place that a part, from 0, has in x and in y.
+  pure function first_of_part(self, part) result(first)
+    class(partition_type), intent(in) :: self
+    integer(i_def), intent(in) :: part(2)
+    integer(i_def) :: first(2)
+
+    first = (part * self%blocks) / self%parts * self%together + 1
   end function first_of_part
 
-  !> Return the level of every place along an axis for the rank that owns `first` to `last`.
-  pure function levels_of(first, last, extent, periodic) result(levels)
-    integer(i_def), intent(in) :: first, last, extent
-    logical(l_def), intent(in) :: periodic
-    integer(i_def) :: levels(extent)
-
-    integer(i_def) :: place
-    logical :: open_below, open_above
-
-    open_below = first > 1 .or. (periodic .and. last < extent)
-    open_above = last < extent .or. (periodic .and. first > 1)
-    do place = 1, extent
-      if (place >= first .and. place <= last) then
-        levels(place) = 1 - min(merge(place - first + 1, far, open_below), &
-                                merge(last - place + 1, far, open_above))
-      else
-        levels(place) = min(steps_over(place - last), steps_over(first - place))
-      end if
-    end do
-
-  contains
-
-    !> Return the steps over a distance, which is negative the other way round.
-    pure function steps_over(distance) result(steps)
-      integer(i_def), intent(in) :: distance
-      integer(i_def) :: steps
-
-      steps = distance
-      if (distance < 0) steps = merge(distance + extent, far, periodic)
-    end function steps_over
-
-  end function levels_of
-
-  !> Return the cells of one level, by their number over all ranks, ascending. All that are deeper
-  !> within than the halo is deep have the level of the last so deep.
-  pure function get_cells_of_level(self, plane, level) result(cells)
-    class(partition_type), intent(in) :: self
-    type(plane_type), intent(in) :: plane
-    integer(i_def), intent(in) :: level
-    integer(i_def), allocatable :: cells(:)
-
-    integer(i_def) :: level_of(plane%cells_x, plane%cells_y)
-    integer(i_def) :: cell, y
-
-    do y = 1, plane%cells_y
-      level_of(:, y) = max(self%column_levels, self%row_levels(y), -self%halo_depth)
-    end do
-    cells = pack([(cell, cell=1, plane%count_cells())], &
-                 reshape(level_of, [plane%count_cells()]) == level)
-  end function get_cells_of_level
-
   !> Return the rank, from 0, that owns a cell.
-  pure function get_owner(self, plane, cell) result(rank)
+  pure function get_owner(self, surface, cell) result(rank)
     class(partition_type), intent(in) :: self
-    type(plane_type), intent(in) :: plane
+    class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: cell
     integer(i_def) :: rank
 
-    integer(i_def) :: block(2)
+    integer(i_def) :: panel, place(2)
 
-    call plane%find_row_and_column(cell, block(1), block(2))
-    block = (block - 1) / self%together + 1
-    ! Part p has the blocks after p * blocks / parts, rounded down: this is the last such part.
-    block = (block * self%parts - 1) / self%blocks
-    rank = block(1) + block(2) * self%parts(1)
+    call surface%find_place(cell, place(1), place(2), panel)
+    associate (block => (place - 1) / self%together + 1)
+      ! Part p has the blocks after p * blocks / parts, rounded down: this is the last such part.
+      associate (part => (block * self%parts - 1) / self%blocks)
+        rank = (part(1) + (part(2) + (panel - 1) * self%parts(2)) * self%parts(1)) / &
+               self%pieces_of_rank
+      end associate
+    end associate
   end function get_owner
 
 end module partition_mod

@@ -1,18 +1,18 @@
 !> Owns the dofs of the cells around a cell, for the shape that keeps its branches apart.
 !>
-!> Each branch (W, S, E, N) starts with the cell itself and runs outward; it ends at a border.
+!> Each branch (W, S, E, N) starts with the cell itself and runs straight outward, also where the
+!> cells that it comes to are turned; it ends at a border.
 module stencil_2D_dofmap_mod
 
   use constants_mod, only: i_def
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_mod, only: mesh_type
+  use surface_mod, only: sides
 
   implicit none
   private
 
   integer(i_def), parameter, public :: STENCIL_2D_CROSS = 6
-
-  integer(i_def), parameter :: sides = 4
 
   !> For every cell the length of the branches, (branch, cell), and their dofs,
   !> (dof, place, branch, cell).
@@ -41,7 +41,7 @@ contains
     integer(i_def), intent(in) :: dofmap(:, :)
     type(stencil_2D_dofmap_type) :: self
 
-    integer(i_def) :: cell, place, reached, side
+    integer(i_def) :: cell, heading, place, reached, side
 
     if (st_shape /= STENCIL_2D_CROSS) error stop 'stencil_2D_dofmap_type: unknown shape'
     allocate (self%sizes(sides, mesh%get_ncells_2d()))
@@ -50,10 +50,11 @@ contains
     do cell = 1, mesh%get_ncells_2d()
       do side = 1, sides
         reached = cell
+        heading = side
         do place = 1, st_depth + 1
           self%dofmap(:, place, side, cell) = dofmap(:, reached)
           self%sizes(side, cell) = place
-          reached = mesh%get_cell_next(side, reached)
+          call mesh%step_ahead(reached, heading)
           if (reached == 0) exit
         end do
       end do

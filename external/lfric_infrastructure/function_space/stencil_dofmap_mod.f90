@@ -1,13 +1,15 @@
 !> Owns the dofs of the cells around a cell, for the shapes that are one list of cells.
 !>
-!> The cell itself comes first, then the branches W, S, E, N, each outward. A region adds after
-!> each cell of a branch those to its side: W turns to S, S to E, E to N, N to W. A cell that is
-!> met twice, on a small periodic mesh, is listed once; one beyond a border is left out.
+!> The cell itself comes first, then the branches W, S, E, N, each straight outward, also where the
+!> cells that it comes to are turned. A region adds after each cell of a branch those to its side:
+!> W turns to S, S to E, E to N, N to W. A cell that is met twice, on a small mesh or where three
+!> cells meet, is listed once; one beyond a border is left out.
 module stencil_dofmap_mod
 
   use constants_mod, only: i_def
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_mod, only: mesh_type
+  use surface_mod, only: sides
 
   implicit none
   private
@@ -17,8 +19,6 @@ module stencil_dofmap_mod
   integer(i_def), parameter, public :: STENCIL_1DY = 3
   integer(i_def), parameter, public :: STENCIL_CROSS = 4
   integer(i_def), parameter, public :: STENCIL_REGION = 5
-
-  integer(i_def), parameter :: sides = 4
 
   !> For every cell the number of cells in its stencil and their dofs, (dof, place, cell).
   type, extends(linked_list_data_type), public :: stencil_dofmap_type
@@ -88,7 +88,7 @@ contains
     integer(i_def), intent(out) :: cells(:)
     integer(i_def), intent(out) :: ncells
 
-    integer(i_def) :: branch_cell, side, side_cell, step, side_step
+    integer(i_def) :: branch_cell, heading, side, side_cell, side_heading, step, side_step
 
     cells = 0
     cells(1) = origin
@@ -96,24 +96,26 @@ contains
     do side = 1, sides
       if (.not. has_branch(st_shape, side)) cycle
       branch_cell = origin
+      heading = side
       do step = 1, st_depth
-        call advance(branch_cell, side)
+        call advance(branch_cell, heading)
         if (st_shape /= STENCIL_REGION) cycle
         side_cell = branch_cell
+        side_heading = modulo(heading, sides) + 1
         do side_step = 1, st_depth
-          call advance(side_cell, modulo(side, sides) + 1)
+          call advance(side_cell, side_heading)
         end do
       end do
     end do
 
   contains
 
-    !> Move a cell one step to a side and list it; a cell beyond a border stays 0.
+    !> Move a cell one step ahead and list it; a cell beyond a border stays 0.
     subroutine advance(cell, to_side)
       integer(i_def), intent(inout) :: cell
-      integer(i_def), intent(in) :: to_side
+      integer(i_def), intent(inout) :: to_side
 
-      if (cell > 0) cell = mesh%get_cell_next(to_side, cell)
+      if (cell > 0) call mesh%step_ahead(cell, to_side)
       if (cell == 0) return
       if (any(cells(:ncells) == cell)) return
       ncells = ncells + 1

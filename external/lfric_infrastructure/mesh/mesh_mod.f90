@@ -6,18 +6,17 @@
 module mesh_mod
 
   use constants_mod, only: i_def, l_def, r_def, str_def
+  use coord_transform_mod, only: llr2xyz
   use domain_mod, only: domain_type
   use extrusion_mod, only: extrusion_type
   use local_mesh_mod, only: local_mesh_type
   use mesh_map_mod, only: mesh_map_type
   use mesh_tiles_mod, only: mesh_tiles_type
   use reference_element_mod, only: B, T, reference_cube_type, reference_element_type
+  use surface_mod, only: opposite, sides
 
   implicit none
   private
-
-  !> The sides of a cell at which it has neighbours in the same layer, and its corners.
-  integer(i_def), parameter :: sides = 4
 
   !> A map to another mesh.
   type :: mesh_map_holder
@@ -58,6 +57,7 @@ module mesh_mod
     procedure, public :: get_nfaces_per_cell
 
     procedure, public :: get_cell_next
+    procedure, public :: step_ahead
     procedure, public :: get_vert_on_cell
     procedure, public :: get_edge_on_cell
     procedure, public :: get_face_on_cell
@@ -72,7 +72,7 @@ module mesh_mod
     procedure, public :: get_dz
     procedure, public :: get_eta
     procedure, private :: height
-    procedure, private :: places_of_cells
+    procedure, private :: point_at
 
     procedure, public :: get_gid_from_lid
 
@@ -132,26 +132,10 @@ contains
     inner_apart = .false.
     if (present(tile_size)) size_of_tiles = tile_size
     if (present(inner_halo_tiles)) inner_apart = inner_halo_tiles
-    call self%initialise_tiles(size_of_tiles, self%places_of_cells(), local_mesh%get_corners(), &
+    call self%initialise_tiles(size_of_tiles, local_mesh%get_places(), local_mesh%get_corners(), &
                                inner_apart)
     allocate (self%adjacent_face, source=local_mesh%get_adjacent_faces())
   end function new_mesh
-
-  !> Return the place in x and in y on the whole plane of every cell but the ghosts, (xy, cell).
-  function places_of_cells(self) result(places)
-    class(mesh_type), intent(in) :: self
-    integer(i_def), allocatable :: places(:, :)
-
-    integer(i_def) :: cell
-
-    allocate (places(2, self%get_ncells_2d()))
-    do cell = 1, self%get_ncells_2d()
-      associate (number => self%local_mesh%get_gid_from_lid(cell) - 1, &
-                 cells_x => self%local_mesh%get_cells_x())
-        places(:, cell) = [modulo(number, cells_x), number / cells_x] + 1
-      end associate
-    end do
-  end function places_of_cells
 
   !> Return the shape of the cells.
   function get_reference_element(self)
@@ -314,6 +298,20 @@ contains
     end select
   end function get_cell_next
 
+  !> Move over a side of a cell of the lowest layer and on to the side opposite to where the next is
+  !> entered, which panels may call by another name; the cell is 0 if there is none.
+  subroutine step_ahead(self, cell_lid, side)
+    class(mesh_type), intent(in) :: self
+    integer(i_def), intent(inout) :: cell_lid
+    integer(i_def), intent(inout) :: side
+
+    integer(i_def) :: next
+
+    next = self%get_cell_next(side, cell_lid)
+    if (next > 0) side = opposite(self%adjacent_face(side, cell_lid))
+    cell_lid = next
+  end subroutine step_ahead
+
   !> Return the vertex at a corner of a cell of the lowest layer.
   function get_vert_on_cell(self, ivert, icell) result(vert_lid)
     class(mesh_type), intent(in) :: self
@@ -379,11 +377,12 @@ contains
     integer(i_def), intent(in) :: vert_lid
     real(r_def), intent(out) :: vertex_coords(:)
 
+    real(r_def) :: horizontal(2)
     integer(i_def) :: level
 
     level = (vert_lid - 1) / self%get_nverts_2d()
-    call self%local_mesh%get_vert_coords(vert_lid - level * self%get_nverts_2d(), vertex_coords)
-    vertex_coords(3) = self%height(level)
+    call self%local_mesh%get_vert_coords(vert_lid - level * self%get_nverts_2d(), horizontal)
+    vertex_coords(:3) = self%point_at(horizontal, level)
   end subroutine get_vert_coords
 
   !> Return the coordinates of the middle of a cell.
@@ -395,7 +394,13 @@ contains
     real(r_def) :: corners(3, 2 * sides)
 
     call self%get_cell_coords(cell_lid, corners)
-    cell_centre_coords(:3) = sum(corners, 2) / real(2 * sides, r_def)
+    associate (centre => cell_centre_coords(:3))
+      centre = sum(corners, 2) / real(2 * sides, r_def)
+      ! The middle of a cell of a sphere is at the height that is the mean of its levels.
+      if (self%is_geometry_spherical()) &
+        centre = centre * (0.5_r_def * (norm2(corners(:, 1)) + norm2(corners(:, 2 * sides))) / &
+                           norm2(centre))
+    end associate
   end subroutine get_cell_centre_coords
 
   !> Return the coordinates of the vertices of a cell, (3, vertex).
@@ -404,15 +409,29 @@ contains
     integer(i_def), intent(in) :: cell_lid
     real(r_def), intent(out) :: cell_coords(:, :)
 
-    integer(i_def) :: layer
+    real(r_def) :: horizontal(2, sides)
+    integer(i_def) :: corner, layer
 
     layer = (cell_lid - 1) / self%get_ncells_2d()
-    call self%local_mesh%get_cell_coords(cell_lid - layer * self%get_ncells_2d(), &
-                                         cell_coords(:2, :sides))
-    cell_coords(:2, sides + 1:) = cell_coords(:2, :sides)
-    cell_coords(3, :sides) = self%height(layer)
-    cell_coords(3, sides + 1:) = self%height(layer + 1)
+    call self%local_mesh%get_cell_coords(cell_lid - layer * self%get_ncells_2d(), horizontal)
+    do corner = 1, sides
+      cell_coords(:3, corner) = self%point_at(horizontal(:, corner), layer)
+      cell_coords(:3, sides + corner) = self%point_at(horizontal(:, corner), layer + 1)
+    end do
   end subroutine get_cell_coords
+
+  !> Return the Cartesian coordinates of a point at a level, counted from 0. On a sphere, heights
+  !> are distances from its centre.
+  function point_at(self, horizontal, level) result(point)
+    class(mesh_type), intent(in) :: self
+    real(r_def), intent(in) :: horizontal(2)
+    integer(i_def), intent(in) :: level
+    real(r_def) :: point(3)
+
+    point = [horizontal, self%height(level)]
+    if (self%is_geometry_spherical()) &
+      call llr2xyz(horizontal(1), horizontal(2), self%height(level), point(1), point(2), point(3))
+  end function point_at
 
   !> Return the coordinates of the vertices of a column, (3, vertex, layer).
   subroutine get_column_coords(self, cell_lid, column_coords)
@@ -441,10 +460,8 @@ contains
     class(mesh_type), intent(in) :: self
     type(domain_type) :: domain
 
-    real(r_def) :: border(2, 2 * sides)
-
-    call self%local_mesh%get_border_coords(border)
-    domain = domain_type(border, self%domain_bottom, self%domain_top - self%domain_bottom, .false.)
+    domain = domain_type(self%local_mesh%get_extent(), self%domain_bottom, &
+                         self%domain_top - self%domain_bottom, self%local_mesh%is_coord_sys_ll())
   end function get_domain
 
   !> Return the height of the top.

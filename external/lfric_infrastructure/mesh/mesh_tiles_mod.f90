@@ -52,7 +52,8 @@ contains
 
   !> Put the cells of a rank, ghosts excepted, in tiles of a size, (x, y), and colour these.
   !>
-  !> Cells have a place in x and in y on the whole plane, (xy, cell), and vertices, (vertex, cell).
+  !> Cells have a place in x and in y on a panel, which a tile is not beyond, (xyp, cell), and
+  !> vertices, (vertex, cell).
   !> With `inner_apart` no tile has both cells of the deepest inner depth and others, so that tiles
   !> of the first can be computed while messages that the others need are on their way.
   subroutine initialise_tiles(self, tile_size, places, vert_on_cell, inner_apart)
@@ -62,15 +63,17 @@ contains
     integer(i_def), intent(in) :: vert_on_cell(:, :)
     logical(l_def), intent(in) :: inner_apart
 
-    integer(i_def) :: blocks(size(places, 2)), columns, last_inner, rows
+    integer(i_def) :: blocks(size(places, 2)), columns, last_inner, panels, rows
 
     if (any(tile_size < 1)) error stop 'mesh_type: a tile needs a cell in each direction'
     columns = (maxval(places(1, :)) - 1) / tile_size(1) + 1
     rows = (maxval(places(2, :)) - 1) / tile_size(2) + 1
-    blocks = (places(1, :) - 1) / tile_size(1) + (places(2, :) - 1) / tile_size(2) * columns
+    panels = maxval(places(3, :))
+    blocks = (places(1, :) - 1) / tile_size(1) + &
+             ((places(2, :) - 1) / tile_size(2) + (places(3, :) - 1) * rows) * columns
     if (inner_apart) then
       last_inner = self%get_last_inner_cell(self%get_inner_depth())
-      blocks(last_inner + 1:) = blocks(last_inner + 1:) + columns * rows
+      blocks(last_inner + 1:) = blocks(last_inner + 1:) + columns * rows * panels
     end if
     self%tiling = mesh_tiling_type(blocks, vert_on_cell)
   end subroutine initialise_tiles

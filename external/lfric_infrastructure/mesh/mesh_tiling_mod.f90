@@ -1,6 +1,6 @@
 !> Owns tiles: rectangles of neighbouring cells, and colours of tiles that share no vertex.
 !>
-!> Tiles are cut from the whole plane, so that a tile is the same on all ranks, but that a rank may
+!> Tiles are cut from whole panels, so that a tile is the same on all ranks, but that a rank may
 !> hold a part of it only. The cells of a tile ascend, and so do the first cells of the tiles of a
 !> colour: those that a loop to some last cell visits are the first ones of each.
 module mesh_tiling_mod

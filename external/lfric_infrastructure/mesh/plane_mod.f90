@@ -5,90 +5,68 @@
 module plane_mod
 
   use constants_mod, only: i_def, l_def, r_def
+  use surface_mod, only: opposite, sides, step_x, step_y, surface_type
 
   implicit none
   private
 
-  !> The number of sides, in (W, S, E, N) order, and of corners, in (SW, SE, NE, NW) order.
-  integer(i_def), parameter, public :: sides = 4
-
-  !> A plane of cells, periodic or not in each direction; widths are in metres.
-  type, public :: plane_type
-    integer(i_def) :: cells_x = 0
-    integer(i_def) :: cells_y = 0
+  !> A plane of cells of a width in metres, periodic or not in each direction.
+  type, extends(surface_type), public :: plane_type
     real(r_def) :: width_x = 1.0_r_def
     real(r_def) :: width_y = 1.0_r_def
-    logical(l_def) :: periodic_x = .true.
-    logical(l_def) :: periodic_y = .true.
   contains
-    procedure, public :: count_cells
     procedure, public :: count_vertices
     procedure, public :: count_edges
-    procedure, public :: cell_at
-    procedure, public :: next_cell
+    procedure, public :: find_next
     procedure, public :: vertex_at
     procedure, public :: edge_at
     procedure, public :: last_cell_at_vertex
     procedure, public :: last_cell_at_edge
     procedure, public :: vertex_coords
     procedure, public :: cell_coords
-    procedure, public :: find_row_and_column
+    procedure, public :: get_extent
+    procedure, public :: is_spherical
     procedure, private :: corners_x
     procedure, private :: corners_y
   end type plane_type
 
 contains
 
-  !> Return the number of cells.
-  pure function count_cells(self) result(cells)
-    class(plane_type), intent(in) :: self
-    integer(i_def) :: cells
-
-    cells = self%cells_x * self%cells_y
-  end function count_cells
-
   !> Return the number of vertices.
-  pure function count_vertices(self) result(vertices)
+  pure function count_vertices(self) result(number)
     class(plane_type), intent(in) :: self
-    integer(i_def) :: vertices
+    integer(i_def) :: number
 
-    vertices = self%corners_x() * self%corners_y()
+    number = self%corners_x() * self%corners_y()
   end function count_vertices
 
   !> Return the number of edges.
-  pure function count_edges(self) result(edges)
+  pure function count_edges(self) result(number)
     class(plane_type), intent(in) :: self
-    integer(i_def) :: edges
+    integer(i_def) :: number
 
-    edges = self%corners_x() * self%cells_y + self%cells_x * self%corners_y()
+    number = self%corners_x() * self%cells_y + self%cells_x * self%corners_y()
   end function count_edges
 
-  !> Return the cell at a place in x and in y, from 1.
-  pure function cell_at(self, x, y) result(cell)
-    class(plane_type), intent(in) :: self
-    integer(i_def), intent(in) :: x, y
-    integer(i_def) :: cell
-
-    cell = x + (y - 1) * self%cells_x
-  end function cell_at
-
-  !> Return the cell beyond a side of a cell; 0 beyond the border of the plane.
-  pure function next_cell(self, side, cell) result(next)
+  !> Set the cell beyond a side of a cell, and which of its sides that is; 0 beyond the border.
+  pure subroutine find_next(self, side, cell, next, its_side)
     class(plane_type), intent(in) :: self
     integer(i_def), intent(in) :: side
     integer(i_def), intent(in) :: cell
-    integer(i_def) :: next
+    integer(i_def), intent(out) :: next
+    integer(i_def), intent(out) :: its_side
 
-    integer(i_def), parameter :: step_x(sides) = [-1, 0, 1, 0]
-    integer(i_def), parameter :: step_y(sides) = [0, -1, 0, 1]
-    integer(i_def) :: x, y
+    integer(i_def) :: panel, x, y
 
-    call self%find_row_and_column(cell, x, y)
+    call self%find_place(cell, x, y, panel)
     x = neighbour(x, step_x(side), self%cells_x, self%periodic_x)
     y = neighbour(y, step_y(side), self%cells_y, self%periodic_y)
     next = 0
-    if (x > 0 .and. y > 0) next = self%cell_at(x, y)
-  end function next_cell
+    its_side = 0
+    if (x == 0 .or. y == 0) return
+    next = self%cell_at(x, y)
+    its_side = opposite(side)
+  end subroutine find_next
 
   !> Return the place `step` beyond `place` among 1..extent, 0 if it is over a border.
   pure function neighbour(place, step, extent, periodic) result(other)
@@ -111,13 +89,13 @@ contains
     integer(i_def), intent(in) :: cell
     integer(i_def) :: vertex
 
-    integer(i_def), parameter :: step_x(sides) = [0, 1, 1, 0]
-    integer(i_def), parameter :: step_y(sides) = [0, 0, 1, 1]
-    integer(i_def) :: x, y
+    integer(i_def), parameter :: right(sides) = [0, 1, 1, 0]
+    integer(i_def), parameter :: up(sides) = [0, 0, 1, 1]
+    integer(i_def) :: panel, x, y
 
-    call self%find_row_and_column(cell, x, y)
-    x = modulo(x - 1 + step_x(corner), self%corners_x())
-    y = modulo(y - 1 + step_y(corner), self%corners_y())
+    call self%find_place(cell, x, y, panel)
+    x = modulo(x - 1 + right(corner), self%corners_x())
+    y = modulo(y - 1 + up(corner), self%corners_y())
     vertex = 1 + x + y * self%corners_x()
   end function vertex_at
 
@@ -128,9 +106,9 @@ contains
     integer(i_def), intent(in) :: cell
     integer(i_def) :: edge
 
-    integer(i_def) :: x, y
+    integer(i_def) :: panel, x, y
 
-    call self%find_row_and_column(cell, x, y)
+    call self%find_place(cell, x, y, panel)
     select case (side)
     case (1, 3)
       x = modulo(x - 1 + (side - 1) / 2, self%corners_x())
@@ -199,22 +177,29 @@ contains
     integer(i_def), intent(in) :: cell
     real(r_def) :: coords(2, sides)
 
-    integer(i_def) :: x, y
+    integer(i_def) :: panel, x, y
 
-    call self%find_row_and_column(cell, x, y)
+    call self%find_place(cell, x, y, panel)
     coords(1, :) = self%width_x * real([x - 1, x, x, x - 1], r_def)
     coords(2, :) = self%width_y * real([y - 1, y - 1, y, y], r_def)
   end function cell_coords
 
-  !> Set the place of a cell in x and in y, from 1.
-  pure subroutine find_row_and_column(self, cell, x, y)
+  !> Return the coordinates of the borders, (xy, bound).
+  pure function get_extent(self) result(bounds)
     class(plane_type), intent(in) :: self
-    integer(i_def), intent(in) :: cell
-    integer(i_def), intent(out) :: x, y
+    real(r_def) :: bounds(2, 2)
 
-    x = modulo(cell - 1, self%cells_x) + 1
-    y = (cell - 1) / self%cells_x + 1
-  end subroutine find_row_and_column
+    bounds(:, 1) = 0.0_r_def
+    bounds(:, 2) = [self%width_x * self%cells_x, self%width_y * self%cells_y]
+  end function get_extent
+
+  !> Return whether it is a sphere.
+  pure function is_spherical(self) result(answer)
+    class(plane_type), intent(in) :: self
+    logical(l_def) :: answer
+
+    answer = .false.
+  end function is_spherical
 
   !> Return the number of columns of vertices.
   pure function corners_x(self) result(corners)

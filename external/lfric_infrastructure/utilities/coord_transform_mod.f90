@@ -1,11 +1,10 @@
 !> Owns the change between Cartesian and spherical coordinates, of points and of vectors.
 !>
-!> Angles are in radians; longitude is in (-pi, pi], latitude in [-pi/2, pi/2]. The coordinates of a
-!> cubed sphere, (alpha, beta, radius) on a panel, are interfaces only.
+!> Angles are in radians; longitude is in (-pi, pi], latitude in [-pi/2, pi/2]. On a panel of a
+!> cubed sphere, alpha and beta are angles from its middle along its axes, in [-pi/4, pi/4].
 module coord_transform_mod
 
   use constants_mod, only: i_def, PI, r_def, r_double, r_single
-  use no_body_mod, only: no_body
 
   implicit none
   private
@@ -13,8 +12,18 @@ module coord_transform_mod
   public :: ll2xyz, llr2xyz, xyz2ll, xyz2llr
   public :: cartesian_distance, spherical_distance, central_angle
   public :: sphere2cart_vector, cart2sphere_vector, cart2sphere_scalar
-  public :: alphabetar2xyz, alphabetar2llr, xyz2alphabetar
+  public :: alphabetar2xyz, alphabetar2llr, xyz2alphabetar, identify_panel
   public :: rodrigues_rotation, rebase_longitude_range
+
+  !> For each panel the directions from the centre to its middle, and of its axes alpha and beta.
+  !> Each axis points to -X, +Y or +Z.
+  integer(i_def), parameter, public :: PANEL_ROT_MATRIX(3, 3, 6) = reshape( &
+    [1, 0, 0, 0, 1, 0, 0, 0, 1, &
+     0, 1, 0, -1, 0, 0, 0, 0, 1, &
+     -1, 0, 0, 0, 0, 1, 0, 1, 0, &
+     0, -1, 0, 0, 0, 1, -1, 0, 0, &
+     0, 0, 1, 0, 1, 0, -1, 0, 0, &
+     0, 0, -1, -1, 0, 0, 0, 1, 0], [3, 3, 6])
 
   !> Set the longitude and latitude of a point.
   interface xyz2ll
@@ -95,10 +104,13 @@ contains
     integer(i_def), intent(in) :: panel_id
     real(r_double), intent(out) :: global_x, global_y, global_z
 
-    global_x = 0.0_r_double
-    global_y = 0.0_r_double
-    global_z = 0.0_r_double
-    call no_body('alphabetar2xyz')
+    real(r_double) :: xyz(3)
+
+    xyz = matmul(PANEL_ROT_MATRIX(:, :, panel_id), [1.0_r_double, tan(alpha), tan(beta)])
+    xyz = xyz * (radius / norm2(xyz))
+    global_x = xyz(1)
+    global_y = xyz(2)
+    global_z = xyz(3)
   end subroutine alphabetar2xyz_double
 
   !> Set the Cartesian coordinates of a point on a panel, in single precision.
@@ -107,10 +119,13 @@ contains
     integer(i_def), intent(in) :: panel_id
     real(r_single), intent(out) :: global_x, global_y, global_z
 
-    global_x = 0.0_r_single
-    global_y = 0.0_r_single
-    global_z = 0.0_r_single
-    call no_body('alphabetar2xyz')
+    real(r_single) :: xyz(3)
+
+    xyz = matmul(PANEL_ROT_MATRIX(:, :, panel_id), [1.0_r_single, tan(alpha), tan(beta)])
+    xyz = xyz * (radius / norm2(xyz))
+    global_x = xyz(1)
+    global_y = xyz(2)
+    global_z = xyz(3)
   end subroutine alphabetar2xyz_single
 
   !> Set the longitude and latitude of a point on a panel.
@@ -120,9 +135,10 @@ contains
     integer(i_def), intent(in) :: panel_id
     real(r_def), intent(out) :: long, lat
 
-    long = 0.0_r_def
-    lat = 0.0_r_def
-    call no_body('alphabetar2llr')
+    real(r_def) :: xyz(3)
+
+    call alphabetar2xyz(alpha, beta, radius, panel_id, xyz(1), xyz(2), xyz(3))
+    call xyz2llr(xyz(1), xyz(2), xyz(3), long, lat, radius)
   end subroutine alphabetar2llr
 
   !> Set the place on a panel of a point given in Cartesian coordinates.
@@ -131,11 +147,26 @@ contains
     integer(i_def), intent(in) :: panel_id
     real(r_def), intent(out) :: alpha, beta, radius
 
-    alpha = 0.0_r_def
-    beta = 0.0_r_def
-    radius = 0.0_r_def
-    call no_body('xyz2alphabetar')
+    real(r_def) :: on_panel(3)
+
+    on_panel = matmul([global_x, global_y, global_z], PANEL_ROT_MATRIX(:, :, panel_id))
+    alpha = atan2(on_panel(2), on_panel(1))
+    beta = atan2(on_panel(3), on_panel(1))
+    radius = norm2(on_panel)
   end subroutine xyz2alphabetar
+
+  !> Return the panel that a point lies on, the first one where several meet.
+  function identify_panel(x, y, z) result(panel_id)
+    real(r_def), intent(in) :: x, y, z
+    integer(i_def) :: panel_id
+
+    integer(i_def) :: panel
+    real(r_def) :: outward(size(PANEL_ROT_MATRIX, 3))
+
+    outward = [(dot_product(PANEL_ROT_MATRIX(:, 1, panel), [x, y, z]), &
+                panel=1, size(outward, kind=i_def))]
+    panel_id = maxloc(outward, dim=1, kind=i_def)
+  end function identify_panel
 
   !> Return the distance of two points in a straight line.
   pure function cartesian_distance(x, y) result(s)

@@ -18,7 +18,7 @@ module checks_mod
   private
 
   public :: start_checks, finish_checks
-  public :: new_mesh, space
+  public :: new_mesh, new_sphere, space
   public :: check, answer
 
   integer(i_def), parameter, public :: layers = 3
@@ -59,6 +59,23 @@ contains
       mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, layers, PRIME_EXTRUSION), &
                 tile_size=tile_size, inner_halo_tiles=inner_halo_tiles)))
   end function new_mesh
+
+  !> Return a mesh of a sphere of a radius of 1.
+  function new_sphere(name, edge_cells, tile_size, cells_together) result(mesh)
+    character(*), intent(in) :: name
+    integer(i_def), intent(in) :: edge_cells
+    integer(i_def), optional, intent(in) :: tile_size(2)
+    integer(i_def), optional, intent(in) :: cells_together
+    type(mesh_type), pointer :: mesh
+
+    type(local_mesh_type), pointer :: globe
+
+    allocate (globe)
+    globe = local_mesh_type(name, edge_cells, deepest, cells_together)
+    mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
+      mesh_type(globe, uniform_extrusion_type(1.0_r_def, 4.0_r_def, layers, PRIME_EXTRUSION), &
+                tile_size=tile_size)))
+  end function new_sphere
 
   !> Return a space of an order in the horizontal and in the vertical, the lowest unless given.
   function space(mesh, fs, orders)

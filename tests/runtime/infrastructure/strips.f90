@@ -1,7 +1,7 @@
-!> Planes that are narrow, small or odd: cells, colours, dofs and exchanges on them.
+!> Planes that are narrow, small or odd, and spheres: cells, colours, dofs and exchanges on them.
 program strips
 
-  use checks_mod, only: check, deepest, finish_checks, new_mesh, space, start_checks
+  use checks_mod, only: check, deepest, finish_checks, new_mesh, new_sphere, space, start_checks
   use constants_mod, only: default_halo_depth, i_def, i_halo_index, r_def
   use field_mod, only: field_proxy_type, field_type
   use fs_continuity_mod, only: W0, W1, W2, W3
@@ -20,40 +20,45 @@ program strips
   call start_checks()
   do n = 1, size(sizes, 2)
     write (name, '(i0, a, i0)') sizes(1, n), ' x ', sizes(2, n)
-    call check_plane('periodic ' // trim(name), .true., sizes(:, n))
-    call check_plane('bounded ' // trim(name), .false., sizes(:, n))
+    call check_mesh(new_mesh('periodic ' // trim(name), .true., sizes(1, n), sizes(2, n)), &
+                    product(sizes(:, n)))
+    call check_mesh(new_mesh('bounded ' // trim(name), .false., sizes(1, n), sizes(2, n)), &
+                    product(sizes(:, n)))
+  end do
+  do n = 2, 5
+    write (name, '(a, i0)') 'sphere C', n
+    call check_mesh(new_sphere(trim(name), int(n, i_def)), 6 * int(n, i_def)**2)
   end do
   call finish_checks()
 
 contains
 
-  !> Check a plane of a size.
-  subroutine check_plane(plane_name, periodic, cells)
-    character(*), intent(in) :: plane_name
-    logical, intent(in) :: periodic
-    integer(i_def), intent(in) :: cells(2)
+  !> Check a mesh of so many cells.
+  subroutine check_mesh(mesh, cells)
+    type(mesh_type), pointer, intent(in) :: mesh
+    integer(i_def), intent(in) :: cells
 
     integer(i_def), parameter :: spaces(4) = [W0, W1, W2, W3]
-    type(mesh_type), pointer :: mesh
+    character(:), allocatable :: mesh_name
     integer(i_def) :: number
     integer :: i
 
-    mesh => new_mesh(plane_name, periodic, cells(1), cells(2))
+    mesh_name = trim(mesh%get_mesh_name())
     call global_mpi%global_sum(mesh%get_last_edge_cell(), number)
-    call check(number == product(cells), 'each cell has an owner on ' // plane_name)
-    call check(mesh%get_last_edge_cell() > 0, 'no rank is without a cell on ' // plane_name)
-    call check_colours(mesh, plane_name)
-    call check_inner_cells(mesh, plane_name)
+    call check(number == cells, 'each cell has an owner on ' // mesh_name)
+    call check(mesh%get_last_edge_cell() > 0, 'no rank is without a cell on ' // mesh_name)
+    call check_colours(mesh, mesh_name)
+    call check_inner_cells(mesh, mesh_name)
     do i = 1, size(spaces)
-      call check_space(space(mesh, spaces(i)), plane_name)
+      call check_space(space(mesh, spaces(i)), mesh_name)
     end do
-  end subroutine check_plane
+  end subroutine check_mesh
 
   !> Check that inner cells have no vertex on a cell of another rank, so that they can be computed
   !> during an exchange, and that all other owned cells have one.
-  subroutine check_inner_cells(mesh, plane_name)
+  subroutine check_inner_cells(mesh, mesh_name)
     type(mesh_type), pointer, intent(in) :: mesh
-    character(*), intent(in) :: plane_name
+    character(*), intent(in) :: mesh_name
 
     logical, allocatable :: of_others(:)
     logical :: touches
@@ -69,14 +74,14 @@ contains
     do cell = 1, mesh%get_last_edge_cell()
       touches = any([(of_others(mesh%get_vert_on_cell(corner, cell)), corner=1, 4)])
       call check(touches .eqv. cell > mesh%get_last_inner_cell(1), &
-                 'inner cells touch no other rank, edge cells do on ' // plane_name)
+                 'inner cells touch no other rank, edge cells do on ' // mesh_name)
     end do
   end subroutine check_inner_cells
 
   !> Check that cells of a colour share no vertex, with whatever number of colours that takes.
-  subroutine check_colours(mesh, plane_name)
+  subroutine check_colours(mesh, mesh_name)
     type(mesh_type), pointer, intent(in) :: mesh
-    character(*), intent(in) :: plane_name
+    character(*), intent(in) :: mesh_name
 
     integer(i_def), pointer :: colour_map(:, :)
     integer(i_def), allocatable :: last(:, :), cell_at(:)
@@ -94,7 +99,7 @@ contains
         do corner = 1, 4
           vertex = mesh%get_vert_on_cell(corner, cell)
           ! A cell of a narrow plane may have one vertex at two corners.
-          call check(any(cell_at(vertex) == [0, cell]), 'colours are apart on ' // plane_name)
+          call check(any(cell_at(vertex) == [0, cell]), 'colours are apart on ' // mesh_name)
           cell_at(vertex) = cell
         end do
       end do
@@ -104,9 +109,9 @@ contains
 
   !> Check that each dof has an owner, and that exchanges of each depth fill what they should; a
   !> field that is not asked for a depth has the default one.
-  subroutine check_space(fs, plane_name)
+  subroutine check_space(fs, mesh_name)
     type(function_space_type), pointer, intent(in) :: fs
-    character(*), intent(in) :: plane_name
+    character(*), intent(in) :: mesh_name
 
     type(field_type) :: field, shallow
     type(field_proxy_type) :: proxy
@@ -114,7 +119,7 @@ contains
     integer(i_def) :: depth, last, number
 
     call global_mpi%global_sum(fs%get_last_dof_owned(), number)
-    call check(number == fs%get_ndof_glob(), 'each dof has an owner on ' // plane_name)
+    call check(number == fs%get_ndof_glob(), 'each dof has an owner on ' // mesh_name)
     call fs%get_global_dof_id(ids)
     call field%initialise(fs, halo_depth=deepest)
     proxy = field%get_proxy()
@@ -125,8 +130,8 @@ contains
       call proxy%halo_exchange(depth)
       last = fs%get_last_dof_halo(depth)
       call check(all(abs(proxy%data(:last) - real(ids(:last), r_def)) <= 0.0_r_def), &
-                 'an exchange fills what it should on ' // plane_name)
-      call check(all(proxy%data(last + 1:) < 0.0_r_def), 'and no more on ' // plane_name)
+                 'an exchange fills what it should on ' // mesh_name)
+      call check(all(proxy%data(last + 1:) < 0.0_r_def), 'and no more on ' // mesh_name)
     end do
     call shallow%initialise(fs)
     call check(shallow%get_field_halo_depth() == default_halo_depth, 'the default halo depth')

@@ -1,7 +1,8 @@
 !> Tiles: every cell is in one, tiles of a colour share no vertex, loops visit what they should.
 program tiles
 
-  use checks_mod, only: check, deepest, finish_checks, new_mesh, start_checks
+  use checks_mod, only: check, deepest, finish_checks, new_mesh, new_sphere, &
+                        start_checks
   use constants_mod, only: i_def
   use lfric_mpi_mod, only: global_mpi
   use mesh_mod, only: mesh_type
@@ -21,6 +22,8 @@ program tiles
   call check_tiles(mesh, most_cells=3)
   mesh => new_mesh('wide', .false., 10, 7, tile_size=[100, 1])
   call check_tiles(mesh, most_cells=10)
+  mesh => new_sphere('sphere', 6, tile_size=[4, 3])
+  call check_tiles(mesh, most_cells=12)
   mesh => new_mesh('single', .true., 9, 7)
   call check_tiles(mesh, most_cells=1)
   call check(mesh%get_ntilecolours() == mesh%get_ncolours(), 'single cells are coloured as cells')
