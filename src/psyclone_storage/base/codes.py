@@ -118,6 +118,7 @@ CODES: dict[str, str] = {
     "S011": "A loop that is to run in parallel has nothing that could.",
     "S012": "A scalar is used in the parallel region that reduces it.",
     "S014": "The points of a grid must be computed in the order in which they are.",
+    "S015": "Threads race for what a kernel changes and keeps from call to call.",
     "S009": "Two calls in one iteration would see each other's work too early or too late.",
     "V001": "Two statements of a schedule have the same name.",
     "V002": "Two data of a schedule have the same name.",

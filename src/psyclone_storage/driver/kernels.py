@@ -19,6 +19,7 @@ from psyclone_storage.driver.imported import Modules, imports_known
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.state import may_keep_state
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
@@ -69,6 +70,21 @@ class Kernels:
         names = kernel.implementations or (kernel.procedure,)
         source = kernel.span.source
         return tuple(self._code(source, name.lower()) for name in names)
+
+    def keepers_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+        """Return those of the subroutines that may change what outlives their calls.
+
+        What cannot be read is none of them. The text is asked first, as reading it costs more.
+        """
+        if kernel.span is None:
+            return ()
+        names = kernel.implementations or (kernel.procedure,)
+        if not any(may_keep_state(kernel.span.source, name) for name in names):
+            return ()
+        try:
+            return self.codes_of(kernel)
+        except CompileError:
+            return ()
 
     def _code(self, source: SourceText, name: str) -> KernelCode:
         if (source, name) not in self._codes:

@@ -108,3 +108,9 @@ class KernelSource(Protocol):
         Raises:
             CompileError: it cannot be read.
         """
+
+    def keepers_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+        """Return those of the subroutines that may change what outlives their calls.
+
+        What cannot be read is none of them.
+        """

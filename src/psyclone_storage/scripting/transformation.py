@@ -34,7 +34,8 @@ UNNEEDED = frozenset(
 """Options that tell PSyclone what to print, which checks to leave out, or what it cannot see.
 
 Any transformation takes them, and nothing depends on them. A step refuses what would be wrong,
-which no option makes right; it finds reductions and private data itself.
+which no option makes right; it finds reductions and private data itself. What metadata do not show
+is another matter: transformations for threads have an option `force` of their own for it.
 """
 
 FIXED: Mapping[str, tuple[object, ...]] = {

@@ -29,19 +29,21 @@ _DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "lo
 class ParallelLoop(Transformation):
     """Run a loop under `omp parallel do`; `omp_directive` makes no difference to PSyclone."""
 
+    options: Mapping[str, object] = {"force": False}
+
     def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
         # In 2019 the schedule came first.
         is_directive = omp_directive in _DIRECTIVES
         self.omp_schedule = omp_schedule if is_directive else omp_directive
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return ParallelDo(nodes[0].uid, self.omp_schedule)
+        return ParallelDo(nodes[0].uid, self.omp_schedule, bool(options["force"]))
 
 
 class WorkshareLoop(Transformation):
     """Run a loop under `omp do`, or `omp_directive`; `reprod` asks for reproducible sums."""
 
-    options: Mapping[str, object] = {"reprod": False}
+    options: Mapping[str, object] = {"reprod": False, "force": False}
 
     def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
         # In 2019 the schedule came first.
@@ -52,14 +54,15 @@ class WorkshareLoop(Transformation):
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         match self.omp_directive:
             case "paralleldo":
-                return ParallelDo(nodes[0].uid, self.omp_schedule)
+                return ParallelDo(nodes[0].uid, self.omp_schedule, bool(options["force"]))
             case "teamsdistributeparalleldo":
                 return TeamsDo(nodes[0].uid)
             case "teamsloop" | "loop":
                 message = f"'{self.name}' does not write 'omp {self.omp_directive}'."
                 hint = "Use 'do', 'paralleldo' or 'teamsdistributeparalleldo'."
                 raise TransformationError(Diagnostic("T015", message, hint=hint))
-        return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible=bool(options["reprod"]))
+        reproducible, force = bool(options["reprod"]), bool(options["force"])
+        return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible, force)
 
 
 class ParallelRegion(Transformation):
@@ -92,7 +95,7 @@ class MasterRegion(Transformation):
 class TaskLoops(Transformation):
     """Make tasks of the iterations of a loop."""
 
-    options: Mapping[str, object] = {"nogroup": None}
+    options: Mapping[str, object] = {"nogroup": None, "force": False}
 
     def __init__(
         self, grainsize: int | None = None, num_tasks: int | None = None, nogroup: bool = False
@@ -101,14 +104,17 @@ class TaskLoops(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         nogroup = self.nogroup if options["nogroup"] is None else bool(options["nogroup"])
-        return TaskLoop(nodes[0].uid, self.grainsize, self.num_tasks, nogroup)
+        force = bool(options["force"])
+        return TaskLoop(nodes[0].uid, self.grainsize, self.num_tasks, nogroup, force)
 
 
 class Task(Transformation):
     """Make one task of a loop."""
 
+    options: Mapping[str, object] = {"force": False}
+
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return MakeTask(nodes[0].uid)
+        return MakeTask(nodes[0].uid, bool(options["force"]))
 
 
 class TaskWaits(Transformation):

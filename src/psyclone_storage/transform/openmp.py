@@ -23,6 +23,7 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
+    calls_inside,
     loop_named,
     not_a_loop,
     under_directive,
@@ -47,7 +48,9 @@ class ParallelDo:
     loop reduces to is combined at its end.
 
     Refused under another directive, for a loop over colours, and where iterations race: cells
-    that add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7).
+    that add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7). A
+    kernel must not change what it keeps from call to call, such as a variable of its module, unless
+    `force` says that this is harmless.
 
     before: loop1 over colours { cells(loop1) over cells of a colour { k } }
     after:  loop1 over colours { omp-parallel-do(cells(loop1)) { cells(loop1) ... { k } } }
@@ -57,11 +60,16 @@ class ParallelDo:
 
     loop: str
     schedule: str = "static"
+    force: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every loop but those over colours."""
         yield from _loops(schedule)
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop."""
+        return calls_inside(schedule, self.loop)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against threads."""
@@ -97,11 +105,16 @@ class ShareLoop:
     loop: str
     schedule: str = "static"
     reproducible: bool = False
+    force: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every loop but those over colours."""
         yield from _loops(schedule)
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop."""
+        return calls_inside(schedule, self.loop)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against threads."""

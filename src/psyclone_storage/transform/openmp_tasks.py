@@ -21,6 +21,7 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
+    calls_inside,
     loop_named,
     missing,
     not_a_loop,
@@ -122,6 +123,7 @@ class TaskLoop:
     grainsize: int = 0
     num_tasks: int = 0
     nogroup: bool = False
+    force: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -129,6 +131,10 @@ class TaskLoop:
         for item in statements(schedule):
             if isinstance(item, Loop) and not (item.over.in_sequence or item.over is Over.DOMAIN):
                 yield {"loop": item.uid}
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop."""
+        return calls_inside(schedule, self.loop)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against tasks."""
@@ -172,6 +178,7 @@ class MakeTask:
     name: ClassVar[str] = "openmp-task"
 
     loop: str
+    force: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -179,6 +186,10 @@ class MakeTask:
         for item in without_halos(schedule).body:
             if isinstance(item, Loop):
                 yield {"loop": item.uid}
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the calls in the loop."""
+        return calls_inside(schedule, self.loop)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against a task."""

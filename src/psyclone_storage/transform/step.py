@@ -60,6 +60,25 @@ class NeedsCode(Protocol):
         """Return the uids of the calls whose code the step needs, those that are there."""
 
 
+@runtime_checkable
+class SharesCalls(Protocol):
+    """A step after which several threads may be in the same kernel at once."""
+
+    @property
+    def force(self) -> bool:
+        """Whether what kernels keep from call to call is the user's business."""
+
+    def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the uids of the calls that threads come to share, those that are there."""
+
+
+def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:
+    """Return the uids of the calls inside the statement `uid`, if that is there."""
+    found = find(schedule, uid)
+    calls = kernel_calls(found) if isinstance(found, Compound) else ()
+    return tuple(call.uid for call in calls)
+
+
 def missing(schedule: Schedule, *uids: str) -> Reasons:
     """Return that statements are not there (T003), with the nearest name that is."""
     known = [item.uid for item in statements(schedule)]

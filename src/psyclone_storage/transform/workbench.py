@@ -2,8 +2,8 @@
 
 Owns what happens around a step: check it, apply it, derive exchanges and transfers anew, look
 whether the outcome is legal and in one piece, remember it. A step that looks at the code of
-kernels finds it at their calls; it stays there only where the step has changed it. Knows no step
-by name.
+kernels finds it at their calls; it stays there only where the step has changed it. Where threads
+come to share kernels, it looks what these keep from call to call. Knows no step by name.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
+from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
-from psyclone_storage.transform.step import NeedsCode, Reasons, Step, missing
+from psyclone_storage.transform.step import NeedsCode, Reasons, SharesCalls, Step, missing
 from psyclone_storage.transform.transfers import with_derived
 
 _Codes = Mapping[str, tuple[KernelCode, ...]]
@@ -131,13 +132,28 @@ class Workbench:
         except CompileError as error:
             return self._schedule, error.problems
         given = _with_codes(self._schedule, codes)
-        if reasons := step.check(given, self._rules):
+        if reasons := (*step.check(given, self._rules), *self._races_in_kernels(step)):
             return self._schedule, reasons
         changed = _without_codes(step.apply(given, self._rules), codes)
         if reasons := check_flights(changed, self._rules):
             return self._schedule, reasons
         planned = with_derived(changed, self._rules)
         return planned, check_constructs(planned)
+
+    def _races_in_kernels(self, step: Step) -> Reasons:
+        """Return what kernels keep and change, if `step` lets threads share their calls."""
+        if not isinstance(step, SharesCalls) or step.force:
+            return ()
+        found: dict[Diagnostic, None] = {}
+        for uid in step.calls_to_share(self._schedule):
+            call = find(self._schedule, uid)
+            if not isinstance(call, KernelCall) or call.kernel.is_builtin:
+                continue
+            codes = call.codes
+            if not codes and self._source is not None:
+                codes = self._source.keepers_of(call.kernel)
+            found.update(dict.fromkeys(reason for code in codes for reason in changed_state(code)))
+        return tuple(found)
 
     def _codes_for(self, step: Step) -> _Codes:
         """Return the code that `step` looks at, by call, where no step has made another.

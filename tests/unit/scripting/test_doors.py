@@ -17,7 +17,9 @@ from psyclone_storage.scripting.arguments import Argument, arguments_of
 from unit.analysis.small import RULES, cells, dofs
 from unit.scripting.test_changes import program
 
-CASES = Path(__file__).parents[2] / "cases" / "lfric"
+TESTS = Path(__file__).parents[2]
+CASE = TESTS / "cases" / "lfric" / "increment_then_stencil"
+CORPUS = TESTS / "corpus" / "lfric" / "kernels"
 Run = Callable[..., Outcome]
 
 
@@ -25,8 +27,8 @@ Run = Callable[..., Outcome]
 def project(tmp_path: Path) -> Path:
     """Return a folder with an algorithm of one invoke, `alg.x90`, and its kernels."""
     folder = tmp_path / "project"
-    case = CASES / "increment_then_stencil"
-    shutil.copytree(case, folder, ignore=shutil.ignore_patterns(*NOT_INPUT))
+    shutil.copytree(CASE, folder, ignore=shutil.ignore_patterns(*NOT_INPUT))
+    (folder / "kernels").symlink_to(CORPUS, target_is_directory=True)
     return folder
 
 

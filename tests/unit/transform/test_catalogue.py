@@ -57,7 +57,7 @@ def test_all_problems_of_a_text_are_reported() -> None:
 
 def test_a_step_is_written_as_it_is_read() -> None:
     step = ShareLoop("loop1", reproducible=True)
-    text = "openmp-do{loop=loop1 schedule=static reproducible=true}"
+    text = "openmp-do{loop=loop1 schedule=static reproducible=true force=false}"
     assert step_text(step) == text
     (wish,) = read_steps(text)
     assert wish.step(**dict(wish.values)) == step

@@ -35,6 +35,7 @@ from psyclone_storage.transform.kernel.scopes import (
     used_kinds,
     used_values,
 )
+from psyclone_storage.transform.kernel.state import changed_and_saved
 from psyclone_storage.transform.step import Place, Reasons
 
 _LEVELS = ("seq", "vector", "worker", "gang")
@@ -48,9 +49,9 @@ class MakeAccRoutine:
 
     `parallelism` is `seq`, `vector`, `worker` or `gang`: how much of the device one call may use.
     The call gets a kernel of its own, see `-okern`. Refused where the subroutine may use what is
-    not on the device: a variable of a module, another procedure, or a statement that is not
-    understood and that calls, reads or writes. `force` takes the names that are imported for
-    constants and the procedures that are called for ones on the device.
+    not on the device: a variable of a module, one that it saves, another procedure, or a statement
+    that is not understood and that calls, reads or writes. `force` takes the names that are
+    imported for constants, and what is called or saved for something on the device.
 
     before: subroutine k_code(n, a)
     after:  subroutine k_0_code(n, a) with `!$acc routine seq`
@@ -158,6 +159,9 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
     around = surroundings(code)
     for name in sorted(called | around.procedures):
         message = f"'{code.name}' calls '{name}', which may not be on the device."
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
+    for name in sorted(changed_and_saved(code)):
+        message = f"'{code.name}' saves '{name}' from call to call, which is not on the device."
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     values = used_values(code) - used_kinds(code) - PURE - called
     for use, imported in imports_of(code):

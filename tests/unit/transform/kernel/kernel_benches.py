@@ -5,6 +5,7 @@ from __future__ import annotations
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.state import may_keep_state
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import KernelCall
@@ -25,6 +26,10 @@ class OneFile:
         self.asked += 1
         names = kernel.implementations or ("work_code",)
         return tuple(read_code(self._source, name) for name in names)
+
+    def keepers_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+        may_keep = may_keep_state(self._source, "work_code")
+        return self.codes_of(kernel) if may_keep else ()
 
 
 def module(

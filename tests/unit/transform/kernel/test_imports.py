@@ -178,7 +178,8 @@ CHANGES = ("use model_mod, only: shared", "shared = shared + 1")
     ("steps", "code"),
     [
         (f"{PASS}; openmp-parallel-do{{loop=loop1}}", "S010"),
-        (f"openmp-parallel-do{{loop=loop1}}; {PASS}", "T069"),
+        (f"openmp-parallel-do{{loop=loop1}}; {PASS}", "S015"),
+        (f"openmp-parallel-do{{loop=loop1 force=true}}; {PASS}", "T069"),
         (f"{PASS}; swap-loops{{loop=loop1}}", "S014"),
         (f"{PASS}; {PASS}", "T067"),
     ],

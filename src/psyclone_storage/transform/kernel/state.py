@@ -1,0 +1,143 @@
+"""What a kernel keeps from one call to the next and changes, so that threads would race for it.
+
+Metadata describe arguments. A subroutine can also change variables that it saves, and variables of
+modules; threads that are in it at the same time share them. Counted is what an assignment, a
+loop or an allocation changes, and what a variable with the attribute `save` is passed to. What
+the procedures do that it calls is not known, and is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.unit import (
+    Allocate,
+    Assign,
+    Call,
+    Deallocate,
+    Declare,
+    Do,
+    Line,
+    Opaque,
+    PointerAssign,
+)
+from psyclone_storage.transform.kernel.code import place_of_name
+from psyclone_storage.transform.kernel.scopes import imports_of
+
+_SAVED = re.compile(r"(?:save|data)\b", re.IGNORECASE)
+_INITIAL = re.compile(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
+_ALL_SAVED = re.compile(r"save\s*$", re.IGNORECASE)
+_OF_EACH_THREAD = re.compile(
+    r"^\s*!\$omp\s+threadprivate\s*\((.*?)\)", re.IGNORECASE | re.MULTILINE
+)
+
+
+def changed_and_saved(code: KernelCode) -> frozenset[str]:
+    """Return the variables of the subroutine itself that it changes and saves."""
+    return frozenset(_saved(code)) & _changed(code)
+
+
+def changed_state(code: KernelCode) -> Iterator[Diagnostic]:
+    """Yield what `code` changes and keeps (S015), unless each thread has its own."""
+    owners = {**_of_modules(code), **_saved(code)}
+    private = _of_each_thread(code)
+    for name in sorted(_changed(code) & owners.keys() - private):
+        yield Diagnostic(
+            "S015",
+            f"Threads race in '{code.name}': it changes '{name}', {owners[name]}.",
+            place_of_name(code, name),
+            hint="Make it an argument of the kernel, or say 'force' if that is harmless.",
+        )
+
+
+def _saved(code: KernelCode) -> Mapping[str, str]:
+    """Return the local variables that keep their values."""
+    all_saved = any(_ALL_SAVED.match(item.text) for item in _opaque(code))
+    saved = {
+        name
+        for item in _opaque(code)
+        if _SAVED.match(item.text) or _INITIAL.match(item.text)
+        for name in item.names
+    }
+    for item in code.declarations:
+        if not isinstance(item, Declare) or not _is_variable(item):
+            continue
+        if all_saved or _says_save(item) or item.value is not None:
+            saved.add(item.name.lower())
+    return dict.fromkeys(saved, "which it saves")
+
+
+def _of_modules(code: KernelCode) -> Mapping[str, str]:
+    """Return the variables that may be changed from around, with where they are from."""
+    declared = {item.name.lower() for item in code.declarations if isinstance(item, Declare)}
+    own = {
+        item.name.lower(): f"a variable of its module '{code.module.name}'"
+        for item in code.module.declarations
+        if isinstance(item, Declare) and _is_variable(item)
+    }
+    known = {item.local: _imported(item.module) for item in code.module.variables}
+    imported = {name.local.lower(): _imported(use.module) for use, name in imports_of(code)}
+    hidden = declared | {dummy.lower() for dummy in code.dummies}
+    found = {**own, **known, **imported}
+    return {name: owner for name, owner in found.items() if name not in hidden}
+
+
+def _imported(module: str) -> str:
+    return f"a variable of the module '{module}'"
+
+
+def _of_each_thread(code: KernelCode) -> frozenset[str]:
+    lists = _OF_EACH_THREAD.findall(code.module.source.text)
+    return frozenset(name for text in lists for name in re.findall(r"\w+", text.lower()))
+
+
+def _is_variable(item: Declare) -> bool:
+    return not any(word.lower() == "parameter" for word in item.attributes)
+
+
+def _says_save(item: Declare) -> bool:
+    return any(word.lower() == "save" for word in item.attributes)
+
+
+def _opaque(code: KernelCode) -> Iterator[Opaque]:
+    return (item for item in code.declarations if isinstance(item, Opaque))
+
+
+# ---------------------------------------------------------------------------- changes
+
+
+def _changed(code: KernelCode) -> frozenset[str]:
+    saved = {
+        item.name.lower()
+        for item in code.declarations
+        if isinstance(item, Declare) and _says_save(item)
+    }
+    found: set[str] = set()
+    for line in walk_lines(code.body):
+        found.update(_base(target) for target in _targets(line))
+        if isinstance(line, Call):
+            found.update(saved & {_base(arg) for arg in line.args})
+    return frozenset(found)
+
+
+def _targets(line: Line) -> tuple[Expr, ...]:
+    match line:
+        case Assign(target, _) | PointerAssign(target, _):
+            return (target,)
+        case Allocate(arrays) | Deallocate(arrays):
+            return arrays
+        case Do():
+            return (Name(line.variable),)
+    return ()
+
+
+def _base(target: Expr) -> str:
+    """Return the name of the variable that `target` is or is a part of, in lower case."""
+    while isinstance(target, Index | Member | Keyword):
+        target = target.value if isinstance(target, Keyword) else target.base
+    return target.text.lower() if isinstance(target, Name) else ""

@@ -1,0 +1,99 @@
+"""Threads do not share kernels that change what they keep from call to call."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.transform.kernel.routine import MakeAccRoutine
+from psyclone_storage.transform.kernel.state import changed_state
+from psyclone_storage.transform.openmp import ParallelDo, ShareLoop
+from psyclone_storage.transform.openmp_tasks import MakeTask, TaskLoop
+from psyclone_storage.transform.step import Step
+from unit.analysis.small import cells
+from unit.transform.benches import codes, message_of, refused
+from unit.transform.kernel.kernel_benches import bench, module
+
+COUNTER = module("a(1) = calls; calls = calls + 1", above="integer :: calls = 0")
+WRITTEN = cells("u write w3")
+
+KEPT = {
+    "saved": ("integer, save :: calls", "calls = calls + 1", ""),
+    "initialised": ("integer :: calls = 0", "calls = calls + 1", ""),
+    "pointer": ("real, pointer :: calls(:) => null()", "allocate(calls(3))", ""),
+    "all saved": ("integer calls\nsave", "calls = 1", ""),
+    "saved by name": ("integer :: calls, other\nsave :: calls", "if (n > 1) calls = 1", ""),
+    "data": ("integer :: calls\ndata calls /1/", "calls = 1", ""),
+    "passed": ("real, save :: calls(3)", "call other(calls)", ""),
+    "element": ("real, save :: calls(3)", "calls(n) = 1.0", ""),
+    "counter": ("integer, save :: calls", "do calls = 1, n\na(calls) = 0.0\nend do", ""),
+    "of the module": ("", "calls = calls + 1", "integer :: calls"),
+    "of another module": ("use counters, only : calls", "calls%total = 1", ""),
+    "renamed": ("", "calls = 1", "use counters, only : calls => total"),
+    "given back": ("", "deallocate(calls)", "use counters, only : calls"),
+}
+HARMLESS = {
+    "read": ("integer :: calls = 3", "a(1) = calls", ""),
+    "read, of the module": ("", "a(calls) = 1.0", "integer :: calls"),
+    "constant": ("integer, parameter :: calls = 3", "a(calls) = 1.0", ""),
+    "local": ("integer :: calls\nreal :: b(3)", "calls = 3; b(calls) = 1.0", "integer :: calls"),
+    "local, on one line": ("integer calls, i", "if (n == 1) calls = 3; do i = 1, n; end do", ""),
+    "passed with a first value": ("integer :: calls = 3", "call other(calls)", ""),
+    "of each thread": (
+        "", "calls = calls + 1", "integer :: calls\n!$omp threadprivate(calls)",
+    ),
+    "an equal sign in text": ("character(9) :: word", "word = 'a = b'; if (n == 1) a(1) = 2", ""),
+}  # fmt: skip
+
+
+def found(specification: str, body: str, above: str) -> list[str]:
+    source = SourceText("work_mod.f90", module(body, specification, above))
+    return [reason.message for reason in changed_state(read_code(source, "work_code"))]
+
+
+@pytest.mark.parametrize("kept", KEPT.values(), ids=KEPT)
+def test_what_is_changed_and_kept(kept: tuple[str, str, str]) -> None:
+    (message,) = found(*kept)
+    assert message.startswith("Threads race in 'work_code': it changes 'calls', ")
+    specification, body, above = kept
+    text = module(body, specification, above)
+    assert may_keep_state(SourceText("work_mod.f90", text), "work_code")
+
+
+@pytest.mark.parametrize("harmless", HARMLESS.values(), ids=HARMLESS)
+def test_what_is_not_kept_or_not_changed(harmless: tuple[str, str, str]) -> None:
+    assert found(*harmless) == []
+
+
+@pytest.mark.parametrize("name", ["constant", "local, on one line", "an equal sign in text"])
+def test_plain_kernels_are_known_by_their_text(name: str) -> None:
+    specification, body, above = HARMLESS[name]
+    source = SourceText("work_mod.f90", module(body, specification, above))
+    assert not may_keep_state(source, "work_code")
+
+
+def test_plain_kernels_are_not_read() -> None:
+    work = bench(module("a(n) = 1.0"), WRITTEN)
+    work.apply(ParallelDo("loop1"))
+    assert work._source.asked == 0  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("kind", [ParallelDo, ShareLoop, TaskLoop, MakeTask])
+def test_steps_for_threads_look_into_kernels(kind: type[Step]) -> None:
+    work = bench(COUNTER, WRITTEN)
+    step = kind("loop1")  # type: ignore[call-arg]
+    assert refused(work, step) == ["S015"]
+    assert "'calls', a variable of its module 'work_mod'." in message_of(lambda: work.apply(step))
+    work.apply(kind("loop1", force=True))  # type: ignore[call-arg]
+
+
+def test_all_reasons_are_given_at_once() -> None:
+    assert refused(bench(COUNTER, cells("u inc w0")), ParallelDo("loop1")) == ["S010", "S015"]
+
+
+def test_a_device_has_nothing_that_is_saved() -> None:
+    work = bench(module("calls = calls + 1", "integer, save :: calls"), WRITTEN)
+    assert codes(work.check(MakeAccRoutine("call1"))) == ["T055"]
+    work.apply(MakeAccRoutine("call1", force=True))
