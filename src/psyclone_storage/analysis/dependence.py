@@ -4,7 +4,8 @@ Statements that stand side by side are compared by the data they use; whatever i
 counts for the loop. A halo exchange reads and writes its component, as the seed has it, and so
 does the finish of a split one; its start only reads. A mark reads: it must come after the write
 that it tells of and before whatever changes the halo again. A global reduction reads and writes
-its scalar. A transfer between host and device reads and writes what it moves.
+its scalar. A transfer between host and device reads and writes what it moves. Random numbers come
+one after another, so that calls that take some stay in order.
 """
 
 from __future__ import annotations
@@ -57,6 +58,10 @@ class Dependence:
     components: frozenset[int]
 
 
+RANDOM_NUMBERS = "random numbers"
+"""What stands for the datum of a dependence that is for the sake of a sequence of numbers."""
+
+
 def uses_of(schedule: Schedule, statement: Statement) -> tuple[DataUse, ...]:
     """Return what `statement` does to which data, whatever is inside it included."""
     return tuple(_uses(statement, data_by_name(schedule)))
@@ -73,6 +78,7 @@ def edges(schedule: Schedule) -> tuple[Dependence, ...]:
     for item in schedule.body:
         for use in _uses(item, data):
             uses[use.datum].append(use)
+        uses[RANDOM_NUMBERS] += _random_uses(item)
     order = {item.uid: place for place, item in enumerate(schedule.body)}
     found: dict[Dependence, None] = {}
     for of_datum in uses.values():
@@ -94,9 +100,9 @@ def backward(schedule: Schedule, uid: str) -> tuple[Dependence, ...]:
 def dependences(schedule: Schedule, first: Statement, second: Statement) -> tuple[Dependence, ...]:
     """Return why `second`, which comes after `first`, must stay there; nothing if it need not."""
     data = data_by_name(schedule)
-    later = tuple(_uses(second, data))
+    later = (*_uses(second, data), *_random_uses(second))
     found: dict[Dependence, None] = {}
-    for use in _uses(first, data):
+    for use in (*_uses(first, data), *_random_uses(first)):
         access = DataAccess(use)
         for other in later:
             if access.overlaps(other) and not (use.maybe and other.maybe):
@@ -178,6 +184,16 @@ def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> Iterator[D
         if actual.datum is not None:
             parts = parts_of(actual.component, data[actual.datum].vector)
             yield DataUse(uid, actual.datum, parts, described.access)
+
+
+def _random_uses(item: Statement) -> Iterator[DataUse]:
+    if isinstance(item, Compound) and any(map(takes_random_numbers, kernel_calls(item))):
+        yield DataUse(item.uid, RANDOM_NUMBERS, parts_of(None, 1), Access.READWRITE)
+
+
+def takes_random_numbers(call: KernelCall) -> bool:
+    """Return whether `call` takes the next numbers of a sequence that is common to all calls."""
+    return call.kernel.formula is not None and call.kernel.formula.is_random
 
 
 # ---------------------------------------------------------------------------- the graph

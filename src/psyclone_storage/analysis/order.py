@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from psyclone_storage.analysis.access import parts_of
-from psyclone_storage.analysis.dependence import Dependence, dependences
+from psyclone_storage.analysis.dependence import Dependence, dependences, takes_random_numbers
 from psyclone_storage.analysis.grid import may_fuse_points
 from psyclone_storage.analysis.spaces import groups_by_space
 from psyclone_storage.analysis.touch import data_by_name
@@ -209,7 +209,7 @@ def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iter
     dofs = one.over is Over.DOFS
     for before in kernel_calls(one):
         for after in kernel_calls(two):
-            if _is_random(before) and _is_random(after):
+            if takes_random_numbers(before) and takes_random_numbers(after):
                 yield Diagnostic(
                     "S009",
                     f"'{before.kernel.name}' and '{after.kernel.name}' cannot share a loop: the"
@@ -230,10 +230,6 @@ def _interfering(schedule: Schedule, rules: Rules, one: Loop, two: Loop) -> Iter
                         f" for '{name}', {why}.",
                         after.span,
                     )
-
-
-def _is_random(call: KernelCall) -> bool:
-    return call.kernel.formula is not None and call.kernel.formula.is_random
 
 
 def _common(

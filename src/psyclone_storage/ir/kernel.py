@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Expr, Index, Name
+from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -257,17 +257,14 @@ class Formula:
 
     `value` names the built-in's arguments by their letters, which `letters` lists in the order of
     the arguments. Without a `reduction` the value is assigned to the written argument; with one
-    it is combined into it.
+    it is combined into it. One that `is_random` is the next pseudo-random number, so that the
+    order of dofs matters, and that of calls.
     """
 
     letters: tuple[str, ...]
     value: Expr
     reduction: ReductionOp | None = None
-
-    @property
-    def is_random(self) -> bool:
-        """Whether the value is the next pseudo-random number, so that the order of dofs matters."""
-        return self.value == Index(Name("random_number"), ())
+    is_random: bool = False
 
 
 @dataclass(frozen=True, slots=True)

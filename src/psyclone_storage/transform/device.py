@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from psyclone_storage.analysis.dependence import dependences
+from psyclone_storage.analysis.dependence import dependences, takes_random_numbers
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.directive import Directive
@@ -59,6 +59,12 @@ def _on_the_host(call: KernelCall) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "T087",
             f"'{kernel.name}' asks for the orientation of a cell, which only the host can look up.",
+            call.span,
+        )
+    if takes_random_numbers(call):
+        yield Diagnostic(
+            "T087",
+            f"'{kernel.name}' takes random numbers, which come from the host.",
             call.span,
         )
     for dummy in call.dummies:

@@ -101,6 +101,13 @@ def built_in(*passed: Passed | str, owned: bool = False) -> KernelCall:
     return replace(made, kernel=replace(made.kernel, formula=formula))
 
 
+def draw(name: str) -> KernelCall:
+    """Return a call that sets a field to random numbers."""
+    made = dofs(f"{name} write w3", owned=True)
+    formula = Formula(("X",), Name("next"), is_random=True)
+    return replace(made, kernel=replace(made.kernel, formula=formula))
+
+
 def halo(depth: int | str) -> Extent:
     known = Depth.of(depth) if isinstance(depth, int) else Depth.named(depth)
     return Extent(Reach.HALO, known)

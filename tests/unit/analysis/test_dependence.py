@@ -11,9 +11,10 @@ from psyclone_storage.analysis.dependence import (
     forward,
     uses_of,
 )
+from psyclone_storage.analysis.order import may_move
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.transform.halos import with_halos
-from unit.analysis.small import RULES, cells, dofs, field, scalar, schedule
+from unit.analysis.small import RULES, cells, dofs, draw, field, scalar, schedule
 
 
 def pairs(found: object) -> set[tuple[str, str, Kind]]:
@@ -76,6 +77,17 @@ def test_a_reduction_orders_its_loop_its_sum_and_its_readers() -> None:
     assert {("loop1", "reduce(s)@loop1", Kind.OUTPUT), ("reduce(s)@loop1", "loop2", Kind.FLOW)} <= (
         pairs(edges(planned))
     )
+
+
+def test_random_numbers_are_taken_in_order() -> None:
+    made = schedule(draw("u"), cells("v write w3"), draw("w"), draw("x"))
+    found = {(edge.earlier, edge.later) for edge in edges(made)}
+    assert found == {("loop1", "loop3"), ("loop3", "loop4")}
+    (edge, *_) = dependences(made, made.body[0], made.body[2])
+    assert edge.datum == "random numbers"
+    assert not dependences(made, made.body[0], made.body[1])
+    assert [reason.code for reason in may_move(made, "loop3", "loop1")] == ["S004"] * 3
+    assert not may_move(made, "loop2", "loop4", after=True)
 
 
 def test_an_exchange_reads_and_writes_its_component() -> None:

@@ -22,7 +22,7 @@ from psyclone_storage.transform.openmp_tasks import (
 )
 from psyclone_storage.transform.profile import ProfileRegion
 from psyclone_storage.transform.workbench import Workbench
-from unit.analysis.small import cells, dofs, scalar
+from unit.analysis.small import cells, dofs, draw, scalar
 from unit.transform.benches import bench, codes, refused
 from unit.transform.kernel.kernel_benches import bench as kernel_bench
 from unit.transform.kernel.kernel_benches import module
@@ -187,6 +187,21 @@ def test_a_copy_that_is_asked_for_stays() -> None:
 @pytest.mark.parametrize("step", [TaskLoop("loop1"), MakeTask("loop1")])
 def test_tasks_do_not_sum(step: TaskLoop | MakeTask) -> None:
     assert refused(bench(dofs(scalar("s"), "u read w3")), step) == ["T087"]
+
+
+def test_random_numbers_come_from_the_host() -> None:
+    assert refused(bench(draw("u")), AccKernels("loop1", "loop1")) == ["T087"]
+
+
+def test_a_task_of_random_numbers_waits_for_another() -> None:
+    work = bench(draw("u"), draw("v"))
+    work.apply(MakeTask("loop1"))
+    work.apply(MakeTask("loop2"))
+    work.apply(OpenSingle("omp-task(loop1)", "omp-task(loop2)"))
+    work.apply(OpenParallelRegion("omp-single(omp-task(loop1))", "omp-single(omp-task(loop1))"))
+    assert codes(check_finished(work.schedule)) == ["T080"]
+    work.apply(AwaitTasks("omp-single(omp-task(loop1))"))
+    assert not check_finished(work.schedule)
 
 
 def test_tasks_are_awaited_where_something_depends_on_them() -> None:

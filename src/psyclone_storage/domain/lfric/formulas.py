@@ -40,6 +40,7 @@ _REDUCTIONS = {
     "maxval": ReductionOp.MAX,
 }
 _SPACE = "any_space_1"
+_RANDOM = Index(Name("random_number"), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ def read_definition(line: str, intrinsic: Intrinsic) -> Definition:
         _argument(letter, kind, access if letter == match["written"] else Access.READ)
         for letter, kind in letters
     )
-    formula = Formula(tuple(letter for letter, _ in letters), value, reduction)
+    names = tuple(letter for letter, _ in letters)
+    formula = Formula(names, value, reduction, is_random=value == _RANDOM)
     return Definition(match["name"], args, formula)
 
 

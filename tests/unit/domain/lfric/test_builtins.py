@@ -116,6 +116,11 @@ def test_only_conversions_mix_the_types_of_fields() -> None:
     assert mixed == {"real_to_int_X", "int_to_real_X"}
 
 
+def test_one_built_in_takes_random_numbers() -> None:
+    formulas = {name: builtin(name).formula for name in builtin_names()}  # type: ignore[union-attr]
+    assert [name for name, item in formulas.items() if item and item.is_random] == ["setval_random"]
+
+
 def test_a_random_number_is_drawn_for_owned_dofs_only() -> None:
     owned = {name for name in BUILTIN_NAMES if found(name).iteration is Iteration.OWNED_DOF}
     assert owned == {"setval_random"}
