@@ -58,6 +58,37 @@ TWINS = (
             "  use, intrinsic :: iso_fortran_env, only: real64\n": "",
         },
     ),
+    (
+        "scalar/scalar_real64_mod.f90",
+        "scalar/integer_scalar_mod.f90",
+        {
+            "scalar_real64_": "integer_scalar_",
+            "real(real64)": "integer(i_def)",
+            "64-bit reals": "integers",
+            "  use, intrinsic :: iso_fortran_env, only: real64\n": (
+                "  use constants_mod, only: i_def\n"
+            ),
+        },
+    ),
+    (
+        "field/field_vector_mod.f90",
+        "field/r_solver_field_vector_mod.f90",
+        {
+            "kind r_def.": "kind r_solver.",
+            "field_vector_": "r_solver_field_vector_",
+            "type(field_": "type(r_solver_field_",
+            "i_def, r_def\n  use field_mod, only: field_proxy_type, field_type\n": (
+                "i_def, r_def, r_solver\n"
+            ),
+            "  use vector_mod": (
+                "  use r_solver_field_mod, only: r_solver_field_proxy_type, r_solver_field_type\n"
+                "  use vector_mod"
+            ),
+            "real(p, r_def)": "real(p, r_solver)",
+            "real(q, r_def)": "real(q, r_solver)",
+            "real(scalar, r_def)": "real(scalar, r_solver)",
+        },
+    ),
 )
 
 

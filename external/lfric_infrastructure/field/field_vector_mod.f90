@@ -79,26 +79,38 @@ contains
     field => self%vector(position)
   end function get_field_from_position
 
-  !> Become p times itself plus q times x, component by component.
-  subroutine combine(self, p, q, x)
-    class(field_vector_type), intent(inout) :: self
-    real(r_def), intent(in) :: p, q
-    class(abstract_vector_type), intent(in) :: x
+  !> Return a vector as one of fields, which it must be.
+  function fields_of(vector) result(fields)
+    class(abstract_vector_type), target, intent(in) :: vector
+    class(field_vector_type), pointer :: fields
 
-    type(field_proxy_type) :: mine, other
-    integer(i_def) :: n
-
-    select type (x)
+    select type (vector)
     class is (field_vector_type)
-      do n = 1, self%vector_size()
-        mine = self%vector(n)%get_proxy()
-        other = x%vector(n)%get_proxy()
-        mine%data = real(p, r_def) * mine%data + real(q, r_def) * other%data
-        call mine%set_dirty()
-      end do
+      fields => vector
     class default
       error stop 'field_vector_type: the other vector is of another type'
     end select
+  end function fields_of
+
+  !> Become p times x plus q times y, each of which may be the vector itself, by component.
+  subroutine combine(self, p, x, q, y)
+    class(field_vector_type), intent(inout) :: self
+    real(r_def), intent(in) :: p, q
+    class(abstract_vector_type), target, intent(in) :: x, y
+
+    class(field_vector_type), pointer :: fields_x, fields_y
+    type(field_proxy_type) :: mine, of_x, of_y
+    integer(i_def) :: n
+
+    fields_x => fields_of(x)
+    fields_y => fields_of(y)
+    do n = 1, self%vector_size()
+      mine = self%vector(n)%get_proxy()
+      of_x = fields_x%vector(n)%get_proxy()
+      of_y = fields_y%vector(n)%get_proxy()
+      mine%data = real(p, r_def) * of_x%data + real(q, r_def) * of_y%data
+      call mine%set_dirty()
+    end do
   end subroutine combine
 
   !> Set every value to a scalar.
@@ -122,7 +134,7 @@ contains
     real(r_def), intent(in) :: alpha
     class(abstract_vector_type), intent(inout) :: x
 
-    call combine(self, 1.0_r_def, alpha, x)
+    call combine(self, alpha, x, 1.0_r_def, self)
   end subroutine axpy
 
   !> Multiply by alpha and add x.
@@ -131,7 +143,7 @@ contains
     real(r_def), intent(in) :: alpha
     class(abstract_vector_type), intent(inout) :: x
 
-    call combine(self, alpha, 1.0_r_def, x)
+    call combine(self, 1.0_r_def, x, alpha, self)
   end subroutine aypx
 
   !> Become a times x plus b times y.
@@ -140,8 +152,7 @@ contains
     real(r_def), intent(in) :: a, b
     class(abstract_vector_type), intent(in) :: x, y
 
-    call combine(self, 0.0_r_def, a, x)
-    call combine(self, 1.0_r_def, b, y)
+    call combine(self, a, x, b, y)
   end subroutine axpby
 
   !> Multiply by a scalar.

@@ -90,9 +90,14 @@ contains
     class(operator_real32_type), intent(inout) :: dest
     class(operator_real32_type), intent(in) :: source
 
+    type(function_space_type), pointer :: fs_from, fs_to
+
     call dest%operator_final()
     if (.not. source%is_initialised()) return
-    call dest%initialise(source%get_fs_to(), source%get_fs_from())
+    ! As arguments, what the functions return would be copies, for gfortran, that do not last.
+    fs_from => source%get_fs_from()
+    fs_to => source%get_fs_to()
+    call dest%initialise(fs_to, fs_from)
     dest%local_stencil = source%local_stencil
   end subroutine assign_operator
 
