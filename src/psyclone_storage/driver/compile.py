@@ -127,7 +127,7 @@ class Compiler:
             program = self.recipe.run(program, domain.rules, self.kernels, self.context)
         program, refused = apply_steps(program, self.steps, domain.rules, self.kernels)
         program = with_profiles(program, self.profile, domain.rules)
-        raise_if_any(unfinished(program))
+        raise_if_any(unfinished(program, refused))
         if self.settings.lfric.fuse_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
         if self.settings.joint_exchanges:

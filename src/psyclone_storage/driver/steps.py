@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.names import listed
 from psyclone_storage.ir.rules import KernelSource, Rules
-from psyclone_storage.ir.schedule import Invoke, Program
+from psyclone_storage.ir.schedule import Invoke, Program, Schedule
+from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.catalogue import Refusal, Wish, grant, lacking
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.profile import Grain, regions_for
+from psyclone_storage.transform.step import place_of
 from psyclone_storage.transform.workbench import Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
@@ -63,8 +66,35 @@ def _profiled(invoke: Invoke, grain: Grain, rules: Rules) -> Invoke:
     return replace(invoke, schedule=bench.schedule)
 
 
-def unfinished(program: Program) -> tuple[Diagnostic, ...]:
-    """Return what a recipe or the command line has begun and not finished."""
-    return tuple(
-        problem for invoke in program.invokes for problem in check_finished(invoke.schedule)
-    )
+def unfinished(program: Program, refused: Refused = ()) -> tuple[Diagnostic, ...]:
+    """Return what a recipe or the command line has begun and not finished.
+
+    Where a step would have finished it and was `refused` there, the reasons come first.
+    """
+    refusals = dict(refused)
+    found: dict[Diagnostic, None] = {}
+    problems: list[Diagnostic] = []
+    for invoke in program.invokes:
+        for problem in check_finished(invoke.schedule):
+            tried = [
+                refusal
+                for refusal in refusals.get(invoke.name, ())
+                if _would_help(refusal, problem, invoke.schedule)
+            ]
+            found |= dict.fromkeys(reason for refusal in tried for reason in refusal.reasons)
+            problems.append(_after_refusals(problem, tried))
+    return (*found, *problems)
+
+
+def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bool:
+    """Return whether `problem` asks for the step of `refusal`, at the place of it."""
+    place = find(schedule, refusal.uid)
+    is_there = place is not None and place_of(place) == problem.span
+    return is_there and f"'{refusal.step.name}'" in problem.hint
+
+
+def _after_refusals(problem: Diagnostic, tried: list[Refusal]) -> Diagnostic:
+    if not tried:
+        return problem
+    names = listed(list(dict.fromkeys(refusal.step.name for refusal in tried)), "and")
+    return replace(problem, hint=f"{names} was refused there, for the reasons above.")

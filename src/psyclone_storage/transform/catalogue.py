@@ -140,6 +140,11 @@ class Refusal:
     step: Step
     reasons: Reasons
 
+    @property
+    def uid(self) -> str:
+        """The first of the places that the step names."""
+        return str(getattr(self.step, _places(type(self.step))[0]))
+
 
 def read_steps(text: str) -> tuple[Wish, ...]:
     """Return the steps that `text` asks for.
