@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,10 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
-def fingerprint(folder: Path, pattern: str, *words: str) -> str:
-    """Return a name for what is made of files anywhere in `folder` in the way that `words` say."""
+def fingerprint(folder: Path, files: Iterable[Path], *words: str) -> str:
+    """Return a name for what is made of files in `folder` in the way that `words` say."""
     made_of = hashlib.sha256("\0".join(words).encode())
-    for path in sorted(folder.rglob(pattern)):
+    for path in sorted(files):
         made_of.update(str(path.relative_to(folder)).encode())
         made_of.update(hashlib.sha256(path.read_bytes()).digest())
     return made_of.hexdigest()[:16]

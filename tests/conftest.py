@@ -10,13 +10,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from building import shared_folder
 from golden import Compare, compare_folder
+from libraries import Library, find_library
 
 TESTS = Path(__file__).parent
 TOOL_MARKERS = ("fortran", "mpi", "gpu", "differential")
@@ -94,6 +96,30 @@ def f90(pytestconfig: pytest.Config) -> tuple[str, ...]:
     return pytestconfig.getoption("--f90"), *flags
 
 
+@pytest.fixture(scope="session")
+def built(
+    f90: tuple[str, ...], pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Library], Path]:
+    """Return what gives the folder of a compiled library, built by the first of all who ask.
+
+    It stays in pytest's cache, where later runs of the tests find it.
+    """
+    cached = pytestconfig.pluginmanager.has_plugin("cacheprovider") and pytestconfig.cache
+    kept = cached.mkdir("libraries") if cached else shared_folder(tmp_path_factory) / "libraries"
+    return cache(lambda library: find_library(library, f90, kept))
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the command `psyclone-storage` of this source tree."""
+    folder = tmp_path_factory.mktemp("bin")
+    program = folder / "psyclone-storage"
+    python = f'PYTHONPATH="{TESTS.parent / "src"}" exec "{sys.executable}"'
+    program.write_text(f'#!/bin/sh\n{python} -m psyclone_storage "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return folder
+
+
 def required_markers(config: pytest.Config) -> set[str]:
     return {word.strip() for word in config.getoption("--require").split(",") if word.strip()}
 
@@ -106,6 +132,8 @@ def missing(marker: str, config: pytest.Config) -> str:
             return "compiles Fortran: give --compile"
         case "fortran" if not shutil.which(compiler):
             return f"the Fortran compiler '{compiler}' is not installed"
+        case "fortran" if not shutil.which("make"):
+            return "make is not installed"
         case "mpi":
             lacking = [tool for tool in ("mpif90", "mpirun") if not shutil.which(tool)]
             return f"{' and '.join(lacking)} not installed" if lacking else ""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -37,14 +42,55 @@ def test_a_build_that_failed_is_tried_again(tmp_path: Path) -> None:
     assert [path.name for path in made.iterdir()] == ["product"]
 
 
+KILLED = """\
+import os, signal, sys
+from pathlib import Path
+from building import built_once
+
+def half(folder):
+    (folder / "half").touch()
+    print("building", flush=True)
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+built_once(Path(sys.argv[1]), half)
+"""
+
+
+def test_a_process_that_is_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+    """Another session waits for it, and then builds."""
+    words = [sys.executable, "-c", KILLED, str(tmp_path / "made")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    with (
+        subprocess.Popen(words, stdin=PIPE, stdout=PIPE, env=environment) as process,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == b"building\n"
+        waiting = pool.submit(
+            built_once, tmp_path / "made", lambda folder: (folder / "product").touch()
+        )
+        assert [path.name for path in (tmp_path / "made").iterdir()] == ["half"]
+        assert not waiting.done()
+        process.stdin.close()
+        made = waiting.result()
+    assert process.returncode == -signal.SIGKILL
+    assert [path.name for path in made.iterdir()] == ["product"]
+
+
 def test_a_fingerprint_follows_names_contents_and_words(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     source = tmp_path / "deep" / "a.f90"
     source.write_text("end", encoding="utf-8")
-    names = [fingerprint(tmp_path, "*.f90", *words) for words in (["-O0"], ["-O0"], [])]
+
+    def name(*words: str) -> str:
+        return fingerprint(tmp_path, tmp_path.rglob("*.f90"), *words)
+
+    names = [name("-O0"), name("-O0"), name()]
     source.write_text("END", encoding="utf-8")
-    names.append(fingerprint(tmp_path, "*.f90", "-O0"))
+    names.append(name("-O0"))
     source.rename(source.with_name("b.f90"))
-    names.append(fingerprint(tmp_path, "*.f90", "-O0"))
+    names.append(name("-O0"))
     assert names[0] == names[1]
     assert len(set(names)) == 4

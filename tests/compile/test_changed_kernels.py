@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compile.test_corpus_layers import CORPORA, compile_all, modules
-from gocean_runs import EXAMPLE, LIBRARY, run, run_waves
+from compile.conftest import CORPORA
+from fortran import check_sources
+from gocean_runs import run_waves
 from psyclone_storage.cli.main import main
-
-__all__ = ["modules"]
 
 pytestmark = pytest.mark.fortran
 
@@ -28,29 +27,15 @@ OF_CORPUS = {
 """All steps, in two compilations of the whole corpus: each takes half a minute."""
 
 
-def waves_with(
-    folder: Path, library: Path, f90: tuple[str, ...], words: list[str], *flags: str
-) -> list[str]:
-    """Return what the wave example prints, whose kernels are changed as `words` say."""
-    algorithm, layer, changed = folder / "alg.f90", folder / "psy.f90", folder / "kernels"
-    command = ["-api", "gocean", "-nodm", str(EXAMPLE / "shallow_water.x90"), *words]
-    command += ["-d", str(EXAMPLE / "kernels"), "-okern", str(changed)]
-    assert main([*command, "-oalg", str(algorithm), "-opsy", str(layer)]) == 0
-    kernels = [*sorted((EXAMPLE / "kernels").glob("*.f90")), *sorted(changed.glob("*"))]
-    sources = map(str, (*kernels, layer, algorithm, library / LIBRARY))
-    options = ["-O1", "-Wall", "-Werror", *flags, f"-I{library}", f"-J{folder}"]
-    run([*f90, *options, *sources, "-o", str(folder / "waves")])
-    return run_waves(folder / "waves", 1)
-
-
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_changed_kernels_give_the_same_answers(
-    steps: str, gocean_library: Path, f90: tuple[str, ...], tmp_path: Path,
+    steps: str,
+    waves_in: Callable[..., Path],
     waves: Callable[..., list[str]],
-) -> None:  # fmt: skip
-    words = ["--apply", steps]
-    assert waves_with(tmp_path, gocean_library, f90, words, "-fopenmp") == waves("-nodm")
-    names = sorted(path.name for path in tmp_path.glob("kernels/*"))
+    tmp_path: Path,
+) -> None:
+    assert run_waves(waves_in(tmp_path, "-nodm", "--apply", steps)) == waves("-nodm")
+    names = sorted(path.name for path in tmp_path.glob("changed/*"))
     assert names == ([] if "inline" in steps else [
         "continuity_0_mod.f90", "coriolis_0_mod.f90", "coriolis_1_mod.f90",
         "momentum_0_mod.f90", "momentum_1_mod.f90",
@@ -63,7 +48,7 @@ def test_changed_kernels_give_the_same_answers(
 
 @pytest.mark.parametrize("steps", OF_CORPUS.values(), ids=OF_CORPUS)
 def test_layers_and_changed_kernels_of_the_corpus_compile(
-    steps: str, modules: Callable[[str], Path], f90: tuple[str, ...], tmp_path: Path
+    steps: str, modules: Callable[[str], list[str]], f90: tuple[str, ...], tmp_path: Path
 ) -> None:
     algorithms = sorted((CORPORA / "lfric").glob("*.x90"))
     kernels, changed = CORPORA / "lfric" / "kernels", tmp_path / "kernels"
@@ -72,5 +57,5 @@ def test_layers_and_changed_kernels_of_the_corpus_compile(
     texts = sorted(changed.glob("*.f90"))
     assert len(texts) > 10 or "inline" in steps
     layers = sorted(tmp_path.glob("*_psy.f90"))
-    flags = (f"-I{modules('lfric')}", "-Wno-unused-parameter")
-    compile_all(f90, [*texts, *layers], tmp_path, flags)
+    flags = (*modules("lfric"), "-Wno-unused-parameter")
+    check_sources(f90, [*texts, *layers], tmp_path, *flags)

@@ -6,12 +6,12 @@ when is the business of `tests/properties/test_transfer_properties.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gocean_runs import EXAMPLE, LIBRARY, run
-from psyclone_storage.cli.main import main
+from gocean_runs import run_waves
 
 pytestmark = pytest.mark.fortran
 
@@ -33,21 +33,6 @@ OPENMP = {
 }
 
 
-def answers(steps: str, flag: str, library: Path, f90: tuple[str, ...], folder: Path) -> list[str]:
-    """Return the lines that the example prints after `steps`, compiled with `flag`."""
-    folder.mkdir()
-    words = ["-api", "gocean", str(EXAMPLE / "shallow_water.x90"), "-d", str(EXAMPLE / "kernels")]
-    words += ["-oalg", str(folder / "alg.f90"), "-opsy", str(folder / "psy.f90")]
-    words += ["-okern", str(folder)]
-    assert main([*words, "-dm", *(["--apply", steps] if steps else [])]) == 0
-    changed = sorted(set(folder.glob("*.f90")) - {folder / "alg.f90", folder / "psy.f90"})
-    sources = [*sorted((EXAMPLE / "kernels").glob("*.f90")), *changed]
-    sources += [folder / "psy.f90", folder / "alg.f90", library / LIBRARY]
-    command = [*f90, "-O1", "-Wall", "-Werror", flag, f"-I{library}", f"-J{folder}"]
-    run([*command, *map(str, sources), "-o", str(folder / "waves")])
-    return run([str(folder / "waves")], OMP_NUM_THREADS="2").splitlines()
-
-
 @pytest.mark.parametrize(
     ("steps", "flag"),
     [(steps, "-fopenacc") for steps in OPENACC.values()]
@@ -55,11 +40,15 @@ def answers(steps: str, flag: str, library: Path, f90: tuple[str, ...], folder: 
     ids=[*OPENACC, *OPENMP],
 )
 def test_devices_and_tasks_give_the_serial_answers(
-    steps: str, flag: str, gocean_library: Path, f90: tuple[str, ...], tmp_path: Path
+    steps: str,
+    flag: str,
+    waves_in: Callable[..., Path],
+    waves: Callable[..., list[str]],
+    tmp_path: Path,
 ) -> None:
-    serial = answers("", flag, gocean_library, f90, tmp_path / "serial")
-    assert answers(steps, flag, gocean_library, f90, tmp_path / "changed") == serial
+    serial = waves("-dm", threads=2, flag=flag)
+    assert run_waves(waves_in(tmp_path, "-dm", "--apply", steps, flag=flag), threads=2) == serial
     assert len(serial) == 2
     directive = {"-fopenacc": "!$acc", "-fopenmp": "!$omp"}[flag]
-    layer = (tmp_path / "changed" / "psy.f90").read_text(encoding="utf-8")
+    layer = (tmp_path / "psy.f90").read_text(encoding="utf-8")
     assert layer.count(directive) >= 5

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gocean_runs import EXAMPLE, FLAGS, LIBRARY, ROOT, run
+from compile.conftest import CORPORA
+from fortran import check_sources, run
+from libraries import linked_with
 from psyclone_storage.cli.main import main
 
 pytestmark = pytest.mark.fortran
 
-CORPUS = ROOT / "tests" / "corpus" / "gocean"
+CORPUS = CORPORA / "gocean"
 
 Run = Callable[..., list[str]]
 
@@ -31,9 +31,7 @@ def test_the_corpus_compiles_without_a_warning(
     layers = sorted(tmp_path.glob("*_psy.f90"))
     texts = sorted(set(tmp_path.glob("*.f90")) - set(layers))
     assert len(layers) == len(texts) == len(algorithms)
-    command = [*f90, *FLAGS, "-fsyntax-only", f"-I{gocean_library}", f"-J{tmp_path}"]
-    for group in (kernels, layers, texts):
-        run([*command, *map(str, group)])
+    check_sources(f90, [*kernels, *layers, *texts], tmp_path, f"-I{gocean_library}")
 
 
 def test_the_infrastructure_refuses_a_halo_that_a_grid_does_not_have(
@@ -58,9 +56,7 @@ def test_the_infrastructure_refuses_a_halo_that_a_grid_does_not_have(
 end program deep
 """)
     binary = tmp_path / "deep"
-    run(
-        [*f90, f"-I{gocean_library}", str(source), str(gocean_library / LIBRARY), "-o", str(binary)]
-    )
+    run([*f90, str(source), *linked_with(gocean_library), "-o", str(binary)])
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["3", "6", "2", "7", "9", "9", "81", "1"]
     assert done.returncode != 0
@@ -80,17 +76,3 @@ def test_the_example_conserves_mass_and_keeps_its_energy(waves: Run) -> None:
 def test_exchanges_and_threads_do_not_change_the_answer(waves: Run, memory: str) -> None:
     threaded = waves(memory, "--apply", "fuse; openmp-parallel-do", threads=2)
     assert threaded == waves("-nodm")
-
-
-def test_the_example_runs_with_its_own_command(tmp_path: Path) -> None:
-    command = tmp_path / "psyclone-storage"
-    command.write_text('#!/bin/sh\nexec "$PYTHON" -m psyclone_storage "$@"\n')
-    command.chmod(0o755)
-    surroundings = {
-        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
-        "PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT / "src"),
-    }
-    printed = run([str(EXAMPLE / "run"), str(tmp_path / "build")], **surroundings)
-    assert "halo(height)@loop3" in printed
-    assert printed.splitlines()[-1].startswith("end")

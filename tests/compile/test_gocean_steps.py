@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gocean_runs import LIBRARY, run
+from fortran import run
+from libraries import linked_with
 from psyclone_storage.cli.main import main
 from psyclone_storage.domain.gocean.table import known_bounds
 
@@ -89,8 +90,8 @@ def marked(folder: Path, library: Path, f90: tuple[str, ...], *options: str) -> 
     words = ["-api", "gocean", "-nodm", str(folder / "marks.x90"), "-d", str(folder), *options]
     assert main([*words, "-oalg", str(algorithm), "-opsy", str(layer)]) == 0
     kernels = sorted(folder.glob("mark_*_mod.f90"))
-    sources = map(str, (*kernels, layer, algorithm, library / LIBRARY))
-    command = [*f90, "-fcheck=all", "-Wall", "-Werror", f"-I{library}", f"-J{folder}"]
+    sources = [*map(str, (*kernels, layer, algorithm)), *linked_with(library)]
+    command = [*f90, "-fcheck=all", "-Wall", "-Werror", f"-J{folder}"]
     run([*command, *sources, "-o", str(folder / "marks")])
     lines = run([str(folder / "marks")]).splitlines()
     return [[int(word) for word in line.split()] for line in lines]

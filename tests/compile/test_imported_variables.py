@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gocean_runs import LIBRARY, run
+from fortran import run
+from libraries import linked_with
 from psyclone_storage.cli.main import main
 
 pytestmark = pytest.mark.fortran
@@ -116,9 +117,9 @@ def printed(gocean_library: Path, f90: tuple[str, ...], tmp_path: Path) -> Print
         assert main([*words, "-oalg", str(algorithm), "-opsy", str(layer)]) == 0
         kernels = [sources / "model_mod.f90", *(sources / f"{name}_mod.f90" for name in KERNELS)]
         files = map(str, (*kernels, *sorted(changed.glob("*.f90")), layer, algorithm))
-        flags = ["-fopenmp", "-fcheck=all", f"-I{gocean_library}", f"-J{tmp_path}"]
+        flags = ["-fopenmp", "-fcheck=all", f"-J{tmp_path}"]
         program = str(tmp_path / "steps")
-        run([*f90, *flags, *files, str(gocean_library / LIBRARY), "-o", program])
+        run([*f90, *flags, *files, *linked_with(gocean_library), "-o", program])
         return run([program], OMP_NUM_THREADS=str(threads))
 
     return made

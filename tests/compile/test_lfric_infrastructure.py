@@ -7,22 +7,20 @@ themselves, those in `stops` stop with the message that their first line names.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-PROGRAMS = HERE / "lfric_infrastructure"
-INFRASTRUCTURE = HERE.parents[1] / "external" / "lfric_infrastructure"
+from compile.visits import SMALL_PLANE
+from fortran import Compiler
+from libraries import LFRIC, STRICT, Library
+
+PROGRAMS = Path(__file__).parent / "lfric_infrastructure"
+INFRASTRUCTURE = LFRIC.sources
 SOURCES = sorted(INFRASTRUCTURE.glob("**/*.f90"))
-ARCHIVE = "liblfric_infrastructure.a"
-SHARED = "small_plane"
-FLAGS = ("-std=f2008", "-Wall", "-Wno-unused-dummy-argument", "-Werror")
 
 # Modules whose text must differ in names and kinds only, with what turns the first into the second.
 TWINS = (
@@ -92,10 +90,8 @@ TWINS = (
 )
 
 
-PRECISIONS = ("mixed", "uniform")
 # Folders of modules that stand in for those that files.txt lists.
 ALTERNATIVES = ("precision/uniform/", "distribution/mpi/")
-Build = Callable[[str], Path]
 
 
 def programs(kind: str) -> list[Path]:
@@ -103,72 +99,41 @@ def programs(kind: str) -> list[Path]:
     return sorted((PROGRAMS / kind).glob("*.f90"))
 
 
-def compile_file(f90: tuple[str, ...], source: Path, modules: Path, scratch: Path) -> str:
-    """Compile `source` against `modules` and return what the compiler says: nothing if all is well.
-
-    Warnings are errors; the messages are in English whatever the locale.
-    """
-    command = [*f90, *FLAGS, f"-I{modules}", f"-J{scratch}", "-c", str(source)]
-    command += ["-o", str(scratch / f"{source.stem}.o")]
-    language = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run(command, env=language, capture_output=True, text=True, check=False)
-    assert bool(done.returncode) == bool(done.stderr), done.stderr
-    return done.stderr
-
-
 @pytest.fixture(scope="session")
-def library(f90: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Return what builds the library of a set of precisions, once, and gives its folder."""
-
-    @cache
-    def build(precision: str) -> Path:
-        folder = tmp_path_factory.mktemp(f"lfric_{precision}")
-        for name in (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split():
-            source = INFRASTRUCTURE / name.replace("precision/mixed/", f"precision/{precision}/")
-            assert not compile_file(f90, source, folder, folder)
-        archive = ["ar", "cr", str(folder / ARCHIVE), *map(str, sorted(folder.glob("*.o")))]
-        subprocess.run(archive, check=True)
-        return folder
-
-    return build
+def mixed(f90: tuple[str, ...], built: Callable[[Library], Path]) -> Compiler:
+    """Return a compiler that sees the infrastructure with its own precisions."""
+    return Compiler(f90, built(LFRIC))
 
 
 @pytest.mark.fortran
-@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("source", programs("well_typed"), ids=lambda source: source.stem)
 def test_a_well_typed_program_compiles_without_a_warning(
-    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path, precision: str
+    compiler: Compiler, tmp_path: Path, source: Path
 ) -> None:
-    assert not compile_file(f90, source, library(precision), tmp_path)
+    assert not compiler.complaints(source, tmp_path, *STRICT)
 
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("source", programs("ill_typed"), ids=lambda source: source.stem)
 def test_an_ill_typed_program_is_refused_for_its_mistake(
-    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path
+    mixed: Compiler, tmp_path: Path, source: Path
 ) -> None:
     first_line = source.read_text(encoding="utf-8").splitlines()[0]
     expected = first_line.removeprefix("! expect: ")
     assert expected != first_line
-    assert expected in compile_file(f90, source, library("mixed"), tmp_path)
+    assert expected in mixed.complaints(source, tmp_path, *STRICT)
 
 
 @pytest.mark.fortran
-@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize(
     "source",
-    [path for path in programs("run") if path.stem != SHARED],
+    [path for path in programs("run") if path != SMALL_PLANE],
     ids=lambda source: source.stem,
 )
 def test_a_program_computes_what_it_checks(
-    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path, precision: str
+    compiler: Compiler, tmp_path: Path, source: Path
 ) -> None:
-    built = library(precision)
-    assert not compile_file(f90, source.with_stem(SHARED), built, tmp_path)
-    assert not compile_file(f90, source, built, tmp_path)
-    objects = [str(tmp_path / f"{stem}.o") for stem in (source.stem, SHARED)]
-    program = str(tmp_path / "program")
-    subprocess.run([*f90, *objects, str(built / ARCHIVE), "-o", program], check=True)
+    program = compiler.linked([SMALL_PLANE, source], tmp_path)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -176,13 +141,9 @@ def test_a_program_computes_what_it_checks(
 @pytest.mark.fortran
 @pytest.mark.parametrize("source", programs("stops"), ids=lambda source: source.stem)
 def test_a_program_that_cannot_go_on_says_why(
-    f90: tuple[str, ...], library: Build, tmp_path: Path, source: Path
+    mixed: Compiler, tmp_path: Path, source: Path
 ) -> None:
-    built = library("mixed")
-    assert not compile_file(f90, source, built, tmp_path)
-    objects = [str(tmp_path / f"{source.stem}.o"), str(built / ARCHIVE)]
-    program = str(tmp_path / "program")
-    subprocess.run([*f90, *objects, "-o", program], check=True)
+    program = mixed.linked([source], tmp_path)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     expected = source.read_text(encoding="utf-8").splitlines()[0].removeprefix("! stops: ")
     assert done.returncode == 1

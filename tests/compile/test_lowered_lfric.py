@@ -7,15 +7,14 @@ wrong argument is a compiler's error.
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from compile.visits import check_visits, link_visits, visits
+from fortran import Compiler, written
 from lfric_schedules import (
     built_in,
     call,
@@ -32,10 +31,11 @@ from lfric_schedules import (
     scalar,
     scalar_arg,
 )
+from libraries import STRICT
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lower import LoweringOptions, lower_program
-from psyclone_storage.ir.expr import Literal, Name, Unary
+from psyclone_storage.ir.expr import Literal, Name
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
     Access,
@@ -68,8 +68,6 @@ from psyclone_storage.ir.schedule import (
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.walk import kernel_calls
 
-INFRASTRUCTURE = Path(__file__).parents[2] / "external" / "lfric_infrastructure"
-FLAGS = ("-std=f2008", "-Wall", "-Wno-unused-dummy-argument", "-Werror")
 READ, WRITE, INC = Access.READ, Access.WRITE, Access.INC
 READWRITE, REDUCTION = Access.READWRITE, Access.REDUCTION
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
@@ -273,27 +271,6 @@ def reductions() -> Program:
     )
 
 
-def visits() -> Program:
-    """Count, in colours and without, how often a dof is visited; reduce the counts."""
-    made = kernel(field_arg("w2", INC))
-    coloured = loop(call(made, "f1"), over=Over.CELLS_OF_COLOUR, uid="loop2")
-    data = (field("f1"), scalar("low"), scalar("high"), scalar("total"))
-    minus = Unary("-", Literal("1.0_r_def", Intrinsic.REAL, "r_def"))
-    return program(
-        data,
-        dof_loop(built_in("setval_c", "f1", Literal("0.0", Intrinsic.REAL)), uid="loop1"),
-        Loop("colours", Over.COLOURS, Extent(Reach.OWNED), 0, (coloured,)),
-        loop(call(made, "f1"), uid="loop3"),
-        dof_loop(built_in("minval_X", "low", "f1"), uid="loop4"),
-        GlobalReduction("g1", "low", ReductionOp.MIN),
-        dof_loop(built_in("sum_X", "total", "f1"), uid="loop5"),
-        GlobalReduction("g2", "total", ReductionOp.SUM),
-        dof_loop(built_in("inc_a_times_X", minus, "f1"), uid="loop6"),
-        dof_loop(built_in("maxval_X", "high", "f1"), uid="loop7"),
-        GlobalReduction("g3", "high", ReductionOp.MAX),
-    )
-
-
 PROGRAMS = {
     made.__name__: made
     for made in (
@@ -322,36 +299,6 @@ def stub(kernel_: Kernel, dummies: tuple[Dummy, ...], types: dict[int, str]) -> 
     return "\n".join([*head, start, *map(declared, scalars_first), *tail])
 
 
-@dataclass(frozen=True)
-class Compiler:
-    """A Fortran compiler with the infrastructure's modules."""
-
-    command: tuple[str, ...]
-    modules: Path
-
-    def complaints(self, source: Path, *flags: str) -> str:
-        """Compile a file in its folder; return errors and warnings."""
-        folder = source.parent
-        command = [*self.command, *flags, f"-I{self.modules}", f"-J{folder}", "-c", str(source)]
-        command += ["-o", str(source.with_suffix(".o"))]
-        language = {**os.environ, "LC_ALL": "C"}
-        done = subprocess.run(command, env=language, capture_output=True, text=True, check=False)
-        assert bool(done.returncode) == bool(done.stderr), done.stderr
-        return done.stderr
-
-
-@pytest.fixture(scope="session", params=["mixed", "uniform"])
-def compiler(
-    request: pytest.FixtureRequest, f90: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
-) -> Compiler:
-    """Return a compiler that sees the infrastructure, built with one set of precisions."""
-    folder = tmp_path_factory.mktemp(f"infrastructure_{request.param}")
-    make = ["make", "-s", "-C", str(INFRASTRUCTURE), f"BUILD={folder}"]
-    make += [f"PRECISION={request.param}", f"FC={shlex.join(f90)}"]
-    subprocess.run(make, check=True, capture_output=True)
-    return Compiler(f90, folder)
-
-
 @cache
 def lowered_program(name: str, level: CheckLevel) -> str:
     return emit_unit(lower_program(PROGRAMS[name](), LoweringOptions(level)))
@@ -372,85 +319,26 @@ def test_a_lowered_program_compiles_without_a_warning(
             for at, actual in enumerate(item.args)
             if actual.datum in ("s1", "s2")
         }
-        source = tmp_path / f"{item.kernel.module}.f90"
-        source.write_text(stub(item.kernel, item.dummies, solver), encoding="utf-8")
-        assert not compiler.complaints(source)
-    source = tmp_path / "psy.f90"
-    source.write_text(lowered_program(name, level), encoding="utf-8")
-    assert not compiler.complaints(source, *FLAGS, "-O2")
+        text = stub(item.kernel, item.dummies, solver)
+        (source,) = written(tmp_path, {item.kernel.module: text})
+        assert not compiler.complaints(source, tmp_path)
+    (source,) = written(tmp_path, {"psy": lowered_program(name, level)})
+    assert not compiler.complaints(source, tmp_path, *STRICT, "-O2")
 
 
 @pytest.mark.fortran
 def test_a_wrong_argument_is_noticed(compiler: Compiler, tmp_path: Path) -> None:
     item = kernel_calls(plain().invokes[0].schedule)[0]
     shorter = stub(item.kernel, item.dummies[1:], {})
-    source = tmp_path / f"{item.kernel.module}.f90"
-    source.write_text(shorter, encoding="utf-8")
-    assert not compiler.complaints(source)
-    text = lowered_program("plain", CheckLevel.NONE)
-    (tmp_path / "psy.f90").write_text(text, encoding="utf-8")
-    assert "Error" in compiler.complaints(tmp_path / "psy.f90", *FLAGS)
-
-
-# ---------------------------------------------------------------------------- running
-
-SMALL_PLANE = Path(__file__).parent / "lfric_infrastructure" / "run" / "small_plane.f90"
-COUNTING_KERNEL = """\
-module work_mod
-  use constants_mod, only: i_def, r_def
-  implicit none
-contains
-  subroutine work_code(nlayers, visits, ndf, undf, map)
-    integer(i_def), intent(in) :: nlayers, ndf, undf, map(ndf)
-    real(r_def), intent(inout) :: visits(undf)
-    integer(i_def) :: df
-    do df = 1, ndf
-      visits(map(df):map(df)+nlayers-1) = visits(map(df):map(df)+nlayers-1) + 1.0_r_def
-    end do
-  end subroutine work_code
-end module work_mod
-"""
-# Both loops visit the faces between cells twice, the top and the bottom of the domain once. With
-# 6 x 4 cells in 5 layers, each with 6 faces, that is 2 * 720 visits.
-MAIN = """\
-program main
-  use alg_psy, only: invoke_test
-  use constants_mod, only: i_def, r_def
-  use field_mod, only: field_type
-  use fs_continuity_mod, only: W2
-  use mesh_mod, only: mesh_type
-  use small_plane_mod, only: check, new_mesh, space
-  implicit none
-  type(mesh_type), pointer :: mesh
-  type(field_type) :: visits
-  real(r_def) :: low, high, total
-  mesh => new_mesh('plane', 6, 4)
-  call visits%initialise(space(mesh, W2), 'visits')
-  call invoke_test(visits, low, high, total)
-  call check(low == 2.0_r_def, 'the least count is 2')
-  call check(high == -2.0_r_def, 'the largest of the negated counts is -2')
-  call check(total == 1440.0_r_def, 'there are 1440 visits')
-end program main
-"""
+    layer = lowered_program("plain", CheckLevel.NONE)
+    kernel_file, source = written(tmp_path, {item.kernel.module: shorter, "psy": layer})
+    assert not compiler.complaints(kernel_file, tmp_path)
+    assert "Error" in compiler.complaints(source, tmp_path, *STRICT)
 
 
 @pytest.mark.fortran
 def test_a_lowered_program_computes_what_its_schedule_says(
     compiler: Compiler, tmp_path: Path
 ) -> None:
-    texts = {
-        "small_plane": SMALL_PLANE.read_text(encoding="utf-8"),
-        "work": COUNTING_KERNEL,
-        "psy": lowered_program("visits", CheckLevel.ERROR),
-        "main": MAIN,
-    }
-    for stem, text in texts.items():
-        source = tmp_path / f"{stem}.f90"
-        source.write_text(text, encoding="utf-8")
-        assert not compiler.complaints(source, *FLAGS, "-fcheck=all")
-    objects = [str(tmp_path / f"{stem}.o") for stem in texts]
-    library = str(compiler.modules / "liblfric_infrastructure.a")
-    runnable = tmp_path / "main"
-    subprocess.run([*compiler.command, *objects, library, "-o", str(runnable)], check=True)
-    done = subprocess.run([str(runnable)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
+    layer = lowered_program("visits", CheckLevel.ERROR)
+    check_visits(link_visits(compiler, layer, tmp_path, "-fcheck=all"))

@@ -1,14 +1,15 @@
 """The corpus uses every feature of LFRic metadata and of algorithms, and says where."""
 
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from differential.features import manifest, read_corpus, used_kernels, users_of_features
+from fortran import check_sources
+from libraries import LFRIC, LFRIC_UNIFORM, Library
 
 FOLDER = Path(__file__).parents[1] / "corpus" / "lfric"
-INFRASTRUCTURE = Path(__file__).parents[2] / "external" / "lfric_infrastructure"
 README = FOLDER / "README.md"
 CORPUS = read_corpus(FOLDER)
 USERS = users_of_features(CORPUS)
@@ -46,16 +47,9 @@ def test_the_readme_lists_what_is_used(pytestconfig: pytest.Config) -> None:
 
 
 @pytest.mark.fortran
-@pytest.mark.parametrize("precision", ["uniform", "mixed"])
+@pytest.mark.parametrize("precision", [LFRIC, LFRIC_UNIFORM], ids=["mixed", "uniform"])
 def test_the_kernels_compile_without_a_warning(
-    precision: str, f90: tuple[str, ...], tmp_path: Path
+    precision: Library, built: Callable[[Library], Path], f90: tuple[str, ...], tmp_path: Path
 ) -> None:
-    build = f"BUILD={tmp_path}"
-    make = ["make", "-s", build, f"PRECISION={precision}", f"FC={f90[0]}"]
-    subprocess.run(make, cwd=INFRASTRUCTURE, check=True, capture_output=True)
-    flags = ["-std=f2008", "-Wall", "-Wno-unused-dummy-argument", "-Werror", "-fsyntax-only"]
-    kernels = sorted(str(path) for path in (FOLDER / "kernels").glob("*.f90"))
-    done = subprocess.run(
-        [*f90, *flags, f"-J{tmp_path}", *kernels], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    kernels = sorted((FOLDER / "kernels").glob("*.f90"))
+    check_sources(f90, kernels, tmp_path, f"-I{built(precision)}")

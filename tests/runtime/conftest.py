@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from building import built_once, fingerprint
-from runtime import gocean_suite
-from runtime.programs import FLAGS, INFRASTRUCTURE, build_infrastructure, build_support, command
+from building import built_once, shared_folder
+from libraries import GOCEAN_MPI, LFRIC_MPI, Library
+from runtime import gocean_suite, programs
 
 
 @pytest.fixture(scope="session")
-def library(pytestconfig: pytest.Config) -> Path:
-    """Return the folder of the compiled infrastructure."""
-    return built_once(kept_folder(pytestconfig, INFRASTRUCTURE), build_infrastructure)
+def library(built: Callable[[Library], Path]) -> Path:
+    """Return the folder of the infrastructure for ranks."""
+    return built(LFRIC_MPI)
 
 
 @pytest.fixture(scope="session")
 def support(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of all that the programs share: the kernels and the answers."""
-    return build_support(library, tmp_path_factory.mktemp("support"))
+    return built_once(
+        shared_folder(tmp_path_factory) / "support",
+        lambda folder: programs.build_support(library, folder),
+    )
 
 
 @pytest.fixture(scope="session")
-def gocean_library(pytestconfig: pytest.Config) -> Path:
-    """Return the folder of the compiled infrastructure of GOcean."""
-    folder = kept_folder(pytestconfig, gocean_suite.INFRASTRUCTURE)
-    return built_once(folder, gocean_suite.build_infrastructure)
+def gocean_library(built: Callable[[Library], Path]) -> Path:
+    """Return the folder of GOcean's infrastructure for ranks."""
+    return built(GOCEAN_MPI)
 
 
-def kept_folder(config: pytest.Config, sources: Path) -> Path:
-    """Return where a library stays between test runs: elsewhere for other sources or flags."""
-    cache = config.cache
-    assert cache is not None
-    made_by = command(["mpif90", "--version"], sources)
-    return cache.mkdir(sources.name) / fingerprint(sources, "*.f90", made_by, *FLAGS)
+@pytest.fixture(scope="session")
+def gocean_parts(
+    gocean_library: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """Return the folders of GOcean's infrastructure and of all that its programs share."""
+    support = built_once(
+        shared_folder(tmp_path_factory) / "gocean_support",
+        lambda folder: gocean_suite.build_support(gocean_library, folder),
+    )
+    return gocean_library, support

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from libraries import archive_in
 from psyclone_storage.cli.main import main
 from runtime.programs import FLAGS, Mode, Run, command, compile_sources, run_program
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "gocean"
 CORPUS = HERE.parent / "corpus" / "gocean"
-INFRASTRUCTURE = HERE.parents[1] / "external" / "gocean_infrastructure"
-LIBRARY = "libgocean_infrastructure.a"
 
 # One is a program by itself; the other numbers points in the indices of a rank, which depend on
 # how the domain is cut.
@@ -25,16 +24,6 @@ ALGORITHMS = sorted(
     path for path in (*CORPUS.glob("*.x90"), *SOURCES.glob("*.x90")) if path.stem not in LEFT_OUT
 )
 KERNELS = sorted((*CORPUS.glob("kernels/*.f90"), *SOURCES.glob("kernels/*.f90")))
-
-
-def build_infrastructure(folder: Path) -> Path:
-    """Compile the GOcean infrastructure with MPI in `folder` and return the folder."""
-    names = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
-    sources = [INFRASTRUCTURE / name.replace("/serial/", "/mpi/") for name in names]
-    compile_sources(sources, folder, ())
-    archive = sorted(str(path) for path in folder.glob("*.o"))
-    command(["ar", "cr", LIBRARY, *archive], folder)
-    return folder
 
 
 def build_support(library: Path, folder: Path) -> Path:
@@ -59,7 +48,7 @@ def build_program(library: Path, support: Path, folder: Path) -> Path:
     program = [SOURCES / "suite_mod.f90", SOURCES / "main.f90"]
     compile_sources([*layers, *algorithms, *program], folder, (library, support))
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
-    command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", "program"], folder)
+    command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)
     return folder / "program"
 
 

@@ -15,12 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from libraries import archive_in
 from psyclone_storage.cli.main import main
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "lfric"
-INFRASTRUCTURE = HERE.parents[1] / "external" / "lfric_infrastructure"
-LIBRARY = "liblfric_infrastructure.a"
 FLAGS = ("-g", "-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
 SUPPORT = ("mutation_mod.f90", "at_once_mod.f90", "world_mod.f90")
 SECONDS_FOR_A_COMMAND = 300
@@ -71,16 +70,6 @@ class Run:
     statistics: tuple[Statistics, ...]
 
 
-def build_infrastructure(folder: Path) -> Path:
-    """Compile the LFRic infrastructure with MPI in `folder` and return the folder."""
-    names = (INFRASTRUCTURE / "files.txt").read_text(encoding="utf-8").split()
-    sources = [INFRASTRUCTURE / name.replace("/serial/", "/mpi/") for name in names]
-    compile_sources(sources, folder, ())
-    archive = sorted(str(path) for path in folder.glob("*.o"))
-    command(["ar", "cr", LIBRARY, *archive], folder)
-    return folder
-
-
 def build_support(library: Path, folder: Path) -> Path:
     """Compile in `folder` what does not depend on generated code and return the folder."""
     sources = [SOURCES / name for name in SUPPORT]
@@ -104,7 +93,7 @@ def build_program(library: Path, support: Path, folder: Path) -> Path:
     program = [SOURCES / "suite_mod.f90", SOURCES / "main.f90"]
     compile_sources([*layers, *algorithms, *program], folder, (library, support))
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
-    command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", "program"], folder)
+    command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)
     return folder / "program"
 
 

@@ -6,20 +6,19 @@ program is in `sums/`; the example of waves, whose solver stops by sums, is run 
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from libraries import LFRIC_OF_EXAMPLES, Library, archive_in, copy_library
 from psyclone_storage.cli.main import main
-from runtime.programs import FLAGS, LIBRARY, command, compile_sources
+from runtime.examples import EXAMPLES, run_example
+from runtime.programs import FLAGS, command, compile_sources
 from runtime.test_infrastructure import ANSWER, SHARED
 
 PROGRAM = Path(__file__).parent / "sums"
-ROOT = Path(__file__).parents[2]
 THREADED = ("--apply", "openmp-parallel-do")
 REPRODUCIBLE = ("--apply", "openmp-do{reproducible=true}; openmp-parallel")
 RANKS = (1, 2, 4, 6)
@@ -41,7 +40,7 @@ def summed(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Summed:
         sources = [SHARED, *layers, PROGRAM / "sums.f90"]
         compile_sources(sources, folder, (library,))
         objects = [f"{path.stem}.o" for path in sources]
-        command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", "sums"], folder)
+        command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "sums"], folder)
         return folder / "sums"
 
     @cache
@@ -89,28 +88,19 @@ def test_other_sums_do_depend_on_ranks_and_threads(summed: Summed) -> None:
 
 
 @pytest.fixture(scope="session")
-def waves(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, bool], list[str]]:
+def waves(
+    tools: Path, built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[int, bool], list[str]]:
     """Return what gives the surface that the example ends with, place by place, as written."""
-    tools = tmp_path_factory.mktemp("tools")
-    compiler = tools / "psyclone-storage"
-    source = f'PYTHONPATH="{ROOT / "src"}" exec "{sys.executable}"'
-    compiler.write_text(f'#!/bin/sh\n{source} -m psyclone_storage "$@"\n', encoding="utf-8")
-    compiler.chmod(0o755)
-    shared = tmp_path_factory.mktemp("shared")
 
     @cache
     def ran(ranks: int, exact: bool) -> list[str]:
         build = tmp_path_factory.mktemp("waves")
-        (build / "library").symlink_to(shared)
+        copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
         settings = build / "psyclone.cfg"
         settings.write_text(f"[lfric]\nEXACT_SUMS = {str(exact).lower()}\n", encoding="utf-8")
-        words = [
-            f"BUILD={build}",
-            f"PSYCLONE_CONFIG={settings}",
-            f"PATH={tools}:{os.environ['PATH']}",
-        ]
-        script = ROOT / "examples" / "lfric" / "shallow_water" / "run"
-        command(["env", *words, str(script), str(ranks)], build)
+        variables = {"BUILD": str(build), "PSYCLONE_CONFIG": str(settings)}
+        run_example(EXAMPLES / "lfric" / "shallow_water" / "run", tools, str(ranks), **variables)
         files = sorted(build.glob("surface*.*"))
         assert len({path.suffix for path in files}) == ranks
         return sorted(

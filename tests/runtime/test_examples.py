@@ -4,7 +4,6 @@ pictures in the documentation are what they compute.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable
@@ -15,11 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
+from libraries import LFRIC_OF_EXAMPLES, Library, copy_library
+from runtime.examples import EXAMPLES, run_example
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
-LFRIC = ROOT / "examples" / "lfric"
-SOURCE = ROOT / "src"
 RANKS = (1, 2, 4, 6)
 NUMBER = r" +(\S+) *"
 ADVECTION = re.compile(
@@ -48,62 +47,47 @@ Example = Callable[[int], Answers]
 
 
 @pytest.fixture(scope="session")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the command `psyclone-storage` of this source tree."""
-    folder = tmp_path_factory.mktemp("bin")
-    compiler = folder / "psyclone-storage"
-    compiler.write_text(
-        f'#!/bin/sh\nPYTHONPATH="{SOURCE}" exec "{sys.executable}" -m psyclone_storage "$@"\n',
-        encoding="utf-8",
-    )
-    compiler.chmod(0o755)
-    return folder
+def runner(
+    tools: Path, built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, str], Example]:
+    """Return what gives for an LFRic example, and the name of its picture, what runs and draws it.
 
+    It finds its library built.
+    """
 
-@pytest.fixture(scope="session")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return what makes a folder to build in; all of them share one library."""
-    library = tmp_path_factory.mktemp("library")
-
-    def make(name: str) -> Path:
+    def of(name: str, picture: str) -> Example:
         build = tmp_path_factory.mktemp(name)
-        (build / "library").symlink_to(library)
-        return build
+        copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
 
-    return make
+        @cache
+        def run(ranks: int) -> Answers:
+            for old in build.glob("*_[0-9][0-9][0-9].*"):
+                old.unlink()
+            script = EXAMPLES / "lfric" / name / "run"
+            output = run_example(script, tools, str(ranks), BUILD=str(build))
+            last = sorted(build.glob("*_[0-9][0-9][0-9].*"))[-ranks:]
+            lines = [line for file in last for line in file.read_text("utf-8").splitlines()]
+            words = [sys.executable, str(EXAMPLES / "draw.py"), picture, str(build)]
+            return Answers(output, sorted(lines), command(words, build))
+
+        return run
+
+    return of
 
 
 @pytest.fixture(scope="session")
-def advection(tools: Path, builds: Callable[[str], Path]) -> Example:
-    return runner("advection", "tracer", tools, builds("advection"))
+def advection(runner: Callable[[str, str], Example]) -> Example:
+    return runner("advection", "tracer")
 
 
 @pytest.fixture(scope="session")
-def waves(tools: Path, builds: Callable[[str], Path]) -> Example:
-    return runner("shallow_water", "waves", tools, builds("waves"))
+def waves(runner: Callable[[str, str], Example]) -> Example:
+    return runner("shallow_water", "waves")
 
 
 @pytest.fixture(scope="session")
-def multigrid(tools: Path, builds: Callable[[str], Path]) -> Example:
-    return runner("multigrid", "spread", tools, builds("multigrid"))
-
-
-def runner(name: str, picture: str, tools: Path, build: Path) -> Example:
-    """Return what runs the LFRic example `name` and draws the picture of what it writes."""
-    script = str(LFRIC / name / "run")
-
-    @cache
-    def run(ranks: int) -> Answers:
-        for old in build.glob("*_[0-9][0-9][0-9].*"):
-            old.unlink()
-        path = f"PATH={tools}:{os.environ['PATH']}"
-        output = command(["env", f"BUILD={build}", path, script, str(ranks)], build)
-        last = sorted(build.glob("*_[0-9][0-9][0-9].*"))[-ranks:]
-        lines = [line for file in last for line in file.read_text("utf-8").splitlines()]
-        words = [sys.executable, str(ROOT / "examples" / "draw.py"), picture, str(build)]
-        return Answers(output, sorted(lines), command(words, build))
-
-    return run
+def multigrid(runner: Callable[[str, str], Example]) -> Example:
+    return runner("multigrid", "spread")
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.programs import command
+from libraries import GOCEAN_OF_EXAMPLE, Library, copy_library
+from runtime.examples import EXAMPLES, run_example
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "gocean" / "shallow_water"
-SOURCE = ROOT / "src"
 RANKS = (1, 2, 4)
 POINTS = 50
 
@@ -25,22 +23,19 @@ Basin = Callable[[int], tuple[list[list[float]], dict[str, str]]]
 
 
 @pytest.fixture(scope="module")
-def basin(tmp_path_factory: pytest.TempPathFactory) -> Basin:
+def basin(
+    tools: Path, built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Basin:
     """Return what runs the example on ranks: volume and energy at both ends, and its files."""
-    tools = tmp_path_factory.mktemp("bin")
-    compiler = tools / "psyclone-storage"
-    compiler.write_text(
-        f'#!/bin/sh\nPYTHONPATH="{SOURCE}" exec "{sys.executable}" -m psyclone_storage "$@"\n',
-        encoding="utf-8",
-    )
-    compiler.chmod(0o755)
 
     @cache
     def run(ranks: int) -> tuple[list[list[float]], dict[str, str]]:
         build = tmp_path_factory.mktemp(f"basin{ranks}")
-        path = ["env", f"PATH={tools}:{os.environ['PATH']}"]
-        words = [*path, str(EXAMPLE / "run"), "--ranks", str(ranks), str(build)]
-        lines = command(words, build).splitlines()
+        messages = "serial" if ranks == 1 else "mpi"
+        copy_library(built(GOCEAN_OF_EXAMPLE[messages]), build / messages)
+        words = ["--ranks", str(ranks), str(build)]
+        script = EXAMPLES / "gocean" / "shallow_water" / "run"
+        lines = run_example(script, tools, *words).splitlines()
         states = [line.split() for line in lines if line.startswith(("start ", "end "))]
         files = {file.name: file.read_text("utf-8") for file in build.glob("surface_*.txt")}
         return [[float(word) for word in words] for _, *words in states], files
@@ -75,6 +70,6 @@ def test_the_surface_can_be_drawn(basin: Basin, tmp_path: Path) -> None:
     """The picture in the documentation is what the example computes."""
     for name, text in basin(2)[1].items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    words = [sys.executable, str(ROOT / "examples" / "draw.py"), "basin", str(tmp_path)]
+    words = [sys.executable, str(EXAMPLES / "draw.py"), "basin", str(tmp_path)]
     drawn = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert drawn == (ROOT / "docs" / "pictures" / "basin.svg").read_text(encoding="utf-8")

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.gocean_suite import LIBRARY, SOURCES
+from libraries import linked_with
+from runtime.gocean_suite import SOURCES
 from runtime.programs import FLAGS, command
 
 CHECKED = (1, 2, 3, 4, 6)
@@ -66,8 +67,8 @@ def link(gocean_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Link
     @cache
     def linked(name: str) -> Path:
         program = tmp_path_factory.mktemp(name) / name
-        words = ["mpif90", *FLAGS, f"-I{gocean_library}", str(SOURCES / f"{name}.f90")]
-        command([*words, str(gocean_library / LIBRARY), "-o", str(program)], program.parent)
+        words = ["mpif90", *FLAGS, str(SOURCES / f"{name}.f90"), *linked_with(gocean_library)]
+        command([*words, "-o", str(program)], program.parent)
         return program
 
     return linked

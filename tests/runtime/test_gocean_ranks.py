@@ -16,7 +16,6 @@ import pytest
 from runtime.gocean_suite import (
     ALGORITHMS,
     build_program,
-    build_support,
     generate,
     run_all,
 )
@@ -42,21 +41,14 @@ Reader = Callable[[Mode, int, str], Answers]
 
 
 @pytest.fixture(scope="module")
-def parts(gocean_library: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return the folders of the compiled infrastructure and of all that the programs share."""
-    support = build_support(gocean_library, tmp_path_factory.mktemp("gocean_support"))
-    return gocean_library, support
-
-
-@pytest.fixture(scope="module")
-def run(parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Runner:
+def run(gocean_parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Runner:
     """Return what runs the code of a mode on a number of ranks and a cut of the domain, once."""
 
     @cache
     def built(mode: Mode) -> Path:
         folder = tmp_path_factory.mktemp(f"gocean_{mode.name}")
         generate(mode, folder)
-        return build_program(*parts, folder)
+        return build_program(*gocean_parts, folder)
 
     return cache(lambda mode, ranks, cut: run_all(built(mode), mode, ranks, cut))
 
@@ -151,11 +143,13 @@ def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:
 
 
 @pytest.fixture(scope="module")
-def outcomes(parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+def outcomes(
+    gocean_parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> list[Outcome]:
     """Return what came of each change of an exchange or of a loop."""
     folder = tmp_path_factory.mktemp("gocean_mutated")
     places = number_places(generate(DISTRIBUTED, folder), (EXCHANGES, POINTS))
-    program = build_program(*parts, folder)
+    program = build_program(*gocean_parts, folder)
     table = folder / "mutations.txt"
     table.write_text("".join(lines_of(places)), encoding="utf-8")
     words = ("best", str(table), "digests")

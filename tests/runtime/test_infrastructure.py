@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.programs import FLAGS, LIBRARY, command, compile_sources
+from libraries import archive_in
+from runtime.programs import FLAGS, command, compile_sources
 
 PROGRAMS = Path(__file__).parent / "infrastructure"
 SHARED = PROGRAMS / "checks_mod.f90"
@@ -35,7 +36,7 @@ def answers(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
         folder = tmp_path_factory.mktemp(name)
         compile_sources([SHARED, PROGRAMS / f"{name}.f90"], folder, (library,))
         objects = [f"{SHARED.stem}.o", f"{name}.o"]
-        command(["mpif90", *FLAGS, *objects, str(library / LIBRARY), "-o", name], folder)
+        command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", name], folder)
         return folder / name
 
     @cache

@@ -64,12 +64,11 @@ def mutate(layers: Iterable[Path], place: int | None) -> list[str]:
 
 @pytest.fixture(scope="module")
 def run(
-    library: Path, support: Path, gocean_library: Path, tmp_path_factory: pytest.TempPathFactory
+    library: Path,
+    support: Path,
+    gocean_parts: tuple[Path, Path],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Runner:
-    gocean_support = gocean_suite.build_support(
-        gocean_library, tmp_path_factory.mktemp("gocean_support")
-    )
-
     @cache
     def ran(api: str, mode: Mode, place: int | None) -> tuple[Run, list[str]]:
         folder = tmp_path_factory.mktemp(f"{api}_joint")
@@ -78,7 +77,7 @@ def run(
             program = programs.build_program(library, support, folder)
             return run_program(program, mode, RANKS, folder / "run"), joint
         joint = mutate(gocean_suite.generate(mode, folder), place)
-        program = gocean_suite.build_program(gocean_library, gocean_support, folder)
+        program = gocean_suite.build_program(*gocean_parts, folder)
         return gocean_suite.run_all(program, mode, RANKS, "best"), joint
 
     return ran

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-EXTERNAL = Path(__file__).parents[2] / "external"
+from libraries import EXTERNAL
+from noting_compiler import NotingCompiler
+
 OPTIONS = {
     "lfric_infrastructure": ("MESSAGES=mpi", "PRECISION=uniform"),
     "gocean_infrastructure": ("MESSAGES=mpi",),
@@ -17,27 +19,14 @@ OPTIONS = {
 }
 """The folders of the libraries, and options that make another library of each."""
 
-COMPILER = """\
-#!/bin/sh
-echo "$@" >> "$(dirname "$0")/log"
-while [ $# -gt 1 ]; do
-  if [ "$1" = -o ]; then touch "$2"; fi
-  shift
-done
-"""
-
 pytestmark = pytest.mark.skipif(
     not (shutil.which("make") and shutil.which("ar")), reason="make and ar are not installed"
 )
 
 
 @pytest.fixture
-def compiler(tmp_path: Path) -> Path:
-    """Return a compiler that makes empty files, and notes how often it is called."""
-    program = tmp_path / "compiler"
-    program.write_text(COMPILER, encoding="utf-8")
-    program.chmod(0o755)
-    return program
+def compiler(tmp_path: Path) -> NotingCompiler:
+    return NotingCompiler(tmp_path)
 
 
 def make(name: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -46,17 +35,16 @@ def make(name: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def compilations(name: str, compiler: Path, *words: str) -> int:
+def compilations(name: str, compiler: NotingCompiler, *words: str) -> int:
     """Build a library and return how many files were compiled."""
-    log = compiler.parent / "log"
-    log.write_text("", encoding="utf-8")
-    done = make(name, f"FC={compiler}", f"BUILD={compiler.parent / 'build'}", *words)
+    before = compiler.calls()
+    done = make(name, f"FC={compiler.path}", f"BUILD={compiler.folder / 'build'}", *words)
     assert done.returncode == 0, done.stderr
-    return len(log.read_text("utf-8").splitlines())
+    return compiler.calls() - before
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_nothing_is_compiled_twice(name: str, compiler: Path) -> None:
+def test_nothing_is_compiled_twice(name: str, compiler: NotingCompiler) -> None:
     files = (EXTERNAL / name / "files.txt").read_text("utf-8").split()
     assert compilations(name, compiler) == len(files)
     assert compilations(name, compiler) == 0
@@ -65,7 +53,7 @@ def test_nothing_is_compiled_twice(name: str, compiler: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "option"), [(name, option) for name, options in OPTIONS.items() for option in options]
 )
-def test_other_options_build_all_anew(name: str, option: str, compiler: Path) -> None:
+def test_other_options_build_all_anew(name: str, option: str, compiler: NotingCompiler) -> None:
     """A library without MPI that stays in a folder built for MPI makes each rank compute alone."""
     everything = compilations(name, compiler)
     assert compilations(name, compiler, option) == everything

@@ -5,8 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from libraries import archive_in
 from psyclone_storage.cli.main import main
-from runtime.programs import FLAGS, LIBRARY, SOURCES, SUPPORT, Mode, command, compile_sources
+from runtime.programs import FLAGS, SOURCES, SUPPORT, Mode, command, compile_sources
 
 HELPERS = ("mixing_mod.f90", "objects_mod.f90")
 AT_ONCE = 2
@@ -35,7 +36,7 @@ def build_program(library: Path, support: Path, suite: Path, folder: Path) -> Pa
     compile_in_parts(sorted(folder.glob("*_alg_mod.f90")), folder, modules)
     compile_sources([suite / "suite_mod.f90", SOURCES / "main.f90"], folder, modules)
     objects = sorted(map(str, folder.glob("*.o")))
-    archives = [str(support / "libsupport.a"), str(library / LIBRARY)]
+    archives = [str(support / "libsupport.a"), archive_in(library)]
     command(["mpif90", *FLAGS, *objects, *archives, "-o", "program"], folder)
     return folder / "program"
 

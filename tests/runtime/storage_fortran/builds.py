@@ -1,4 +1,4 @@
-"""Builds the Fortran storage library for the tests, as its README says: with make.
+"""Compiles what the tests link with the Fortran storage library.
 
 Owns the command lines. `OPENACC_DOUBLE` is the library for OpenACC on an implementation of OpenACC
 that the tests bring along, whose device has memory of its own on every machine.
@@ -9,11 +9,14 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from libraries import STORAGE
+
 HERE = Path(__file__).parent
-LIBRARY = HERE.parents[2] / "external" / "storage"
-DEVICES = ("none", "emulated", "openacc")
+LIBRARY = STORAGE["none"].sources
+DEVICES = tuple(STORAGE)
 OPENACC_DOUBLE = "openacc double"
-FLAGS = "-std=f2008 -Wall -Wextra -Wno-unused-dummy-argument -Werror -g -fcheck=all"
+FLAGS = STORAGE["none"].flags
+SHARED = "libfield_storage.so"
 SECONDS_FOR_A_COMMAND = 300
 
 
@@ -26,17 +29,19 @@ def run(command: list[str]) -> str:
     return done.stdout + done.stderr
 
 
-def build_library(kind: str, compiler: str, folder: Path, sources: Path = LIBRARY) -> Path:
-    """Build the library and its shared form in `folder`; return the path of the latter."""
-    device = "openacc" if kind == OPENACC_DOUBLE else kind
-    words = [f"BUILD={folder}", f"DEVICE={device}", f"FC={compiler}", f"FFLAGS={FLAGS}"]
-    assert not run(["make", "-s", "-C", str(sources), *words, "shared"])
-    if kind != OPENACC_DOUBLE:
-        return folder / "libfield_storage.so"
+def build_double(library: Path, f90: tuple[str, ...], folder: Path) -> Path:
+    """Link the library for OpenACC with the double, in `folder`; return the shared library."""
     double = folder / "openacc_double_mod.o"
     source = HERE / "openacc_double_mod.f90"
-    flags = [*FLAGS.split(), "-fPIC", f"-J{folder}"]
-    run([compiler, *flags, "-c", str(source), "-o", str(double)])
-    shared = folder / "libfield_storage_double.so"
-    run([compiler, "-shared", *map(str, sorted(folder.glob("*.o"))), "-o", str(shared)])
-    return shared
+    run([*f90, *FLAGS, "-fPIC", f"-J{folder}", "-c", str(source), "-o", str(double)])
+    objects = map(str, (*sorted(library.glob("*.o")), double))
+    run([*f90, "-shared", *objects, "-o", str(folder / SHARED)])
+    return folder / SHARED
+
+
+def build_copy(sources: Path, f90: tuple[str, ...], folder: Path) -> Path:
+    """Build other sources than the library's own, emulated, in `folder`; return what is shared."""
+    flags = f"FFLAGS={' '.join(FLAGS)}"
+    words = [f"BUILD={folder}", "DEVICE=emulated", f"FC={' '.join(f90)}", flags]
+    assert not run(["make", "-s", "-C", str(sources), *words, "shared"])
+    return folder / SHARED

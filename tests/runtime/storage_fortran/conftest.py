@@ -8,22 +8,30 @@ from pathlib import Path
 
 import pytest
 
+from libraries import STORAGE, Library
 from psyclone_storage.storage.interop.fortran import FortranLibrary
-from runtime.storage_fortran.builds import build_library
+from runtime.storage_fortran.builds import OPENACC_DOUBLE, SHARED, build_double
 
 Build = Callable[[str], Path]
 Load = Callable[[str], FortranLibrary]
 
 
 @pytest.fixture(scope="session")
-def build(f90: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Return what builds the library for a kind of device, once, and gives the shared library."""
+def build(
+    f90: tuple[str, ...],
+    built: Callable[[Library], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Build:
+    """Return what gives the shared library for a kind of device."""
 
     @cache
-    def built(kind: str) -> Path:
-        return build_library(kind, f90[0], tmp_path_factory.mktemp(kind.replace(" ", "_")))
+    def shared(kind: str) -> Path:
+        if kind == OPENACC_DOUBLE:
+            folder = tmp_path_factory.mktemp("openacc_double")
+            return build_double(built(STORAGE["openacc"]), f90, folder)
+        return built(STORAGE[kind]) / SHARED
 
-    return built
+    return shared
 
 
 @pytest.fixture(scope="session")

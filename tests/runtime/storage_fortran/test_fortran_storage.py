@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from libraries import linked_with
 from runtime.storage_fortran.builds import (
     DEVICES,
     FLAGS,
@@ -64,10 +65,10 @@ def perform(f90: tuple[str, ...], build: Build, tmp_path: Path) -> Perform:
     def performed(source: Path, kind: str) -> Done:
         library = build(kind).parent
         sources = [PROGRAMS / "checks_mod.f90", source]
-        flags = [*FLAGS.split(), *(["-fopenacc"] if kind == "openacc" else [])]
+        flags = [*FLAGS, *(["-fopenacc"] if kind == "openacc" else [])]
         program = tmp_path / "program"
-        command = [f90[0], *flags, f"-I{library}", f"-J{tmp_path}", *map(str, sources)]
-        assert not run([*command, str(library / "libfield_storage.a"), "-o", str(program)])
+        command = [*f90, *flags, f"-J{tmp_path}", *map(str, sources)]
+        assert not run([*command, *linked_with(library), "-o", str(program)])
         return subprocess.run(
             [program], capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
         )
@@ -111,10 +112,7 @@ def test_an_error_that_nobody_asks_for_stops_the_program(perform: Perform, sourc
 @pytest.mark.fortran
 @pytest.mark.parametrize("kind", DEVICES)
 def test_the_example_computes_the_same_on_every_device(build: Build, kind: str) -> None:
-    folder = build(kind).parent
-    words = [f"BUILD={folder}", f"DEVICE={kind}", f"FFLAGS={FLAGS}"]
-    run(["make", "-s", "-C", str(LIBRARY), *words, "example"])
-    printed = run([str(folder / "example")])
+    printed = run([str(build(kind).with_name("example"))])
     assert printed == (EXAMPLE_IN_ONE_MEMORY if kind == "none" else EXAMPLE)
 
 

@@ -57,7 +57,7 @@ def library(
     path = tmp_path_factory.mktemp("model") / "libmodel.so"
     objects = map(str, sorted(built.glob("*.o")))
     source = HERE / "programs" / "scaling_mod.f90"
-    command = [f90[0], *FLAGS.split(), "-fPIC", f"-I{built}", f"-J{path.parent}", str(source)]
+    command = [*f90, *FLAGS, "-fPIC", f"-I{built}", f"-J{path.parent}", str(source)]
     run([*command, *objects, "-shared", "-o", str(path)])
     return FortranLibrary(path)
 

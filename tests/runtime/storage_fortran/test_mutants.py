@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 
 from psyclone_storage.storage.errors import StorageError
 from psyclone_storage.storage.interop.fortran import FortranLibrary
-from runtime.storage_fortran.builds import LIBRARY, build_library
+from runtime.storage_fortran.builds import LIBRARY, build_copy
 from runtime.storage_fortran.pairs import Operation, World, check_agreement, uses, worlds
 
 pytestmark = pytest.mark.fortran
@@ -118,7 +118,7 @@ def test_a_broken_rule_is_noticed(f90: tuple[str, ...], tmp_path: Path, name: st
     text = (sources / file).read_text(encoding="utf-8")
     assert text.count(old) == 1
     (sources / file).write_text(text.replace(old, new), encoding="utf-8")
-    library = FortranLibrary(build_library("emulated", f90[0], tmp_path / "built", sources))
+    library = FortranLibrary(build_copy(sources, f90, tmp_path / "built"))
 
     @settings(max_examples=600, deadline=None, database=None, phases=[Phase.generate])
     @given(world=worlds, sequence=uses())

@@ -93,13 +93,11 @@ def test_an_unwritable_cache_is_reported(command: Command, project: Path) -> Non
 
 
 @pytest.mark.fortran
-def test_what_is_generated_compiles(command: Command) -> None:
+def test_what_is_generated_compiles_with_the_kernel_that_it_fits(
+    command: Command, project: Path
+) -> None:
     done = command("--compile", "--f90flags", "-Wall", "alg.x90")
     assert (done.status, done.err) == (0, "")
-
-
-@pytest.mark.fortran
-def test_code_that_does_not_fit_its_kernel_is_rejected(command: Command, project: Path) -> None:
     kernel = project / "kernels" / "wind_to_cell_kernel_mod.f90"
     text = kernel.read_text()
     place = text.index("subroutine wind_to_cell_code")
