@@ -192,6 +192,11 @@ contains
     together = get_halo_statistics()
     call require(together%exchanges == 1 .and. together%bytes == alone%bytes, 'only what is dirty')
     call require(.not. another%is_dirty(2), 'a field that has been cleaned with others')
+    call reset_halo_statistics()
+    call exchange_several([field_reference_type(field), field_reference_type(another)], 2, &
+        only_dirty=.false.)
+    together = get_halo_statistics()
+    call require(together%exchanges == 2, 'what is clean, too')
   end subroutine check_the_rest
 
   !> Return a field with values from `seed` at the points of this rank.

@@ -145,6 +145,7 @@ contains
       end do
     end associate
     call free_field(field)
+    call free_field(field)
     call require(.not. allocated(field%data) .and. .not. associated(field%grid), 'a field is freed')
   end subroutine check_grid
 
@@ -172,9 +173,9 @@ contains
     call copy_field(array, copied)
     call require(all(equal(copied, array)), 'a copied array')
 
-    src = region_type(2, 3, 2, 3, 1, 3)
-    dest = region_type(2, 3, 1, 2, 2, 4)
-    copied(1:2, 2:4) = array(2:3, 1:3)
+    src = region_type(2, 4, 2, 3, 1, 4)
+    dest = region_type(2, 4, 1, 2, 2, 5)
+    copied(1:2, 2:5) = array(2:3, 1:4)
     call copy_field(another, src, dest)
     call require(all(equal(another%data, copied)), 'a copied region of a field')
     call copy_field(array, src, dest)
@@ -185,13 +186,32 @@ contains
     call require(equal(field_checksum(field), 2.0_go_wp * 11 * 13), 'a checksum of a field')
     array = 0.0_go_wp
     array(2, 3) = -5.0_go_wp
-    call require(sums_to(array, 5), 'a checksum of an array')
+    array(1, 1) = 1.0_go_wp
+    array(grid%nx, grid%ny) = 2.0_go_wp
+    call require(sums_to(array, 8), 'a checksum of an array')
     call require(sums_to(array, 5, xstart=2, xstop=2, ystart=3, ystop=3), 'and of a point')
-    call require(sums_to(array, 0, xstart=3), 'without the west')
-    call require(sums_to(array, 0, xstop=1), 'without the east')
-    call require(sums_to(array, 0, ystart=4), 'without the south')
-    call require(sums_to(array, 0, ystop=2), 'without the north')
+    call require(sums_to(array, 2, xstart=3), 'without the west')
+    call require(sums_to(array, 1, xstop=1), 'without the east')
+    call require(sums_to(array, 2, ystart=4), 'without the south')
+    call require(sums_to(array, 1, ystop=2), 'without the north')
+    call check_staggered_checksum()
   end subroutine check_values
+
+  !> Check that a checksum has the internal points of a field, which do not begin with the part.
+  subroutine check_staggered_checksum()
+    type(grid_type), target :: grid
+    type(r2d_field) :: field
+
+    grid = grid_type(go_arakawa_c, [go_bc_none, go_bc_none, go_bc_none], go_offset_sw)
+    call grid%decompose(11, 13)
+    call grid_init(grid, 1.0_go_wp, 1.0_go_wp)
+    field = r2d_field(grid, go_u_points)
+    call set_field(field, 1.0_go_wp)
+    call require(equal(field_checksum(field), real(10 * 13, go_wp)), 'a checksum of U points')
+    field = r2d_field(grid, go_v_points)
+    call set_field(field, 1.0_go_wp)
+    call require(equal(field_checksum(field), real(11 * 12, go_wp)), 'a checksum of V points')
+  end subroutine check_staggered_checksum
 
   !> Return whether the checksum of part of an array has so much from each rank.
   function sums_to(array, number, xstart, xstop, ystart, ystop)
