@@ -1,4 +1,4 @@
-"""The scripts of the examples: what they refuse, and that they leave sources alone."""
+"""The scripts of the examples: what they refuse, what they leave alone, and where they run from."""
 
 from __future__ import annotations
 
@@ -9,28 +9,38 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from libraries import EXTERNAL
+from runtime.examples import EXAMPLES, run_example
+
 GOCEAN = "gocean/shallow_water/run"
 LFRIC = "lfric/advection/run"
+DEMO = "lfric/demo/run"
+NEEDED = ("psyclone-storage", "make", "gfortran", "mpif90", "mpirun")
+SHELL = ("bash", "cat", "dirname", "env", "id", "mkdir", "readlink", "rm", "wc")
+NOTHING_BUILT = shutil.ignore_patterns("build")
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Path:
-    """Return a folder with tools that do nothing, before those of the machine."""
-    folder = tmp_path / "tools"
+def idle(tmp_path: Path) -> Path:
+    """Return a folder of tools that do nothing, and no others but those of a shell."""
+    folder = tmp_path / "idle"
     folder.mkdir()
-    for name in ("psyclone-storage", "make", "gfortran", "mpif90", "mpirun"):
+    for name in NEEDED:
         tool = folder / name
         tool.write_text("#!/bin/sh\n", encoding="utf-8")
         tool.chmod(0o755)
+    for name in SHELL:
+        program = shutil.which(name)
+        assert program is not None
+        (folder / name).symlink_to(program)
     return folder
 
 
 def run(
-    script: Path, tools: Path, *words: str, **variables: str
+    script: Path, idle: Path, *words: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a script of an example with tools that do nothing."""
-    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", **variables}
+    environment = {**os.environ, "PATH": str(idle), **variables}
     return subprocess.run(
         [str(script), *words], env=environment, capture_output=True, text=True, check=False
     )
@@ -50,22 +60,85 @@ def run(
     ],
 )
 def test_words_that_mean_nothing_are_refused(
-    script: str, words: tuple[str, ...], tools: Path
+    script: str, words: tuple[str, ...], idle: Path
 ) -> None:
-    done = run(EXAMPLES / script, tools, *words)
+    done = run(EXAMPLES / script, idle, *words)
     assert done.returncode == 2
     assert "number of ranks" in done.stderr or "Usage" in done.stderr
 
 
-def test_building_beside_the_sources_keeps_them(tools: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "words", "lacking"),
+    [
+        *((LFRIC, (), tool) for tool in ("psyclone-storage", "make", "mpif90", "mpirun")),
+        *((GOCEAN, (), tool) for tool in ("psyclone-storage", "make", "gfortran")),
+        *((GOCEAN, ("--ranks", "2"), tool) for tool in ("mpif90", "mpirun")),
+        (DEMO, (), "psyclone-storage"),
+    ],
+)
+def test_a_tool_that_is_missing_is_named(
+    script: str, words: tuple[str, ...], lacking: str, idle: Path
+) -> None:
+    (idle / lacking).unlink()
+    done = run(EXAMPLES / script, idle, *words)
+    sentence = f"This example needs the command '{lacking}', which is not found.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
+
+
+def test_the_demo_does_what_can_be_done(idle: Path) -> None:
+    """Without a compiler the generated code is shown; without MPI nothing is run."""
+    copy = shutil.copytree(EXAMPLES, idle.parent / "examples", ignore=NOTHING_BUILT)
+    layer = copy / "lfric" / "demo" / "build" / "gravity_wave_alg_mod_psy.f90"
+    layer.parent.mkdir()
+    layer.write_text("module generated\n", encoding="utf-8")
+    for name in ("gfortran", "mpif90"):
+        (idle / name).unlink()
+    done = run(copy / DEMO, idle)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "(there is no gfortran to compile it with)\nmodule generated\n" in done.stdout
+    assert done.stdout.endswith("There is no MPI (mpif90, mpirun): nothing is run\n")
+
+
+@pytest.mark.parametrize("script", [LFRIC, GOCEAN])
+def test_building_beside_the_sources_keeps_them(script: str, idle: Path) -> None:
     """Kernels that steps have made are removed before the next build, the example's own are not."""
-    copy = tools.parent / "examples"
-    shutil.copytree(EXAMPLES, copy, ignore=shutil.ignore_patterns("build"))
-    for script, words, variables in (
-        (GOCEAN, (".",), {}),
-        (LFRIC, (), {"BUILD": "."}),
-    ):
-        kernels = (copy / script).parent / "kernels"
-        before = sorted(kernels.iterdir())
-        run(copy / script, tools, *words, **variables)
-        assert sorted(kernels.iterdir()) == before
+    copy = idle.parent / "clone" / "examples"
+    shutil.copytree(EXAMPLES, copy, ignore=NOTHING_BUILT)
+    (copy.parent / "external").symlink_to(EXTERNAL)
+    kernels = (copy / script).parent / "kernels"
+    before = sorted(kernels.iterdir())
+    words, variables = ((".",), {}) if script == GOCEAN else ((), {"BUILD": "."})
+    run(copy / script, idle, *words, **variables)
+    assert sorted(kernels.iterdir()) == before
+
+
+@pytest.mark.parametrize("script", [LFRIC, GOCEAN])
+def test_a_folder_that_make_cannot_name_is_refused(script: str, idle: Path) -> None:
+    folder = str(idle.parent / "my models")
+    words, variables = ((folder,), {}) if script == GOCEAN else ((), {"BUILD": folder})
+    done = run(EXAMPLES / script, idle, *words, **variables)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"must be without spaces, for make: '{folder}'.\n")
+
+
+@pytest.mark.fortran
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [(LFRIC, ["\nstep  64 ", "\n65 halo exchanges"]), (GOCEAN, ["halo(height)@loop3", "\nend "])],
+)
+def test_a_fresh_clone_runs_wherever_it_is(
+    script: str, said: list[str], tools: Path, tmp_path: Path
+) -> None:
+    """All is built, in a folder with a space; the script is found through a link."""
+    clone = tmp_path / "my models"
+    for folder in (EXAMPLES, EXTERNAL):
+        shutil.copytree(folder, clone / folder.name, ignore=NOTHING_BUILT)
+    before = set(clone.rglob("*"))
+    (tmp_path / "link").symlink_to(clone / "examples" / script)
+    printed = run_example(tmp_path / "link", tools)
+    assert all(words in printed for words in said)
+    build = (clone / "examples" / script).parent / "build"
+    new = set(clone.rglob("*")) - before
+    assert build in new
+    assert all(path.is_relative_to(build) for path in new)
