@@ -24,6 +24,7 @@ from psyclone_storage.transform.kernel.loops import (
     loops_of,
     with_chunks,
     with_fused,
+    with_jam,
     with_swapped,
     with_tiles,
 )
@@ -44,6 +45,7 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
     "dot_product": np.dot,
     "matmul": np.matmul,
     "sign": np.copysign,
+    "mod": np.fmod,
 }
 _OPERATORS: dict[str, Callable[[object, object], object]] = {
     "+": np.add,
@@ -188,6 +190,8 @@ def test_loops_that_may_swap_may_swap(text: str) -> None:
         same(code, with_swapped(code, 1))
         if ", -1" not in text:
             same(code, with_tiles(code, 1, 2))
+            same(code, with_jam(code, 1, 2))
+            same(code, with_jam(code, 1, 3))
 
 
 @settings(max_examples=150, deadline=None)

@@ -29,10 +29,11 @@ from psyclone_storage.analysis.shapes import declaration_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Range
-from psyclone_storage.ir.rewrite import names_in, walk_lines
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range, same
+from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.unit import (
     Allocate,
+    Assign,
     Blank,
     Comment,
     Deallocate,
@@ -169,10 +170,11 @@ def may_parallelise(loop: Do, code: KernelCode) -> Reasons:
     return tuple(problems)
 
 
-def may_swap(loop: Do, code: KernelCode) -> Reasons:
+def may_swap(loop: Do, code: KernelCode, *, sums: bool = False) -> Reasons:
     """Return why `loop` and the loop that is all of its body must not change places.
 
-    T052, T062, T063.
+    With `sums`, elements to which the loops do nothing but add may get their terms in another
+    order, which changes the sums by rounding. T052, T062, T063.
     """
     inner = inner_loop(loop)
     if inner is None:
@@ -181,14 +183,14 @@ def may_swap(loop: Do, code: KernelCode) -> Reasons:
     problems += [*_carried(loop, code), *_left_behind(loop, code)]
     counters = (loop.variable.lower(), inner.variable.lower())
     signs = [_direction(loop), _direction(inner)]
-    blocking = sorted(
-        {
-            item.name
-            for item in dependences(inner.body, counters, code)
-            if _is_turned([item.distances[name] for name in counters], signs)
-        }
-    )
-    return (*problems, *(_element_reason(loop, name) for name in blocking))
+    blocking = {
+        item.name
+        for item in dependences(inner.body, counters, code)
+        if _is_turned([item.distances[name] for name in counters], signs)
+    }
+    if sums:
+        blocking -= _only_added_to(inner.body, code)
+    return (*problems, *(_element_reason(loop, name) for name in sorted(blocking)))
 
 
 def may_tile(loop: Do, code: KernelCode) -> Reasons:
@@ -208,6 +210,46 @@ def may_fuse_loops(first: Do, second: Do, code: KernelCode) -> Reasons:
     counter = first.variable.lower()
     blocking = sorted(_looks_ahead(first, second, counter, code))
     return (*problems, *(_element_reason(second, name) for name in blocking))
+
+
+def _only_added_to(lines: tuple[Line, ...], code: KernelCode) -> frozenset[str]:
+    """Return the arrays with which `lines` do nothing but `a(i) = a(i) + ...`, by no other name."""
+    added = {
+        line.target.base.text.lower()
+        for line in walk_lines(lines)
+        if isinstance(line, Assign)
+        and isinstance(line.target, Index)
+        and isinstance(line.target.base, Name)
+        and _adds(line)
+    }
+    others = {
+        name
+        for line in walk_lines(lines)
+        for expr in (_terms(line) if isinstance(line, Assign) else expressions_of(line))
+        for name in names_in(expr)
+    }
+    shared = {name for name in added if _attributes(name, code) & {"pointer", "target"}}
+    return frozenset(added - others - shared)
+
+
+def _adds(line: Assign) -> bool:
+    """Return whether an assignment adds to its target, or subtracts from it."""
+    value = line.value
+    while isinstance(value, Binary) and value.op in ("+", "-"):
+        value = value.left
+    return value is not line.value and same(value, line.target)
+
+
+def _terms(line: Assign) -> Iterator[Expr]:
+    """Yield what an assignment looks at, but for its target where it adds to that."""
+    target, value = line.target, line.value
+    yield from target.items if isinstance(target, Index) else ()
+    if not _adds(line):
+        yield from (target, value)
+        return
+    while isinstance(value, Binary) and not same(value, target):
+        yield value.right
+        value = value.left
 
 
 def _scalars_between(first: Do, second: Do, code: KernelCode) -> frozenset[str]:

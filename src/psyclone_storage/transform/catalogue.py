@@ -32,6 +32,7 @@ from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.kernel.loops import (
     ChunkInKernel,
     FuseInKernel,
+    JamInKernel,
     SwapInKernel,
     TileInKernel,
 )
@@ -97,6 +98,7 @@ STEPS: Mapping[str, type[Step]] = {
         ChunkInKernel,
         TileInKernel,
         FuseInKernel,
+        JamInKernel,
         InlineKernelModule,
         ImportsToArguments,
         MakeAccRoutine,

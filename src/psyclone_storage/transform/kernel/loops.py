@@ -1,4 +1,4 @@
-"""Loops inside a kernel in another order: swapped, in tiles, in chunks, two as one.
+"""Loops inside a kernel in another order: swapped, in tiles, in chunks, two as one, jammed.
 
 Loops are counted from 1 in the order of the kernel's text. Whether another order gives the same
 values is for `analysis.nests` to say.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
-from psyclone_storage.analysis.affine import whole
+from psyclone_storage.analysis.affine import simplified, whole
 from psyclone_storage.analysis.body import counters_after_loops, written_names
 from psyclone_storage.analysis.nests import inner_loop, may_fuse_loops, may_swap, not_understood
 from psyclone_storage.analysis.shapes import type_of
@@ -31,7 +32,9 @@ class SwapInKernel:
     """Swap a loop in a kernel with the loop that is all of its body.
 
     Refused if a value goes from one iteration to a later one in a way that another order would
-    change, or if that cannot be told; if the bounds of one loop depend on the other.
+    change, or if that cannot be told; if the bounds of one loop depend on the other. `sums` is the
+    user's word that what is only added to may get its terms in another order, which changes the
+    sums by rounding.
 
     before: do i ... do j ... a(i, j)
     after:  do j ... do i ... a(i, j)
@@ -41,6 +44,7 @@ class SwapInKernel:
 
     call: str
     loop: int = 1
+    sums: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -53,7 +57,7 @@ class SwapInKernel:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against another order."""
-        return check_loop(schedule, self.call, self.loop, may_swap)
+        return check_loop(schedule, self.call, self.loop, partial(may_swap, sums=self.sums))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
@@ -167,6 +171,48 @@ class FuseInKernel:
         return with_each(schedule, self.call, lambda code: with_fused(code, self.loop))
 
 
+@dataclass(frozen=True, slots=True)
+class JamInKernel:
+    """Run `factor` iterations of a loop in a kernel together, in the loop that is all of its body.
+
+    What the iterations share is then fetched and stored once for all of them (unroll and jam). What
+    is left of the iterations follows in a loop of its own.
+
+    Refused where the two loops must not be swapped, and where the outer one does not count by one.
+
+    before: do s = 1, n; do k ...; a(k) = a(k) + b(k, s)
+    after:  do s = 1, n - 1, 2; do k ...; a(k) = a(k) + b(k, s); a(k) = a(k) + b(k, s + 1); ...
+            do s = n - mod(n, 2) + 1, n; do k ...; a(k) = a(k) + b(k, s)
+    """
+
+    name: ClassVar[str] = "kernel-jam"
+
+    call: str
+    loop: int = 1
+    factor: int = 4
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel."""
+        return coded_calls(schedule)
+
+    def calls_to_read(self, schedule: Schedule) -> tuple[str, ...]:
+        """Return the call."""
+        return (self.call,)
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against iterations that run together."""
+        if self.factor < 2:
+            message = f"Two iterations or more run together, not {self.factor}."
+            return (Diagnostic("T017", message),)
+        return check_loop(schedule, self.call, self.loop, may_jam)
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule with the changed kernel."""
+        raise_if_any(self.check(schedule, rules))
+        return with_each(schedule, self.call, lambda code: with_jam(code, self.loop, self.factor))
+
+
 # ---------------------------------------------------------------------------- finding
 
 
@@ -227,6 +273,11 @@ def may_tile(outer: Do, code: KernelCode) -> Reasons:
     inner = inner_loop(outer)
     chunks = () if inner is None else (*may_chunk(outer, code), *may_chunk(inner, code))
     return tuple(dict.fromkeys((*may_swap(outer, code), *chunks)))
+
+
+def may_jam(outer: Do, code: KernelCode) -> Reasons:
+    """Return why iterations of `outer` cannot share the loop inside of it (T052, T062, T063)."""
+    return tuple(dict.fromkeys((*may_swap(outer, code), *may_chunk(outer, code))))
 
 
 def may_fuse_following(first: Do, code: KernelCode) -> Reasons:
@@ -292,6 +343,28 @@ def with_fused(code: KernelCode, number: int) -> KernelCode:
     assert second is not None
     body = (*first.body, *_counting(second, first.variable).body)
     return _exchanged(code, (first, (replace(first, body=body),)), (second, ()))
+
+
+def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
+    """Return `code` with `factor` iterations of loop `number` in the loop inside of it."""
+    outer = loops_of(code)[number - 1]
+    inner = inner_loop(outer)
+    assert inner is not None
+    copies = tuple(
+        line for shift in range(factor) for line in _shifted(inner.body, outer.variable, shift)
+    )
+    count = simplified(Binary("+", Binary("-", outer.stop, outer.start), whole(1)))
+    left = Index(Name("mod"), (count, whole(factor)))
+    start = Binary("+", Binary("-", outer.stop, left), whole(1))
+    stop = simplified(Binary("-", outer.stop, whole(factor - 1)))
+    together = Do(outer.variable, outer.start, stop, (replace(inner, body=copies),), whole(factor))
+    return _exchanged(code, (outer, (together, replace(outer, start=start))))
+
+
+def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, ...]:
+    """Return `lines` as they are `shift` iterations later."""
+    later = {variable.lower(): Binary("+", Name(variable), whole(shift))} if shift else {}
+    return everywhere(lines, lambda expr: substituted(expr, later))
 
 
 def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:

@@ -10,6 +10,7 @@ from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.kernel.loops import (
     ChunkInKernel,
     FuseInKernel,
+    JamInKernel,
     SwapInKernel,
     TileInKernel,
 )
@@ -52,6 +53,32 @@ def test_tiled() -> None:
         "do i_chunk = 1, 3, 2",
         "do j = j_chunk, min(j_chunk + 1, 3)",
         "do i = i_chunk, min(i_chunk + 1, 3)",
+    ]
+
+
+def test_iterations_run_together() -> None:
+    assert lines(JamInKernel(CALL, factor=2), nest("x(i, j) = y(i, j)")) == [
+        "do j = 1, 2, 2",
+        "do i = 1, 3",
+        "x(i, j) = y(i, j)",
+        "x(i, j + 1) = y(i, j + 1)",
+        "end do",
+        "end do",
+        "do j = 3 - mod(3, 2) + 1, 3",
+        "do i = 1, 3",
+        "x(i, j) = y(i, j)",
+        "end do",
+        "end do",
+    ]
+
+
+def test_a_number_of_iterations_that_is_not_known() -> None:
+    found = lines(
+        JamInKernel(CALL, factor=4), "do j = 2, n\ndo i = 1, 3\nx(i, j) = t\nend do\nend do"
+    )
+    assert [line for line in found if line.startswith("do j")] == [
+        "do j = 2, n - 3, 4",
+        "do j = n - mod(n - 1, 4) + 1, n",
     ]
 
 
@@ -115,6 +142,32 @@ def test_swaps_that_are_refused(body: str, codes: list[str]) -> None:
     assert sorted(set(refused(work, SwapInKernel(CALL)))) == codes
 
 
+@pytest.mark.parametrize("terms", ["y(i, j)", "y(i, j) - t"])
+def test_sums_in_another_order_are_the_users_word(terms: str) -> None:
+    declared = f"{DECLARED}\ninteger :: m(4)"
+    work = bench(module(nest(f"x(m(i), 1) = x(m(i), 1) + {terms}"), declared))
+    assert set(refused(work, SwapInKernel(CALL))) == {"T062"}
+    found = printed(work, SwapInKernel(CALL, sums=True))
+    assert [line for line in found if line.startswith("do")] == ["do i = 1, 3", "do j = 1, 3"]
+
+
+NO_SUMS = {
+    "also set": "x(m(i), 1) = x(m(i), 1) + y(i, j)\nx(i, 1) = t",
+    "also read": "x(m(i), 1) = x(m(i), 1) + y(i, j)\ny(i, j) = x(j, 1)",
+    "in a condition": "if (x(i, 1) > t) x(m(i), 1) = x(m(i), 1) + t",
+    "two elements": "x(m(i), 1) = x(m(j), 1) + y(i, j)",
+    "in its own term": "x(m(i), 1) = x(m(i), 1) + x(i, j)",
+    "a product": "x(m(i), 1) = x(m(i), 1) * y(i, j)",
+    "a pointer": "p(m(i)) = p(m(i)) + y(i, j)",
+}
+
+
+@pytest.mark.parametrize("body", NO_SUMS.values(), ids=NO_SUMS)
+def test_what_is_no_sum_keeps_its_order(body: str) -> None:
+    work = bench(module(nest(body), f"{DECLARED}\ninteger :: m(4)"))
+    assert set(refused(work, SwapInKernel(CALL, sums=True))) == {"T062"}
+
+
 @pytest.mark.parametrize(
     ("step", "body", "code"),
     [
@@ -126,6 +179,10 @@ def test_swaps_that_are_refused(body: str, codes: list[str]) -> None:
         (ChunkInKernel(CALL, 0), "do i = 1, n\na(i) = 0.0\nend do", "T064"),
         (ChunkInKernel(CALL, 1, 0), "do i = 1, n\na(i) = 0.0\nend do", "T017"),
         (TileInKernel(CALL, 1, 0), nest("x(i, j) = 0.0"), "T017"),
+        (JamInKernel(CALL, 1, 1), nest("x(i, j) = 0.0"), "T017"),
+        (JamInKernel(CALL), "do i = 1, n\na(i) = 0.0\nend do", "T063"),
+        (JamInKernel(CALL), nest("x(i, j) = 0.0").replace("1, 3", "1, 3, 2"), "T063"),
+        (JamInKernel(CALL), nest("x(i + 1, j) = x(i, j + 1)"), "T062"),
         (FuseInKernel(CALL), nest("x(i, j) = 0.0"), "T063"),
         (FuseInKernel(CALL), "do i = 1, 3\nend do\ndo i = 1, 4\nend do", "T063"),
         (
