@@ -17,10 +17,9 @@ module joint_exchange_integer_mod
   implicit none
   private
 
-  !> An exchange of several fields, from its start to its end.
+  !> An exchange of several fields; joint_exchange_mod sees that it is started, then finished.
   type, public :: joint_exchange_integer_type
     private
-    logical :: started = .false.
     type(integer_field_proxy_type), allocatable :: proxies(:)
     integer(i_def), allocatable :: depths(:)
     type(message_plan_type) :: plan
@@ -46,7 +45,6 @@ contains
 
     integer(i_def) :: n
 
-    if (self%started) error stop 'joint exchange: the last one has not been finished'
     if (size(proxies) /= size(depths)) error stop 'joint exchange: not one depth for each field'
     do n = 1, size(depths, kind=i_def)
       if (depths(n) < 1 .or. depths(n) > proxies(n)%get_field_proxy_halo_depth()) &
@@ -54,7 +52,6 @@ contains
     end do
     self%proxies = proxies(pack([(n, n=1, size(depths, kind=i_def))], dirty()))
     self%depths = pack(depths, dirty())
-    self%started = .true.
     if (size(self%depths) == 0) return
     call self%join()
     call self%pack_sent()
@@ -84,8 +81,6 @@ contains
 
     integer(i_def) :: n
 
-    if (.not. self%started) error stop 'joint exchange: none has been started'
-    self%started = .false.
     if (size(self%depths) == 0) return
     call finish_messages(self%requests)
     call self%unpack_received()

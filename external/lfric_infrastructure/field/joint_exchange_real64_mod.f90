@@ -18,10 +18,9 @@ module joint_exchange_real64_mod
   implicit none
   private
 
-  !> An exchange of several fields, from its start to its end.
+  !> An exchange of several fields; joint_exchange_mod sees that it is started, then finished.
   type, public :: joint_exchange_real64_type
     private
-    logical :: started = .false.
     type(field_real64_proxy_type), allocatable :: proxies(:)
     integer(i_def), allocatable :: depths(:)
     type(message_plan_type) :: plan
@@ -47,7 +46,6 @@ contains
 
     integer(i_def) :: n
 
-    if (self%started) error stop 'joint exchange: the last one has not been finished'
     if (size(proxies) /= size(depths)) error stop 'joint exchange: not one depth for each field'
     do n = 1, size(depths, kind=i_def)
       if (depths(n) < 1 .or. depths(n) > proxies(n)%get_field_proxy_halo_depth()) &
@@ -55,7 +53,6 @@ contains
     end do
     self%proxies = proxies(pack([(n, n=1, size(depths, kind=i_def))], dirty()))
     self%depths = pack(depths, dirty())
-    self%started = .true.
     if (size(self%depths) == 0) return
     call self%join()
     call self%pack_sent()
@@ -85,8 +82,6 @@ contains
 
     integer(i_def) :: n
 
-    if (.not. self%started) error stop 'joint exchange: none has been started'
-    self%started = .false.
     if (size(self%depths) == 0) return
     call finish_messages(self%requests)
     call self%unpack_received()

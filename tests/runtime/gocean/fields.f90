@@ -21,6 +21,8 @@ program fields
     call check_parts(points, 9, 1 + modulo(points, 3))
   end do
   call check_parts(3, 30, 2)
+  call check_parts(1, get_num_ranks(), 1)
+  call check_parts(get_num_ranks(), 1, 1)
   call check_grid([go_bc_none, go_bc_periodic], go_offset_ne)
   call check_grid([go_bc_external, go_bc_none], go_offset_sw)
   call check_grid([go_bc_periodic, go_bc_none], go_offset_sw)
