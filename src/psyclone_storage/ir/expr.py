@@ -1,14 +1,14 @@
 """Expressions, and their one canonical spelling.
 
 The canonical spelling is Fortran's, with no more brackets than the standard asks for: it is what
-messages, schedule views and the Fortran printer show. A target language with other operators has
-a printer of its own.
+messages and schedule views show. The Fortran printer keeps the brackets of the author, too. A
+target language with other operators has a printer of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.types import Intrinsic
@@ -56,11 +56,16 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An operator between two operands, in its Fortran 90 spelling: `==`, not `.eq.`."""
+    """An operator between two operands, in its Fortran 90 spelling: `==`, not `.eq.`.
+
+    One that is `bracketed` stands in brackets, which tell a compiler what to compute first: without
+    them it may compute `(a + b) + c` in another order. Two expressions are equal with and without.
+    """
 
     op: str
     left: Expr
     right: Expr
+    bracketed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,54 +117,65 @@ def is_spelt(op: str) -> bool:
 
 def spell(expr: Expr) -> str:
     """Return the canonical spelling of `expr`."""
-    return _spell(expr, 0)
+    return _Spelling(keeps_brackets=False).of(expr)
 
 
-def _spell(expr: Expr, outer: int) -> str:
-    match expr:
-        case Literal(text) | Name(text) | Verbatim(text):
-            return text
-        case Member(base, name):
-            return f"{_spell(base, _TIGHT)}%{name}"
-        case Index(base, items):
-            return f"{_spell(base, _TIGHT)}({_listed(items)})"
-        case ArrayLiteral(items):
-            return f"[{_listed(items)}]"
-        case Keyword(name, value):
-            return f"{name}={spell(value)}"
-        case Range(lower, upper, step):
-            text = f"{spell(lower) if lower else ''}:{spell(upper) if upper else ''}"
-            return f"{text}:{spell(step)}" if step else text
-        case Unary(op, operand):
-            return _spell_unary(op, operand, outer)
-        case Binary(op, left, right):
-            return _spell_binary(op, left, right, outer)
-    raise InternalError(f"Expression of class {type(expr).__name__} has no spelling.")
+def spell_as_written(expr: Expr) -> str:
+    """Return the spelling of `expr` with the brackets that its author put around operations."""
+    return _Spelling(keeps_brackets=True).of(expr)
 
 
-def _listed(items: tuple[Expr, ...]) -> str:
-    return ", ".join(map(spell, items))
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """How expressions are spelled."""
 
+    keeps_brackets: bool
 
-def _spell_unary(op: str, operand: Expr, outer: int) -> str:
-    if op == ".not.":
-        return _bracketed(f"{op} {_spell(operand, _RANK[op] + 1)}", _RANK[op], outer)
-    # A sign binds like an addition, and no two operators may stand side by side.
-    return _bracketed(f"{op}{_spell(operand, _SIGN + 1)}", _SIGN, outer)
+    def of(self, expr: Expr, outer: int = 0) -> str:
+        """Return the text of `expr` as an operand of an operator of rank `outer`."""
+        match expr:
+            case Literal(text) | Name(text) | Verbatim(text):
+                return text
+            case Member(base, name):
+                return f"{self.of(base, _TIGHT)}%{name}"
+            case Index(base, items):
+                return f"{self.of(base, _TIGHT)}({self._listed(items)})"
+            case ArrayLiteral(items):
+                return f"[{self._listed(items)}]"
+            case Keyword(name, value):
+                return f"{name}={self.of(value)}"
+            case Range(lower, upper, step):
+                text = f"{self.of(lower) if lower else ''}:{self.of(upper) if upper else ''}"
+                return f"{text}:{self.of(step)}" if step else text
+            case Unary(op, operand):
+                return self._unary(op, operand, outer)
+            case Binary(bracketed=True) if self.keeps_brackets:
+                return f"({self._binary(expr, 0)})"
+            case Binary():
+                return self._binary(expr, outer)
+        raise InternalError(f"Expression of class {type(expr).__name__} has no spelling.")
 
+    def _listed(self, items: tuple[Expr, ...]) -> str:
+        return ", ".join(map(self.of, items))
 
-def _spell_binary(op: str, left: Expr, right: Expr, outer: int) -> str:
-    rank = _RANK.get(op, 0)
-    near, far = rank, rank + 1
-    if op == "**":
-        near, far = rank + 1, rank
-    elif rank == _RANK["=="]:
-        near = rank + 1
-    first = _spell(left, near)
-    second = _spell(right, far)
-    if second.startswith(("-", "+")):
-        second = f"({second})"
-    return _bracketed(f"{first} {op} {second}", rank, outer)
+    def _unary(self, op: str, operand: Expr, outer: int) -> str:
+        if op == ".not.":
+            return _bracketed(f"{op} {self.of(operand, _RANK[op] + 1)}", _RANK[op], outer)
+        # A sign binds like an addition, and no two operators may stand side by side.
+        return _bracketed(f"{op}{self.of(operand, _SIGN + 1)}", _SIGN, outer)
+
+    def _binary(self, expr: Binary, outer: int) -> str:
+        rank = _RANK.get(expr.op, 0)
+        near, far = rank, rank + 1
+        if expr.op == "**":
+            near, far = rank + 1, rank
+        elif rank == _RANK["=="]:
+            near = rank + 1
+        first = self.of(expr.left, near)
+        second = self.of(expr.right, far)
+        if second.startswith(("-", "+")):
+            second = f"({second})"
+        return _bracketed(f"{first} {expr.op} {second}", rank, outer)
 
 
 def _bracketed(text: str, rank: int, outer: int) -> str:

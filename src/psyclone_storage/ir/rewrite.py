@@ -51,7 +51,7 @@ def with_parts(expr: Expr, change: Change) -> Expr:
         case Unary(op, operand):
             return Unary(op, change(operand))
         case Binary(op, left, right):
-            return Binary(op, change(left), change(right))
+            return Binary(op, change(left), change(right), expr.bracketed)
         case Range(lower, upper, step):
             return Range(*(None if part is None else change(part) for part in (lower, upper, step)))
     return expr

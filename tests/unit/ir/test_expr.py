@@ -21,6 +21,7 @@ from psyclone_storage.ir.expr import (
     is_constant,
     same,
     spell,
+    spell_as_written,
     walk,
 )
 from psyclone_storage.ir.types import Intrinsic
@@ -86,6 +87,15 @@ def test_a_spelling_has_the_value_of_its_tree(expr: Expr) -> None:
         except ZeroDivisionError:
             return
         assert found == pytest.approx(expected)
+
+
+def test_brackets_of_the_author_are_kept_where_they_are_asked_for() -> None:
+    inner = Binary("+", A, B, bracketed=True)
+    expr = Binary("+", Binary("*", inner, ONE, bracketed=True), A)
+    assert spell_as_written(expr) == f"(({spell(A)} + {spell(B)}) * {spell(ONE)}) + {spell(A)}"
+    assert spell(expr) == f"({spell(A)} + {spell(B)}) * {spell(ONE)} + {spell(A)}"
+    assert inner == Binary("+", A, B)
+    assert same(expr, Binary("+", Binary("*", Binary("+", A, B), ONE), A))
 
 
 def test_same_looks_past_case_and_blanks() -> None:

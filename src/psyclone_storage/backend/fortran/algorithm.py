@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.parsed import Scope
 from psyclone_storage.ir.schedule import Invoke, Program
 
@@ -67,7 +67,7 @@ def _edited(text: str, edits: Iterable[_Edit]) -> str:
 def _replacement(invoke: Invoke, newline: str) -> _Edit:
     span = invoke.parsed.span
     text = span.source.text
-    actuals = [spell(datum.actual) for datum in invoke.schedule.data]
+    actuals = [spell_as_written(datum.actual) for datum in invoke.schedule.data]
     place = _place(text, span.start, reserved=_code_behind(text, span.stop))
     head = f"call {invoke.name}("
     lines = _laid_out(head, actuals, ")", place)

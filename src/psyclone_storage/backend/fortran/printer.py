@@ -13,7 +13,7 @@ from itertools import groupby
 
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Expr, Name, spell, walk
+from psyclone_storage.ir.expr import Expr, Name, spell_as_written, walk
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -126,7 +126,7 @@ def _declaration(declare: Declare, entities: str) -> str:
 
 def _entity(declare: Declare) -> str:
     name = f"{declare.name}({_listed(declare.shape)})" if declare.shape else declare.name
-    return name if declare.value is None else f"{name} = {spell(declare.value)}"
+    return name if declare.value is None else f"{name} = {spell_as_written(declare.value)}"
 
 
 def _type(data_type: DataType, polymorphic: bool) -> str:
@@ -154,11 +154,11 @@ def _line(line: Line, indent: int) -> Iterator[str]:
         case Directive(text):
             yield from _directive(text, indent)
         case Assign(target, value):
-            yield from wrapped(f"{spell(target)} = {spell(value)}", indent)
+            yield from wrapped(f"{spell_as_written(target)} = {spell_as_written(value)}", indent)
         case PointerAssign(target, value):
-            yield from wrapped(f"{spell(target)} => {spell(value)}", indent)
+            yield from wrapped(f"{spell_as_written(target)} => {spell_as_written(value)}", indent)
         case Call(procedure, args):
-            yield from wrapped(f"call {spell(procedure)}({_listed(args)})", indent)
+            yield from wrapped(f"call {spell_as_written(procedure)}({_listed(args)})", indent)
         case Allocate(arrays):
             yield from wrapped(f"allocate({_listed(arrays)})", indent)
         case Deallocate(arrays):
@@ -173,8 +173,8 @@ def _holding(line: Line, indent: int) -> Iterator[str]:
     """Yield a statement that holds others."""
     match line:
         case Do(variable, start, stop, body, step):
-            by = f", {spell(step)}" if step is not None else ""
-            yield from wrapped(f"do {variable} = {spell(start)}, {spell(stop)}{by}", indent)
+            bounds = _listed((start, stop) if step is None else (start, stop, step))
+            yield from wrapped(f"do {variable} = {bounds}", indent)
             yield from emit_lines(body, indent + _STEP)
             yield " " * indent + "end do"
         case ScopedBlock(uses, declarations, body):
@@ -205,7 +205,7 @@ def _choice(
 ) -> Iterator[str]:
     for number, branch in enumerate(branches):
         word = "else if" if number else "if"
-        yield from wrapped(f"{word} ({spell(branch.condition)}) then", indent)
+        yield from wrapped(f"{word} ({spell_as_written(branch.condition)}) then", indent)
         yield from emit_lines(branch.body, indent + _STEP)
     if otherwise:
         yield " " * indent + "else"
@@ -223,4 +223,4 @@ def _directive(text: str, indent: int) -> Iterator[str]:
 
 
 def _listed(items: tuple[Expr, ...]) -> str:
-    return ", ".join(map(spell, items))
+    return ", ".join(map(spell_as_written, items))

@@ -9,7 +9,7 @@ knows the place.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -196,7 +196,7 @@ def _converted(node: Any) -> Expr:
         case Fortran2003.Name() | Fortran2003.Type_Name():
             return Name(str(node))
         case Fortran2003.Parenthesis():
-            return _converted(node.items[1])
+            return _in_brackets(_converted(node.items[1]))
         case Fortran2003.Data_Ref():
             return _data_reference(node)
         case (
@@ -220,6 +220,13 @@ def _converted(node: Any) -> Expr:
         case Fortran2003.Array_Constructor() if not isinstance(node.items[1], Fortran2003.Ac_Spec):
             return ArrayLiteral(tuple(map(_converted, _members(node.items[1]))))
     return _literal(node) or _operation(node) or Verbatim(str(node))
+
+
+def _in_brackets(expr: Expr) -> Expr:
+    """Return `expr` in brackets, which count where they tell the order of a computation."""
+    if isinstance(expr, Binary) and expr.op in _ARITHMETIC:
+        return replace(expr, bracketed=True)
+    return expr
 
 
 def _data_reference(node: Any) -> Expr:
@@ -265,4 +272,5 @@ def _is_operator(text: str) -> bool:
     return text.startswith(".") or text in _OPERATORS
 
 
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "**"})
 _OPERATORS = frozenset({"+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">="})

@@ -189,7 +189,7 @@ def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
     brought = {item.name.lower() for item in around.constants}
     brought |= {name.local.lower() for use in around.uses for name in use.names}
     outside = used_names(code) - local_names(code) - brought
-    for name in sorted(outside & {datum.name.lower() for datum in schedule.data}):
+    for name in sorted(outside & {datum.name.lower() for datum in schedule.all_data}):
         yield f"'{name}' in it is not the '{name}' that is passed to the invoke"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
@@ -287,7 +288,7 @@ end module work_mod
 
 
 KERNELS = sorted(
-    {*ROOT.glob("examples/**/*.f90"), *ROOT.glob("tests/cases/**/*_mod.f90")},
+    {*ROOT.glob("examples/**/*.f90"), *ROOT.glob("tests/corpus/*/kernels/*_mod.f90")},
     key=lambda path: path.as_posix(),
 )
 
@@ -303,3 +304,22 @@ def test_what_is_printed_is_what_was_read():
     assert len(codes) > 50
     for code in codes:
         assert replace(printed_again(code), module=code.module) == code
+
+
+BRACKETS = """\
+a(1) = (a(1) + a(2)) + a(3)
+a(2) = (a(1) * a(2)) + ((a(3) - 1.0) - a(4))
+a(3) = a(1) + (a(2) + a(3)) - (a(1) / a(2))
+do i = (n + 1) - 1, n
+  a((i + 1) - 1) = 2.0 ** (1.0 + a(i))
+end do
+if ((a(1) + a(2)) + a(3) > 0.0) then
+  call other((a(1) + a(2)) - 1.0, n)
+end if
+"""
+
+
+def test_brackets_that_tell_the_order_of_a_computation_are_kept() -> None:
+    code = code_of(BRACKETS, "integer :: n, i\nreal :: a(n)")
+    text = "\n".join(line.strip() for line in emit_lines(code.body, 0))
+    assert text.strip() == "\n".join(line.strip() for line in BRACKETS.splitlines())

@@ -196,3 +196,13 @@ def test_arrays_of_modules_stay_off_devices(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         build(tmp_path, *imports, steps)
     assert "T087" in [problem.code for problem in caught.value.problems]
+
+
+def test_a_variable_that_is_passed_hides_a_function_of_the_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "MODEL", MODEL.replace("rate", "abs"))
+    monkeypatch.setitem(OTHER, "rest", ("", "", "u(i, j) = abs(u(i, j))"))
+    steps = f"{PASS}; inline-call{{call=rest@loop2}}"
+    with pytest.raises(CompileError, match="'abs' in it is not the 'abs' that is passed"):
+        build(tmp_path, "use model_mod, only: abs", "u(i, j) = abs", steps)
