@@ -14,9 +14,10 @@ from properties.worlds import worlds
 from psyclone_storage.analysis.check import World, check_halos, execute
 from psyclone_storage.analysis.touch import calls_in
 from psyclone_storage.ir.region import Depth
-from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, Schedule
+from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.transform.halos import with_halos, without_halos
+from psyclone_storage.transform.marks import with_marks_that_are_heard
 
 BATCHES = range(10)
 PER_BATCH = 400
@@ -195,3 +196,42 @@ def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:
             broken = replace(schedule, body=body)
             found += any(check_halos(broken, world) for world in worlds(broken, case.shared))
     assert found > 50
+
+
+def flags_after(schedule: Schedule, world: World) -> tuple[str, ...]:
+    """Return the exchanges of a schedule that happen in a world, and those that would after it."""
+    halos = [item for item in schedule.body if isinstance(item, HaloExchange | MarkHalo)]
+    keys = sorted({(item.datum, item.component or 0) for item in halos})
+    asked = tuple(
+        HaloExchange(f"later({datum}, {part}, {depth})", datum, part or None, Depth.of(depth), True)
+        for datum, part in keys
+        for depth in range(1, world.levels + 1)
+    )
+    return execute(replace(schedule, body=(*schedule.body, *asked)), world).exchanged
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_nobody_hears_of_marks_that_are_left_out_but_of_each_other_mark(number: int) -> None:
+    left_out = heard = 0
+    for case, schedule in batch(number, 150):
+        fewer = with_marks_that_are_heard(schedule)
+        assert with_marks_that_are_heard(fewer) == fewer
+        left_out += len(schedule.body) - len(fewer.body)
+        every = list(worlds(schedule, case.shared))
+        for world in random.Random(number).sample(every, min(16, len(every))):
+            assert check_halos(fewer, world) == ()
+            assert flags_after(fewer, world) == flags_after(schedule, world)
+        if has_known_depths(schedule):
+            for mark in (item for item in fewer.body if isinstance(item, MarkHalo)):
+                heard += 1
+                missing = without(fewer, mark.uid)
+                assert any(flags_after(missing, one) != flags_after(fewer, one) for one in every)
+    assert left_out > 10
+    assert heard > 100
+
+
+def has_known_depths(schedule: Schedule) -> bool:
+    """Return whether all depths that flags are told or asked for are numbers."""
+    told = [item.clean for item in schedule.body if isinstance(item, MarkHalo)]
+    asked = [item.depth for item in exchanges(schedule)]
+    return all(depth.known is not None for depth in (*told, *asked))

@@ -39,6 +39,7 @@ from psyclone_storage.transform.catalogue import Wish, read_steps
 from psyclone_storage.transform.finish import with_shared_loops
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.joint import with_joint_exchanges
+from psyclone_storage.transform.marks import with_marks_that_are_heard
 from psyclone_storage.transform.profile import Grain
 
 
@@ -132,6 +133,7 @@ class Compiler:
             program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
         if self.settings.joint_exchanges:
             program = _with_each(program, with_joint_exchanges)
+        program = _with_each(program, with_marks_that_are_heard)
         placed = place_kernels(program, shelf or Counting())
         layer = emit_unit(self.api.lower(placed.program, self.settings), placed.guests)
         text = emit_algorithm(program)

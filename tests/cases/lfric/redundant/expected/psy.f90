@@ -87,7 +87,6 @@ contains
       theta_data(df) = mass_data(df)
     end do
     call theta_proxy%set_dirty()
-    call theta_proxy%set_clean(1)
 
     do cell = loop2_start, loop2_stop
       call diffuse_kernel_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, undf_w2, &
@@ -102,8 +101,6 @@ contains
       call smooth_kernel_code(nlayers_rho, rho_data, theta_data, theta_stencil_sizes(cell), &
           theta_stencil_dofmap(:, :, cell), ndf_w3, undf_w3, map_w3(:, cell))
     end do
-    call rho_proxy%set_dirty()
-    call rho_proxy%set_clean(1)
 
     total = 0.0_r_def
     do df = loop4_start, loop4_stop

@@ -1,0 +1,23 @@
+"""Leave out the marks of halos that nobody comes to hear of.
+
+This is done to every schedule after its recipe and after exchanges are joined, since it is only
+then that all who ask are known (ADR 0024). It changes no answer and no exchange.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.analysis.marks import plan_marks
+from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.walk import replaced
+
+
+def with_marks_that_are_heard(schedule: Schedule) -> Schedule:
+    """Return `schedule` without the marks, or parts of marks, that make no difference to anyone.
+
+    before: loop1 [write u], mark(u)@loop1, halo(u)@loop2, loop2 [read u],
+            loop3 [write u], mark(u)@loop3, halo(u)@loop4, loop4 [read u]
+    after:  loop1, halo(u)@loop2, loop2, loop3, mark(u)@loop3, halo(u)@loop4, loop4
+    """
+    for uid, left in plan_marks(schedule).items():
+        schedule = replaced(schedule, uid, *((left,) if left else ()))
+    return schedule
