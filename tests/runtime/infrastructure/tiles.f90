@@ -14,23 +14,23 @@ program tiles
 
   call start_checks()
   mesh => new_mesh('even', .true., 16, 12, tile_size=[4, 3])
-  call check_tiles(mesh, most_cells=12)
+  call check_tiles(mesh, most_cells=12, cells_x=16, tile_size=[4, 3])
   call check(mesh%get_ntilecolours() < 8, 'tiles of an even plane have few colours')
   mesh => new_mesh('odd', .true., 9, 7, tile_size=[2, 2])
-  call check_tiles(mesh, most_cells=4)
+  call check_tiles(mesh, most_cells=4, cells_x=9, tile_size=[2, 2])
   mesh => new_mesh('bounded', .false., 10, 7, tile_size=[3, 1])
-  call check_tiles(mesh, most_cells=3)
+  call check_tiles(mesh, most_cells=3, cells_x=10, tile_size=[3, 1])
   mesh => new_mesh('wide', .false., 10, 7, tile_size=[100, 1])
-  call check_tiles(mesh, most_cells=10)
+  call check_tiles(mesh, most_cells=10, cells_x=10, tile_size=[100, 1])
   mesh => new_sphere('sphere', 6, tile_size=[4, 3])
-  call check_tiles(mesh, most_cells=12)
+  call check_tiles(mesh, most_cells=12, cells_x=6, tile_size=[4, 3])
   mesh => new_mesh('single', .true., 9, 7)
-  call check_tiles(mesh, most_cells=1)
+  call check_tiles(mesh, most_cells=1, cells_x=9, tile_size=[1, 1])
   call check(mesh%get_ntilecolours() == mesh%get_ncolours(), 'single cells are coloured as cells')
   call check(all(mesh%get_last_edge_tile_all_colours() == mesh%get_last_edge_cell_all_colours()), &
              'and visited as cells')
   mesh => new_mesh('apart', .true., 24, 22, tile_size=[4, 3], inner_halo_tiles=.true.)
-  call check_tiles(mesh, most_cells=12)
+  call check_tiles(mesh, most_cells=12, cells_x=24, tile_size=[4, 3])
   call check(.not. has_mixed_tile(mesh), 'tiles of inner cells are apart if that is asked for')
   mesh => new_mesh('together', .true., 24, 22, tile_size=[4, 3])
   call global_mpi%global_sum(merge(1, 0, has_mixed_tile(mesh)), mixed)
@@ -54,13 +54,15 @@ contains
   end function has_mixed_tile
 
   !> Check the loops over the tiles of a mesh.
-  subroutine check_tiles(mesh, most_cells)
+  subroutine check_tiles(mesh, most_cells, cells_x, tile_size)
     type(mesh_type), pointer, intent(in) :: mesh
     integer(i_def), intent(in) :: most_cells
+    integer(i_def), intent(in) :: cells_x
+    integer(i_def), intent(in) :: tile_size(2)
 
     integer(i_def), allocatable :: last_tiles(:, :), last_cells(:, :, :)
     integer(i_def), pointer :: map(:, :, :)
-    integer(i_def) :: colour, depth, tile
+    integer(i_def) :: colour, depth, n, tile
 
     map => mesh%get_coloured_tiling_map()
     call check(size(map, 3) <= most_cells, 'a tile is not larger than asked for')
@@ -76,6 +78,13 @@ contains
           call check(last_cells(colour, tile, depth) == &
                      mesh%get_last_halo_cell_per_colour_and_tile(colour, tile, depth), &
                      'cells of one tile')
+          associate (numbers => [(mesh%get_gid_from_lid(map(colour, tile, n)) - 1, &
+                                  n=1, last_cells(colour, tile, depth))])
+            call check(all(modulo(numbers, cells_x) / tile_size(1) == &
+                           modulo(numbers(1), cells_x) / tile_size(1) .and. &
+                           numbers / cells_x / tile_size(2) == &
+                           numbers(1) / cells_x / tile_size(2)), 'tiles are cut from the plane')
+          end associate
         end do
       end do
     end do
@@ -88,7 +97,53 @@ contains
       call check_loop(mesh, last_tiles(:, depth), last_cells(:, :, depth), &
                       mesh%get_last_inner_cell(depth))
     end do
+    call check_single_numbers(mesh)
   end subroutine check_tiles
+
+  !> Check that what is asked for one colour and tile is what all of them have, and that loops to
+  !> the deepest halo visit all.
+  subroutine check_single_numbers(mesh)
+    type(mesh_type), pointer, intent(in) :: mesh
+
+    integer(i_def), allocatable :: inner_tiles(:, :), inner_cells(:, :, :)
+    integer(i_def), allocatable :: halo_tiles(:, :), halo_cells(:, :, :)
+    integer(i_def), allocatable :: edge_tiles(:), edge_cells(:, :)
+    integer(i_def), pointer :: cells_of_tiles(:, :), map(:, :, :), tiles_of_colours(:)
+    integer(i_def) :: colour, depth, ncolours, tile
+
+    allocate (inner_tiles, source=mesh%get_last_inner_tile_all_colours())
+    allocate (inner_cells, source=mesh%get_last_inner_cell_all_colours_all_tiles())
+    allocate (edge_tiles, source=mesh%get_last_edge_tile_all_colours())
+    allocate (edge_cells, source=mesh%get_last_edge_cell_all_colours_all_tiles())
+    allocate (halo_tiles, source=mesh%get_last_halo_tile_all_colours())
+    allocate (halo_cells, source=mesh%get_last_halo_cell_all_colours_all_tiles())
+    call mesh%get_tiling(ncolours, tiles_of_colours, cells_of_tiles, map)
+    call check(ncolours == mesh%get_ntilecolours(), 'the number of colours of tiles')
+    call check(associated(map, mesh%get_coloured_tiling_map()), 'the map of tiles')
+    call check(all(tiles_of_colours == mesh%get_last_halo_tile_all_colours_deepest()) .and. &
+               all(tiles_of_colours == halo_tiles(:, deepest)), 'all tiles')
+    call check(all(cells_of_tiles == mesh%get_last_halo_cell_all_colours_all_tiles_deepest()) .and. &
+               all(cells_of_tiles == halo_cells(:, :, deepest)), 'all cells of tiles')
+    do colour = 1, ncolours
+      call check(mesh%get_last_edge_tile_per_colour(colour) == edge_tiles(colour), 'owned tiles')
+      call check(mesh%get_last_halo_tile_per_colour(colour) == tiles_of_colours(colour), &
+                 'tiles of a colour')
+      do depth = 1, mesh%get_inner_depth()
+        call check(mesh%get_last_inner_tile_per_colour(colour, depth) == &
+                   inner_tiles(colour, depth), 'inner tiles')
+      end do
+      do tile = 1, tiles_of_colours(colour)
+        call check(mesh%get_last_edge_cell_per_colour_and_tile(colour, tile) == &
+                   edge_cells(colour, tile), 'owned cells of a tile')
+        call check(mesh%get_last_halo_cell_per_colour_and_tile(colour, tile) == &
+                   cells_of_tiles(colour, tile), 'cells of a tile')
+        do depth = 1, mesh%get_inner_depth()
+          call check(mesh%get_last_inner_cell_per_colour_and_tile(colour, tile, depth) == &
+                     inner_cells(colour, tile, depth), 'inner cells of a tile')
+        end do
+      end do
+    end do
+  end subroutine check_single_numbers
 
   !> Check that a loop visits all cells to the last one, and that those of different tiles of one
   !> colour share no vertex.
