@@ -33,7 +33,8 @@ def build_double(library: Path, f90: tuple[str, ...], folder: Path) -> Path:
     """Link the library for OpenACC with the double, in `folder`; return the shared library."""
     double = folder / "openacc_double_mod.o"
     source = HERE / "openacc_double_mod.f90"
-    run([*f90, *FLAGS, "-fPIC", f"-J{folder}", "-c", str(source), "-o", str(double)])
+    flags = [*FLAGS, "-fPIC", f"-I{library}", f"-J{folder}"]
+    run([*f90, *flags, "-c", str(source), "-o", str(double)])
     objects = map(str, (*sorted(library.glob("*.o")), double))
     run([*f90, "-shared", *objects, "-o", str(folder / SHARED)])
     return folder / SHARED
