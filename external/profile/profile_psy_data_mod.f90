@@ -107,7 +107,7 @@ contains
     if (present(unit)) out = unit
     if (.not. allocated(regions)) return
     call system_clock(count_rate=rate)
-    order = by_time()
+    allocate(order, source=by_time())
     write (out, '(a12, 3a14, 2x, a)') &
         'calls', 'seconds', 'per call', 'longest call', 'region'
     do place = 1, size(order)
