@@ -3,10 +3,11 @@
     gocean/shallow_water/run --ranks 2
     python draw.py basin gocean/shallow_water/build > basin.svg
 
-The pictures are `basin`, `tracer`, `waves` and `spread`. A picture has a panel for each of several
-times, north at the top; a colour means the same in all of them. Where the files are those of
-several ranks, thin lines divide what the ranks own. Neighbours of one colour in a row are one
-rectangle, and all rectangles of one colour are one path, in units of cells.
+The pictures are `basin`, `tracer`, `waves`, `spread` and `globe`. A picture has a panel for each of
+several times, north at the top; a colour means the same in all of them. Where the files are those
+of several ranks, thin lines divide what the ranks own. Neighbours of one colour in a row are one
+rectangle, and all rectangles of one colour are one path, in units of cells. A globe is seen from
+far away.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, product
+from itertools import groupby, pairwise, product
+from math import hypot
 from pathlib import Path
 
 SIDE, GAP, TOP, BOTTOM = 200, 16, 30, 50
@@ -31,6 +33,9 @@ Colours = tuple[tuple[int, int, int], ...]
 Rows = list[list[float]]
 """A value for each cell, row by row from south to north."""
 
+Point = tuple[float, float, float]
+"""A place or a direction, from the centre of a globe; north is the last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cells:
@@ -38,6 +43,29 @@ class Cells:
 
     values: Rows
     owners: list[list[int]]
+
+    def all_values(self) -> list[float]:
+        """Return what is in all cells."""
+        return [value for row in self.values for value in row]
+
+
+@dataclass(frozen=True, slots=True)
+class Globe:
+    """What is in the cells of a globe with a radius of 1.
+
+    Attributes:
+        corners: where the corners of each cell are, one after the other.
+        values: what is in each.
+        owners: which rank owns each.
+    """
+
+    corners: list[tuple[Point, ...]]
+    values: list[float]
+    owners: list[int]
+
+    def all_values(self) -> list[float]:
+        """Return what is in all cells."""
+        return self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +103,24 @@ class Picture:
     numbers: tuple[int, ...]
     caption: Callable[[int], str]
     unit: str
-    scale: Callable[[list[Cells]], Scale]
+    scale: Callable[[Sequence[Cells | Globe]], Scale]
+    above: Point | None = None
+    """What a globe is seen from; none for a plane."""
 
 
 # ---------------------------------------------------------------------------- what is drawn
 
 
-def even_scale(panels: list[Cells]) -> Scale:
+def even_scale(panels: Sequence[Cells | Globe]) -> Scale:
     """Return a scale with rest in its middle, as far as values go after the beginning.
 
     The hill of the beginning is several times as high as the waves that it becomes.
     """
-    furthest = max(abs(value) for cells in panels[1:] for row in cells.values for value in row)
+    furthest = max(abs(value) for cells in panels[1:] for value in cells.all_values())
     return Scale(-furthest, furthest, 17, RED_AND_BLUE)
 
 
-def scale_up_to(greatest: float) -> Callable[[list[Cells]], Scale]:
+def scale_up_to(greatest: float) -> Callable[[Sequence[Cells | Globe]], Scale]:
     """Return what makes a scale from nothing to `greatest`."""
     return lambda _: Scale(0.0, greatest, 12, YELLOW_TO_BLUE)
 
@@ -117,6 +147,11 @@ PICTURES = {
         "Two spots, spread by multigrid cycles", "spread_", (1, 2, 4, 16),
         lambda cycle: f"after {cycle} {'cycle' if cycle == 1 else 'cycles'}", "in a cell",
         scale_up_to(2.4e-3),
+    ),
+    "globe": Picture(
+        "A tracer over a corner of the cube", "globe_", (0, 32, 64, 96),
+        lambda step: f"after {step} hours" if step else "start", "in a cell", scale_up_to(1.0),
+        above=(3**-0.5, 3**-0.5, 3**-0.5),
     ),
 }  # fmt: skip
 
@@ -151,19 +186,37 @@ def read_cells(folder: Path, stem: str, number: int) -> Cells:
     )
 
 
+def read_globe(folder: Path, stem: str, number: int) -> Globe:
+    """Return what all ranks have written: the four corners of a cell and its value in each line.
+
+    Raises:
+        SystemExit: nothing was written.
+    """
+    globe = Globe([], [], [])
+    for file in sorted(folder.glob(f"{stem}{number:03}.*")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            *places, value = map(float, line.split())
+            globe.corners.append(tuple(zip(places[::3], places[1::3], places[2::3], strict=True)))
+            globe.values.append(value)
+            globe.owners.append(int(file.suffix[1:]))
+    if not globe.values:
+        raise SystemExit(f"There is no {stem}{number:03} in {folder}: run the example first.")
+    return globe
+
+
 # ---------------------------------------------------------------------------- drawing
 
 
-def draw(picture: Picture, panels: list[Cells]) -> str:
+def draw(picture: Picture, panels: Sequence[Cells | Globe]) -> str:
     """Return the text of a picture, with one panel for each of its numbers."""
     scale = picture.scale(panels)
-    greatest = max(value for cells in panels for row in cells.values for value in row)
+    greatest = max(value for cells in panels for value in cells.all_values())
     unit = picture.unit + (", and more" if greatest > 1.01 * scale.greatest else "")
     width, height = len(panels) * (SIDE + GAP) + GAP, TOP + SIDE + BOTTOM
     shapes = [
         shape
         for at, (number, cells) in enumerate(zip(picture.numbers, panels, strict=True))
-        for shape in draw_panel(GAP + at * (SIDE + GAP), picture.caption(number), cells, scale)
+        for shape in draw_panel(GAP + at * (SIDE + GAP), picture, number, cells, scale)
     ]
     body = "\n".join(f"  {shape}" for shape in (*shapes, *draw_scale(scale, unit)))
     return (
@@ -174,8 +227,19 @@ def draw(picture: Picture, panels: list[Cells]) -> str:
     )
 
 
-def draw_panel(left: int, caption: str, cells: Cells, scale: Scale) -> Iterator[str]:
+def draw_panel(
+    left: int, picture: Picture, number: int, cells: Cells | Globe, scale: Scale
+) -> Iterator[str]:
     """Yield the shapes of one panel: its caption, its cells, the borders of ranks, its frame."""
+    yield f'<text x="{left}" y="{TOP - 10}">{picture.caption(number)}</text>'
+    if isinstance(cells, Cells):
+        yield from draw_plane(left, cells, scale)
+    elif picture.above:
+        yield from draw_globe(left, cells, scale, picture.above)
+
+
+def draw_plane(left: int, cells: Cells, scale: Scale) -> Iterator[str]:
+    """Yield the shapes of a plane."""
     size = len(cells.values)
     paths: dict[int, str] = defaultdict(str)
     for number, row in enumerate(reversed(cells.values)):
@@ -185,7 +249,6 @@ def draw_panel(left: int, caption: str, cells: Cells, scale: Scale) -> Iterator[
             paths[shade] += f"M{column} {number}h{length}v1h-{length}z"
             column += length
     place = f"translate({left} {TOP}) scale({SIDE / size:g})"
-    yield f'<text x="{left}" y="{TOP - 10}">{caption}</text>'
     yield f'<g transform="{place}" shape-rendering="crispEdges">'
     for shade in sorted(paths):
         yield f'<path fill="{scale.colour_of(shade)}" d="{paths[shade]}"/>'
@@ -212,6 +275,45 @@ def borders_of(owners: list[list[int]]) -> Iterator[str]:
             start += length
 
 
+def draw_globe(left: int, globe: Globe, scale: Scale, above: Point) -> Iterator[str]:
+    """Yield the shapes of a globe, as far as it can be seen; the least value is its ground."""
+    paths: dict[int, str] = defaultdict(str)
+    sides: dict[frozenset[Point], int] = {}
+    borders = ""
+    for corners, value, owner in zip(globe.corners, globe.values, globe.owners, strict=True):
+        if min(along(corner, above) for corner in corners) < 0:
+            continue
+        if shade := scale.shade_of(value):
+            paths[shade] += f"M{'L'.join(flat(corner, above) for corner in corners)}z"
+        for first, second in pairwise((*corners, corners[0])):
+            if sides.setdefault(frozenset((first, second)), owner) != owner:
+                borders += f"M{flat(first, above)}L{flat(second, above)}"
+    middle = f"translate({left + SIDE / 2:g} {TOP + SIDE / 2:g})"
+    yield f'<circle transform="{middle}" r="{SIDE / 2:g}" fill="{scale.colour_of(0)}"/>'
+    for shade in sorted(paths):
+        colour = scale.colour_of(shade)
+        line = f'stroke="{colour}" stroke-width="0.4"'
+        yield f'<path transform="{middle}" fill="{colour}" {line} d="{paths[shade]}"/>'
+    if borders:
+        line = f'stroke="{INK}" stroke-opacity="0.6"'
+        yield f'<path transform="{middle}" {line} d="{borders}"/>'
+    yield f'<circle transform="{middle}" r="{SIDE / 2:g}" fill="none" stroke="{INK}"/>'
+
+
+def flat(place: Point, above: Point) -> str:
+    """Return where a place of a globe is drawn, from the middle, north up, as seen from above."""
+    length = hypot(above[0], above[1])
+    east = (-above[1] / length, above[0] / length, 0.0)
+    north = (-above[2] * east[1], above[2] * east[0], length)
+    x, y = along(place, east) * SIDE / 2, -along(place, north) * SIDE / 2
+    return f"{x:.1f} {y:.1f}"
+
+
+def along(place: Point, direction: Point) -> float:
+    """Return how far a place is in a direction."""
+    return sum(one * other for one, other in zip(place, direction, strict=True))
+
+
 def draw_scale(scale: Scale, unit: str) -> Iterator[str]:
     """Yield the shapes of a scale of colours with the values at its ends and in the middle."""
     step, top = 14, TOP + SIDE + 12
@@ -236,7 +338,8 @@ def main(words: list[str]) -> None:
     if len(words) != 2 or words[0] not in PICTURES:
         raise SystemExit(f"usage: draw.py {{{','.join(PICTURES)}}} FOLDER")
     picture, folder = PICTURES[words[0]], Path(words[1])
-    panels = [read_cells(folder, picture.stem, number) for number in picture.numbers]
+    read = read_globe if picture.above else read_cells
+    panels = [read(folder, picture.stem, number) for number in picture.numbers]
     sys.stdout.write(draw(picture, panels))
 
 

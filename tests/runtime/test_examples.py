@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from math import cos, pi
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,10 @@ WAVES = re.compile(
 CYCLES = re.compile(
     rf"^cycle +\d+ +sum{NUMBER}of{NUMBER}residual{NUMBER}$", re.MULTILINE
 )  # fmt: skip
+
+# The integral over a sphere of (1 + cos(2 pi angle)) / 2, up to half a radian from a place.
+SPOT = 4 * 6371.0e3**2 * pi * (1 - cos(0.5) + (1 + cos(0.5)) / (1 - 4 * pi**2))
+"""What the spot of the globe has in its four layers."""
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -81,6 +86,11 @@ def advection(runner: Callable[[str, str], Example]) -> Example:
 
 
 @pytest.fixture(scope="session")
+def globe(runner: Callable[[str, str], Example]) -> Example:
+    return runner("globe", "globe")
+
+
+@pytest.fixture(scope="session")
 def waves(runner: Callable[[str, str], Example]) -> Example:
     return runner("shallow_water", "waves")
 
@@ -111,6 +121,27 @@ def test_advection_is_the_same_on_any_number_of_ranks(advection: Example, ranks:
     alone = advection(1).lines
     assert len(alone) == 32 * 32
     assert advection(ranks).lines == alone
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_a_globe_keeps_the_tracer(globe: Example, ranks: int) -> None:
+    """The wind has no divergence, so that an upwind step takes means of values on a sphere, too."""
+    states = [tuple(map(float, state)) for state in ADVECTION.findall(globe(ranks).output)]
+    assert len(states) == 4
+    totals, least, greatest = zip(*states, strict=True)
+    assert totals == pytest.approx([totals[0]] * 4, rel=1e-12)
+    assert totals[0] == pytest.approx(SPOT, rel=1e-3)
+    assert list(least) == sorted(least)
+    assert list(greatest) == sorted(greatest, reverse=True)
+    assert 0.3 < greatest[-1] < greatest[0]
+
+
+@pytest.mark.parametrize("ranks", RANKS[1:])
+def test_a_globe_is_the_same_on_any_number_of_ranks(globe: Example, ranks: int) -> None:
+    """Each value is computed from the same values in the same order, so digits agree."""
+    alone = globe(1).lines
+    assert len(alone) == 6 * 24 * 24
+    assert globe(ranks).lines == alone
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -157,7 +188,7 @@ def test_multigrid_is_the_same_on_any_number_of_ranks(multigrid: Example, ranks:
 
 @pytest.mark.parametrize(
     ("example", "picture"),
-    [("advection", "tracer"), ("waves", "waves"), ("multigrid", "spread")],
+    [("advection", "tracer"), ("globe", "globe"), ("waves", "waves"), ("multigrid", "spread")],
 )
 def test_the_picture_is_what_is_computed(
     example: str, picture: str, request: pytest.FixtureRequest
