@@ -112,7 +112,7 @@ module field_parent_mod
 
 contains
 
-  !> Set the space, the name and the halo depth of a field; its halo is dirty.
+  !> Set the space, the name and the halo depth of a field that has none; its halo is dirty.
   subroutine field_parent_initialiser(self, vector_space, name, halo_depth)
     class(field_parent_type), intent(inout) :: self
     type(function_space_type), target, intent(in) :: vector_space
@@ -121,7 +121,6 @@ contains
 
     integer(i_def) :: depth
 
-    call self%field_parent_final()
     depth = default_halo_depth
     if (present(halo_depth)) depth = halo_depth
     if (depth > vector_space%get_halo_depth()) &

@@ -56,6 +56,8 @@ contains
           call check_stencil(int(ids(dofs(1, :sizes(cell), cell)), i_def) / layers, &
                              mesh%get_gid_from_lid(cell) - 1, cells, periodic, shapes(n), extent)
         end do
+        call again%clear()
+        call again%clear()
         if (all(cells > 2 * extent)) &
           call check(places == size_within(shapes(n), extent), 'the size within a plane')
       end do
@@ -118,6 +120,8 @@ contains
         call check(all(dofs(:, length + 1:, branch, cell) == 0), 'and has no dofs beyond')
       end do
     end do
+    call again%clear()
+    call again%clear()
   end subroutine check_branches
 
   !> Check that a stencil begins with its cell, and has all cells that it should, once.
