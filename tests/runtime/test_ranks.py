@@ -121,7 +121,7 @@ def test_columnwise_operators_do_what_operators_do(answers: Reader, mode: Mode, 
     """Assembled, applied and multiplied, they are the operators that they were assembled from."""
     columns = part_of(answers(mode, ranks), "columns")
     errors = [value for (name, _), value in columns.items() if "/error_" in name]
-    assert len(errors) == 2 * 4 * 5
+    assert len(errors) == 3 * 4 * 5
     assert {float(error) for error in errors} == {0.0}
 
 

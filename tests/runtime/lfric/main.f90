@@ -1,4 +1,5 @@
-!> Runs every algorithm of this folder on a biperiodic plane and on one with borders.
+!> Runs every algorithm of this folder on a biperiodic plane, on one with borders and on a sphere;
+!> mutations are not run on the sphere.
 !>
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
 !> "annexed" or not. A second word names a file of mutations, a line for each: a number, what is
@@ -11,26 +12,31 @@ program main
   use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
   use mutation_mod, only: mutate, was_mutated
   use suite_mod, only: algorithms, run_algorithm
-  use world_mod, only: close_answers, make_meshes, open_answers, report_digests, report_mutation
+  use world_mod, only: close_answers, make_planes, make_spheres, open_answers, report_digests, &
+                       report_mutation
 
   implicit none
 
   type(lfric_comm_type) :: comm
   character(16) :: annexed
   character(256) :: mutations
-  integer :: plane
+  integer :: surface
 
   call create_comm(comm)
   call global_mpi%initialise(comm)
   call get_command_argument(1, annexed)
   call get_command_argument(2, mutations)
   call open_answers(int(global_mpi%get_comm_rank(), i_def), annexed == 'annexed')
-  do plane = 1, 2
-    if (plane == 1) then
-      call make_meshes('periodic', .true., 4_i_def, 6_i_def)
-    else
-      call make_meshes('bounded', .false., 5_i_def, 3_i_def)
-    end if
+  do surface = 1, 3
+    select case (surface)
+    case (1)
+      call make_planes('periodic', .true., 4_i_def, 6_i_def)
+    case (2)
+      call make_planes('bounded', .false., 5_i_def, 3_i_def)
+    case default
+      if (mutations /= '') exit
+      call make_spheres('sphere', 2_i_def)
+    end select
     if (mutations == '') then
       call run_all()
     else

@@ -26,7 +26,7 @@ module world_mod
   private
 
   public :: open_answers, close_answers
-  public :: make_meshes, fine, coarse
+  public :: make_planes, make_spheres, fine, coarse
   public :: new_field, poison_halos
   public :: report_fields, report_scalar, report_stage, report_digests, report_mutation
 
@@ -40,7 +40,7 @@ module world_mod
   integer, parameter :: most_fields = 256
   integer, parameter :: answers = 20
 
-  ! The coarse mesh covers the same plane with cells twice as wide.
+  ! The coarse mesh covers the same surface with cells twice as wide.
   type(mesh_type), pointer, save :: fine => null()
   type(mesh_type), pointer, save :: coarse => null()
 
@@ -74,38 +74,65 @@ contains
   end subroutine close_answers
 
   !> Make the meshes of a plane; `name` starts the names of all answers on it.
-  subroutine make_meshes(name, periodic, cells_x, cells_y)
+  subroutine make_planes(name, periodic, cells_x, cells_y)
     character(*), intent(in) :: name
     logical, intent(in) :: periodic
     integer(i_def), intent(in) :: cells_x
     integer(i_def), intent(in) :: cells_y
 
-    prefix = name
-    fine => new_mesh('fine', 2 * cells_x, 2 * cells_y, 2_i_def)
-    coarse => new_mesh('coarse', cells_x, cells_y, 1_i_def)
-    call fine%add_mesh_map(coarse)
-    call coarse%add_mesh_map(fine)
+    call join_meshes(name, new_plane('fine', 2_i_def), new_plane('coarse', 1_i_def))
 
   contains
 
-    !> Return a mesh of three layers, in tiles of three by two cells.
-    function new_mesh(mesh_name, mesh_cells_x, mesh_cells_y, together) result(mesh)
+    !> Return a plane with so many times the cells in each direction.
+    function new_plane(mesh_name, together) result(plane)
       character(*), intent(in) :: mesh_name
-      integer(i_def), intent(in) :: mesh_cells_x, mesh_cells_y, together
-      type(mesh_type), pointer :: mesh
+      integer(i_def), intent(in) :: together
+      type(local_mesh_type) :: plane
 
-      type(local_mesh_type), pointer :: plane
-
-      allocate (plane)
-      plane = local_mesh_type(name // mesh_name, mesh_cells_x, mesh_cells_y, &
+      plane = local_mesh_type(name // mesh_name, together * cells_x, together * cells_y, &
                               real(together, r_def), real(together, r_def), periodic, periodic, &
                               halo_depth=deepest, cells_together=together)
-      mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-        mesh_type(plane, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION), &
-                  tile_size=[3_i_def, 2_i_def])))
-    end function new_mesh
+    end function new_plane
 
-  end subroutine make_meshes
+  end subroutine make_planes
+
+  !> Make the meshes of a sphere; `name` starts the names of all answers on it.
+  subroutine make_spheres(name, edge_cells)
+    character(*), intent(in) :: name
+    integer(i_def), intent(in) :: edge_cells
+
+    call join_meshes(name, &
+                     local_mesh_type(name // 'fine', 2 * edge_cells, deepest, cells_together=2), &
+                     local_mesh_type(name // 'coarse', edge_cells, deepest, cells_together=1))
+  end subroutine make_spheres
+
+  !> Make the meshes of a surface and the maps between them.
+  subroutine join_meshes(name, fine_surface, coarse_surface)
+    character(*), intent(in) :: name
+    type(local_mesh_type), intent(in) :: fine_surface
+    type(local_mesh_type), intent(in) :: coarse_surface
+
+    prefix = name
+    fine => new_mesh(fine_surface)
+    coarse => new_mesh(coarse_surface)
+    call fine%add_mesh_map(coarse)
+    call coarse%add_mesh_map(fine)
+  end subroutine join_meshes
+
+  !> Return a mesh of three layers, in tiles of three by two cells.
+  function new_mesh(surface) result(mesh)
+    type(local_mesh_type), intent(in) :: surface
+    type(mesh_type), pointer :: mesh
+
+    type(local_mesh_type), pointer :: kept
+
+    allocate (kept)
+    kept = surface
+    mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
+      mesh_type(kept, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION), &
+                tile_size=[3_i_def, 2_i_def])))
+  end function new_mesh
 
   !> Return a whole number from -8 to 8.
   elemental function value_of(id, seed) result(value)
