@@ -40,6 +40,7 @@ NO_SPACE = "name_from_functionspace: unknown space"
 COLUMNWISE = "columnwise_operator%initialise: "
 # What `refusals` is told to do, and what the infrastructure says to it.
 REFUSED = {
+    "data in steps": "field%initialise: the data that it is to refer to are not contiguous",
     "a halo beyond that of the mesh": (
         "field%initialise: the halo of the field is deeper than that of its mesh"
     ),

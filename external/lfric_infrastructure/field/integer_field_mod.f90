@@ -90,8 +90,8 @@ contains
     call field%initialise(vector_space, name)
   end function new_field
 
-  !> Make a field on a space. It holds its own data unless `override_data` is given, which it then
-  !> refers to; its halo has the depth given or the default depth.
+  !> Make a field on a space. It holds its own data unless `override_data`, contiguous, is given,
+  !> which it then refers to; its halo has the depth given or the default depth.
   subroutine initialise_field(self, vector_space, name, override_data, halo_depth)
     class(integer_field_type), intent(inout) :: self
     type(function_space_type), pointer, intent(in) :: vector_space
@@ -99,6 +99,10 @@ contains
     integer(i_def), target, optional, intent(in) :: override_data(:)
     integer(i_def), optional, intent(in) :: halo_depth
 
+    if (present(override_data)) then
+      if (.not. is_contiguous(override_data)) &
+        error stop 'field%initialise: the data that it is to refer to are not contiguous'
+    end if
     call self%field_final()
     call self%field_parent_initialiser(vector_space, name, halo_depth)
     allocate (self%exchange)
@@ -153,13 +157,15 @@ contains
     dest%data = self%data
   end subroutine copy_field_serial
 
-  !> Make `dest` a copy of `source`, name and data included.
+  !> Make `dest` a copy of `source`, name and data included; they may be one and the same.
   subroutine assign_field(dest, source)
     class(integer_field_type), intent(inout) :: dest
     class(integer_field_type), intent(in) :: source
 
     type(function_space_type), pointer :: space
 
+    ! No two fields have the same exchange.
+    if (associated(dest%exchange, source%exchange)) return
     call dest%field_final()
     if (.not. source%is_initialised()) return
     space => source%get_function_space()
@@ -265,7 +271,7 @@ contains
     end do
   end subroutine log_dofs
 
-  !> Log the least and the greatest value of the dofs that this rank owns.
+  !> Log the least and the greatest value over all ranks, which must call it together.
   subroutine log_minmax(self, log_level, label)
     class(integer_field_type), target, intent(in) :: self
     integer(i_def), intent(in) :: log_level

@@ -85,13 +85,14 @@ contains
     call other%assign_operator(self)
   end function deep_copy
 
-  !> Make `dest` a copy of `source`, matrices included.
+  !> Make `dest` a copy of `source`, matrices included; they may be one and the same.
   subroutine assign_operator(dest, source)
     class(operator_real64_type), intent(inout) :: dest
     class(operator_real64_type), intent(in) :: source
 
     type(function_space_type), pointer :: fs_from, fs_to
 
+    if (associated(dest%local_stencil, source%local_stencil)) return
     call dest%operator_final()
     if (.not. source%is_initialised()) return
     ! As arguments, what the functions return would be copies, for gfortran, that do not last.

@@ -67,10 +67,14 @@ contains
   subroutine misuse_fields()
     type(field_type) :: field
     type(field_proxy_type) :: proxy
+    real(r_def), allocatable, target :: steps(:)
 
+    allocate (steps(2 * fs%get_undf()))
     call field%initialise(fs)
     proxy = field%get_proxy()
     select case (what)
+    case ('data in steps')
+      call field%initialise(fs, override_data=steps(::2))
     case ('a halo beyond that of the mesh')
       call field%initialise(fs, halo_depth=deepest + 1)
     case ('output without a procedure')
