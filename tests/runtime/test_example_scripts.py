@@ -15,6 +15,7 @@ from runtime.examples import EXAMPLES, run_example
 GOCEAN = "gocean/shallow_water/run"
 LFRIC = "lfric/advection/run"
 DEMO = "lfric/demo/run"
+SCRIPTS = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/*/run"))
 NEEDED = ("psyclone-storage", "make", "gfortran", "mpif90", "mpirun")
 SHELL = ("bash", "cat", "dirname", "env", "id", "mkdir", "readlink", "rm", "wc")
 NOTHING_BUILT = shutil.ignore_patterns("build")
@@ -34,6 +35,14 @@ def idle(tmp_path: Path) -> Path:
         assert program is not None
         (folder / name).symlink_to(program)
     return folder
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a copy of the examples, beside the libraries."""
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / "external").symlink_to(EXTERNAL)
+    return shutil.copytree(EXAMPLES, tmp_path / "clone" / "examples", ignore=NOTHING_BUILT)
 
 
 def run(
@@ -85,30 +94,37 @@ def test_a_tool_that_is_missing_is_named(
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
 
 
-def test_the_demo_does_what_can_be_done(idle: Path) -> None:
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_may_be_called_through_a_link(script: str, clone: Path, idle: Path) -> None:
+    build = (clone / script).parent / "build"
+    build.mkdir()
+    (build / "generated.f90").touch()
+    (idle / "link").symlink_to(clone / script)
+    done = run(idle / "link", idle, *(("--ranks", "2") if script == GOCEAN else ()))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in idle.iterdir()) == sorted((*NEEDED, *SHELL, "link"))
+
+
+def test_the_demo_does_what_can_be_done(clone: Path, idle: Path) -> None:
     """Without a compiler the generated code is shown; without MPI nothing is run."""
-    copy = shutil.copytree(EXAMPLES, idle.parent / "examples", ignore=NOTHING_BUILT)
-    layer = copy / "lfric" / "demo" / "build" / "gravity_wave_alg_mod_psy.f90"
+    layer = clone / "lfric" / "demo" / "build" / "gravity_wave_alg_mod_psy.f90"
     layer.parent.mkdir()
     layer.write_text("module generated\n", encoding="utf-8")
     for name in ("gfortran", "mpif90"):
         (idle / name).unlink()
-    done = run(copy / DEMO, idle)
+    done = run(clone / DEMO, idle)
     assert (done.returncode, done.stderr) == (0, "")
     assert "(there is no gfortran to compile it with)\nmodule generated\n" in done.stdout
     assert done.stdout.endswith("There is no MPI (mpif90, mpirun): nothing is run\n")
 
 
 @pytest.mark.parametrize("script", [LFRIC, GOCEAN])
-def test_building_beside_the_sources_keeps_them(script: str, idle: Path) -> None:
+def test_building_beside_the_sources_keeps_them(script: str, clone: Path, idle: Path) -> None:
     """Kernels that steps have made are removed before the next build, the example's own are not."""
-    copy = idle.parent / "clone" / "examples"
-    shutil.copytree(EXAMPLES, copy, ignore=NOTHING_BUILT)
-    (copy.parent / "external").symlink_to(EXTERNAL)
-    kernels = (copy / script).parent / "kernels"
+    kernels = (clone / script).parent / "kernels"
     before = sorted(kernels.iterdir())
     words, variables = ((".",), {}) if script == GOCEAN else ((), {"BUILD": "."})
-    run(copy / script, idle, *words, **variables)
+    run(clone / script, idle, *words, **variables)
     assert sorted(kernels.iterdir()) == before
 
 
@@ -130,15 +146,14 @@ def test_a_folder_that_make_cannot_name_is_refused(script: str, idle: Path) -> N
 def test_a_fresh_clone_runs_wherever_it_is(
     script: str, said: list[str], tools: Path, tmp_path: Path
 ) -> None:
-    """All is built, in a folder with a space; the script is found through a link."""
-    clone = tmp_path / "my models"
+    """All is built, in a folder with a space."""
+    fresh = tmp_path / "my models"
     for folder in (EXAMPLES, EXTERNAL):
-        shutil.copytree(folder, clone / folder.name, ignore=NOTHING_BUILT)
-    before = set(clone.rglob("*"))
-    (tmp_path / "link").symlink_to(clone / "examples" / script)
-    printed = run_example(tmp_path / "link", tools)
+        shutil.copytree(folder, fresh / folder.name, ignore=NOTHING_BUILT)
+    before = set(fresh.rglob("*"))
+    printed = run_example(fresh / "examples" / script, tools)
     assert all(words in printed for words in said)
-    build = (clone / "examples" / script).parent / "build"
-    new = set(clone.rglob("*")) - before
+    build = (fresh / "examples" / script).parent / "build"
+    new = set(fresh.rglob("*")) - before
     assert build in new
     assert all(path.is_relative_to(build) for path in new)
