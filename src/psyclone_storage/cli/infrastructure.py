@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -43,7 +44,8 @@ def find_infrastructure(name: str, compiler: str) -> Infrastructure:
         try:
             _build(sources, compiler, directory)
         except OSError as error:
-            raise CompileError(cannot_write(directory, error)) from error
+            hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
+            raise CompileError(replace(cannot_write(directory, error), hint=hint)) from error
     return Infrastructure(directory, frozenset(modules_in(sources)))
 
 
@@ -53,6 +55,15 @@ def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, capture_output=True, text=True, errors="replace", check=False, env=environment
     )
+
+
+def complaint_of(done: subprocess.CompletedProcess[str]) -> str:
+    """Return what a compiler that failed says, or, where it says nothing, how it ended."""
+    if said := done.stderr.strip():
+        return said
+    if done.returncode < 0:
+        return f"It was ended by signal {-done.returncode} ({signal.strsignal(-done.returncode)})."
+    return f"It said nothing and ended with status {done.returncode}."
 
 
 def _cache() -> Path:
@@ -93,7 +104,7 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
             words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
             done = run_compiler([*words, str(scratch / f"{source.stem}.o")])
             if done.returncode:
-                raise CompileError(_rejected(compiler, source, done.stderr))
+                raise CompileError(_rejected(compiler, source, complaint_of(done)))
         scratch.rename(directory)
     except OSError:
         if not directory.is_dir():
@@ -102,10 +113,10 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _rejected(compiler: str, source: Path, output: str) -> Diagnostic:
+def _rejected(compiler: str, source: Path, complaint: str) -> Diagnostic:
     return Diagnostic(
         "L011",
         f"The Fortran compiler '{compiler}' rejects '{source.name}' of our interfaces:\n"
-        f"{output.strip()}",
+        f"{complaint}",
         hint="Use gfortran, or a compiler that takes its options, with '--f90'.",
     )

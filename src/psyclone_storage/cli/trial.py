@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
-from psyclone_storage.cli.infrastructure import Infrastructure, find_infrastructure, run_compiler
+from psyclone_storage.cli.infrastructure import (
+    Infrastructure,
+    complaint_of,
+    find_infrastructure,
+    run_compiler,
+)
 from psyclone_storage.cli.options import Options
 from psyclone_storage.driver.compile import Build, Compiler
 from psyclone_storage.driver.modules import (
@@ -95,21 +100,19 @@ class _Trial:
             str(self.scratch / f"{source.stem}.o"),
         ]
         done = run_compiler(command)
-        output = done.stderr.strip().replace(f"{self.scratch}/", "")
+        file = self._shown(str(source))
         if done.returncode:
-            return Diagnostic(
-                "L011",
-                f"The Fortran compiler rejects '{source.name}':\n{output}",
-                file=source.name,
-            )
-        if output:
-            return Diagnostic(
-                "L012",
-                f"The Fortran compiler warns about '{source.name}':\n{output}",
-                file=source.name,
-                severity=Severity.WARNING,
-            )
+            complaint = self._shown(complaint_of(done))
+            message = f"The Fortran compiler rejects '{source.name}':\n{complaint}"
+            return Diagnostic("L011", message, file=file)
+        if output := self._shown(done.stderr.strip()):
+            message = f"The Fortran compiler warns about '{source.name}':\n{output}"
+            return Diagnostic("L012", message, file=file, severity=Severity.WARNING)
         return None
+
+    def _shown(self, text: str) -> str:
+        """Return `text` with the names of files as the user knows them."""
+        return text.replace(f"{self.scratch}/", "")
 
 
 def _libraries(build: Build) -> tuple[str, ...]:

@@ -107,6 +107,32 @@ def test_what_is_generated_compiles_with_the_kernel_that_it_fits(
     assert "error[L011]" in done.err
 
 
+@pytest.mark.parametrize(
+    ("end", "complaint"),
+    [
+        ("kill -9 $$", "It was ended by signal 9"),
+        ("exit 3", "It said nothing and ended with status"),
+    ],
+)
+def test_a_compiler_that_says_nothing_is_reported_by_how_it_ended(
+    command: Command, fake: Path, end: str, complaint: str
+) -> None:
+    compiler = fake.with_name("f90")
+    compiler.write_text(f"#!/bin/sh\n[ $1 = --version ] || {end}\n")
+    done = command("--compile", "--f90", "./f90", "alg.x90")
+    assert done.status == 1
+    assert f" of our interfaces:\n{complaint}" in done.err
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_cache_that_cannot_be_written_is_named(command: Command, project: Path) -> None:
+    (project.parent / "cache").write_text("This is where the test has the user's cache.")
+    done = command("--compile", "--f90", "./f90", "alg.x90")
+    assert done.status == 1
+    assert "error[L003]" in done.err
+    assert "XDG_CACHE_HOME" in done.err
+
+
 def test_a_profiler_is_at_hand_where_it_is_called(command: Command, fake: Path) -> None:
     words = ("--compile", "--f90", "./f90", "alg.x90")
     assert command(*words).err == ""

@@ -19,6 +19,7 @@ from psyclone_storage.domain.lfric.metadata_words import (
     ALLOWED_DATA_TYPES,
     ARG_KINDS,
     DATA_TYPES,
+    GOCEAN_HINT,
     MESHES,
     STENCILS,
     constructor_of,
@@ -125,8 +126,7 @@ def read_argument(
 def _take_apart(item: MetadataItem, setting: Setting, problems: list[Diagnostic]) -> _Entry | None:
     if (constructor := constructor_of(item)) != "arg_type":
         message = f"An entry of 'meta_args' must be an 'arg_type(...)', not '{item.span.text}'."
-        is_gocean = constructor in ("go_arg", "arg")
-        hint = "Kernels of GOcean need '-api gocean'." if is_gocean else ""
+        hint = GOCEAN_HINT if constructor in ("go_arg", "arg") else ""
         problems.append(Diagnostic("M001", message, item.span, hint=hint))
         return None
     generation = generation_of(item) or setting.generation

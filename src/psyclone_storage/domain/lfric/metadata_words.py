@@ -86,6 +86,8 @@ REFERENCE_ELEMENT_PROPERTIES = (
 )
 MESH_PROPERTIES = ("adjacent_face",)
 
+GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
+
 
 def read_access_mapping(mapping: Mapping[str, str]) -> Mapping[str, Access]:
     """Read the setting ACCESS_MAPPING: `gh_inc` to `inc`, `gh_sum` to `sum`.
@@ -127,7 +129,11 @@ def unknown_word(
     item: MetadataItem, code: str, what: str, known: Mapping[str, object] | tuple[str, ...]
 ) -> Diagnostic:
     """Say that `item` is not one of the `known` words, and which was probably meant."""
-    hint = did_you_mean(canonical(item.expr), known) or f"It must be {listed(known)}."
+    word = canonical(item.expr)
+    if word.startswith("go_"):
+        hint = GOCEAN_HINT
+    else:
+        hint = did_you_mean(word, known) or f"It must be {listed(known)}."
     return Diagnostic(code, f"'{item.span.text}' is not {what}.", item.span, hint=hint)
 
 
