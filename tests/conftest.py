@@ -15,12 +15,19 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from building import shared_folder
 from golden import Compare, compare_folder
 from libraries import Library, find_library
 
 TESTS = Path(__file__).parent
+# No test depends on how busy the machine is.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
+
 TOOL_MARKERS = ("fortran", "mpi", "gpu", "differential")
 
 

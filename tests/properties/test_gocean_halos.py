@@ -161,7 +161,7 @@ PAIRS = [(one, two) for one in NAMES for two in NAMES if one != two]
 CALLS = st.lists(st.tuples(st.sampled_from(sorted(KERNELS)), st.sampled_from(PAIRS)), max_size=7)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(CALLS.filter(bool))
 def test_four_ranks_compute_what_one_does(calls: list[tuple[str, tuple[str, str]]]) -> None:
     text = ", ".join(f"{name}({one}, {two})" for name, (one, two) in calls)
@@ -171,7 +171,7 @@ def test_four_ranks_compute_what_one_does(calls: list[tuple[str, tuple[str, str]
         np.testing.assert_allclose(together[name], alone[name], rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(CALLS.filter(bool))
 def test_flags_let_halos_be_exchanged_that_are_stale(
     calls: list[tuple[str, tuple[str, str]]],

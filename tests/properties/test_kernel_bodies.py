@@ -180,7 +180,7 @@ def same(first: KernelCode, second: KernelCode) -> None:
         np.testing.assert_array_equal(after[name], array, err_msg=name)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(nests())
 def test_loops_that_may_swap_may_swap(text: str) -> None:
     code = kernel(text)
@@ -194,7 +194,7 @@ def test_loops_that_may_swap_may_swap(text: str) -> None:
             same(code, with_jam(code, 1, 3))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(nests(), st.permutations(range(5)))
 def test_iterations_that_may_be_parallel_have_no_order(text: str, order: list[int]) -> None:
     code = kernel(text)
@@ -219,7 +219,7 @@ def _points(loop: Do, order: list[int]) -> list[Expr]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(pairs())
 def test_loops_that_may_fuse_may_fuse(text: str) -> None:
     code = kernel(text)
@@ -230,7 +230,7 @@ def test_loops_that_may_fuse_may_fuse(text: str) -> None:
         same(code, with_fused(code, 1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(nests())
 def test_hoisting_chunks_and_functions_change_nothing(text: str) -> None:
     code = kernel(text)
@@ -251,7 +251,7 @@ array_values = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(sections, array_values, array_values), min_size=1, max_size=3))
 def test_array_assignments_as_loops(lines: list[tuple[str, str, str]]) -> None:
     text = "\n".join(f"{target} = {one} + {other}" for target, one, other in lines)

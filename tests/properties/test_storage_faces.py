@@ -327,7 +327,6 @@ def test_all_faces_of_a_buffer_agree_with_the_model() -> None:
         settings=settings(
             max_examples=SEQUENCES,
             stateful_step_count=STEPS,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )

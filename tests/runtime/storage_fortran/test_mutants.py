@@ -120,7 +120,7 @@ def test_a_broken_rule_is_noticed(f90: tuple[str, ...], tmp_path: Path, name: st
     (sources / file).write_text(text.replace(old, new), encoding="utf-8")
     library = FortranLibrary(build_copy(sources, f90, tmp_path / "built"))
 
-    @settings(max_examples=600, deadline=None, database=None, phases=[Phase.generate])
+    @settings(max_examples=600, database=None, phases=[Phase.generate])
     @given(world=worlds, sequence=uses())
     def compare(world: World, sequence: tuple[Operation, ...]) -> None:
         check_agreement(library, world, sequence)

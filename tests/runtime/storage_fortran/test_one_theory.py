@@ -16,9 +16,7 @@ READ, WRITE, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.REA
 
 
 @pytest.mark.parametrize("kind", ["none", "emulated", OPENACC_DOUBLE])
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(world=worlds, sequence=uses())
 @example(
     world=World(4, "f8", Memory.OWN),

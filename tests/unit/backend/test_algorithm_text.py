@@ -200,7 +200,7 @@ def _invokes(draw: st.DrawFn) -> str:
     return draw(_BEFORE) + draw(_JOIN).join(words) + draw(_BEHIND)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     lines=st.lists(st.one_of(_invokes(), _FILLER), max_size=8),
     uses=st.lists(

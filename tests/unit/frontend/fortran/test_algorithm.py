@@ -428,7 +428,7 @@ def test_scopes_have_their_place() -> None:
     assert scope.span.text == "subroutine s\nx = 1\nend subroutine s"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     place=st.integers(0, len(EVERYWHERE)),
     removed=st.integers(0, 12),

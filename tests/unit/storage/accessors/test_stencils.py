@@ -21,9 +21,7 @@ from psyclone_storage.storage.accessors import (
 from psyclone_storage.storage.device import Emulation, use_device
 from psyclone_storage.storage.memory.registry import memory_of
 
-RELAXED = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+RELAXED = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.spec("ACC-32")

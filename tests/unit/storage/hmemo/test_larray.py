@@ -172,9 +172,7 @@ def test_a_kernel_is_called_by_context(host: Context, cuda: Context) -> None:
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv]
 IN_PLACE = [operator.iadd, operator.isub, operator.imul, operator.itruediv]
 VALUES = st.lists(st.integers(1, 100), min_size=1, max_size=5)
-RELAXED = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+RELAXED = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.spec("HM-93", "HM-94")
