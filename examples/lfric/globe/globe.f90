@@ -67,7 +67,7 @@ contains
     allocate (sphere)
     sphere = local_mesh_type('sphere', edge_cells)
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh(mesh_type(sphere, &
-      uniform_extrusion_type(radius, radius + 10.0e3_r_def, layers, PRIME_EXTRUSION))))
+      uniform_extrusion_type(radius, 10.0e3_r_def, layers, PRIME_EXTRUSION))))
   end subroutine make_mesh
 
   !> Return a space of lowest order.

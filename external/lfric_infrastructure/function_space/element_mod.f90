@@ -139,20 +139,20 @@ contains
 
     if (.not. on_faces_only) then
       call shape%get_volume_centre_coordinates(centres)
-      call element%add_dofs(components, numbers, centres(:, 1), 1_i_def)
+      call element%add_dofs(components, numbers, centres(1, :), 1_i_def)
     end if
     call shape%get_face_centre_coordinates(centres)
-    do n = 1, size(centres, 2, i_def)
-      call element%add_dofs(components, numbers, centres(:, n), shape%get_face_entity(n))
+    do n = 1, size(centres, 1, i_def)
+      call element%add_dofs(components, numbers, centres(n, :), shape%get_face_entity(n))
     end do
     if (on_faces_only) return
     call shape%get_edge_centre_coordinates(centres)
-    do n = 1, size(centres, 2, i_def)
-      call element%add_dofs(components, numbers, centres(:, n), shape%get_edge_entity(n))
+    do n = 1, size(centres, 1, i_def)
+      call element%add_dofs(components, numbers, centres(n, :), shape%get_edge_entity(n))
     end do
     call shape%get_vertex_coordinates(centres)
-    do n = 1, size(centres, 2, i_def)
-      call element%add_dofs(components, numbers, centres(:, n), shape%get_vertex_entity(n))
+    do n = 1, size(centres, 1, i_def)
+      call element%add_dofs(components, numbers, centres(n, :), shape%get_vertex_entity(n))
     end do
   end subroutine add_entities
 

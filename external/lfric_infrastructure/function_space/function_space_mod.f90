@@ -6,7 +6,7 @@ module function_space_mod
   use constants_mod, only: i_def, i_halo_index, l_def, r_def
   use dof_numbering_mod, only: dof_numbering_type
   use element_mod, only: element_type, new_element
-  use fs_continuity_mod, only: Wchi
+  use fs_continuity_mod, only: W0, W2trace, Wchi
   use halo_routing_mod, only: halo_routing_type
   use linked_list_data_mod, only: linked_list_data_type
   use mesh_collection_mod, only: mesh_collection
@@ -24,6 +24,9 @@ module function_space_mod
 
   !> Heights, in layers, that are no further apart than rounding makes them are one.
   real(r_def), parameter :: apart = 1.0e-6_r_def
+
+  !> Spaces that have dofs at the bottom and the top which, as in LFRic, nothing tells from others.
+  integer(i_def), parameter :: unmarked_at_boundaries(2) = [W0, W2trace]
 
   !> A stencil map that has been asked for.
   type :: stencil_holder
@@ -157,8 +160,8 @@ contains
     self%boundary_dofs = 1
     self%orientation = 1
     do df = 1, self%element%ndf
-      if (.not. self%element%is_upright(df)) &
-        self%boundary_dofs(df, merge(2, 1, self%element%is_on_top(df))) = 0
+      if (any(self%fs == unmarked_at_boundaries) .or. self%element%is_upright(df)) cycle
+      self%boundary_dofs(df, merge(2, 1, self%element%is_on_top(df))) = 0
     end do
     allocate (self%levels(0))
     last = -1.0_r_def
@@ -187,12 +190,12 @@ contains
     ndof_glob = int(self%numbering%dofs_over_ranks, i_def)
   end function get_ndof_glob
 
-  !> Return the number of cells that a loop without halos visits.
+  !> Return the number of cells of this rank, those of halos included.
   function get_ncell(self) result(ncells_2d)
     class(function_space_type), intent(in) :: self
     integer(i_def) :: ncells_2d
 
-    ncells_2d = self%mesh%get_last_edge_cell()
+    ncells_2d = self%mesh%get_ncells_2d()
   end function get_ncell
 
   !> Return the number of layers.
@@ -273,7 +276,8 @@ contains
     nodal_coords => self%element%nodes
   end function get_nodes
 
-  !> Return 0 for dofs at the (dof, 1) bottom or (dof, 2) top of a cell, else 1.
+  !> Return 0 for dofs at the (dof, 1) bottom or (dof, 2) top of a cell, else 1; always 1 on W0 and
+  !> W2trace.
   function get_boundary_dofs(self) result(boundary_dofs)
     class(function_space_type), target, intent(in) :: self
     integer(i_def), pointer :: boundary_dofs(:, :)

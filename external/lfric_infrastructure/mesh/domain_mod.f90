@@ -6,13 +6,13 @@ module domain_mod
   implicit none
   private
 
-  !> The corners of a mesh, in metres or in radians of longitude and latitude, and its heights.
+  !> The corners of a mesh, in metres or in radians of longitude and latitude. The third axis is the
+  !> height above the bottom. The base height is the radius of a sphere, 0 on a plane.
   type, public :: domain_type
     private
-    real(r_def) :: minimum(2) = 0.0_r_def
-    real(r_def) :: maximum(2) = 0.0_r_def
+    real(r_def) :: minimum(3) = 0.0_r_def
+    real(r_def) :: maximum(3) = 0.0_r_def
     real(r_def) :: base_height = 0.0_r_def
-    real(r_def) :: depth = 0.0_r_def
     logical(l_def) :: ll_coords = .false.
   contains
     procedure, public :: minimum_lonlat
@@ -37,10 +37,10 @@ contains
     logical(l_def), intent(in) :: ll_coords
     type(domain_type) :: self
 
-    self%minimum = minval(horizontal_extents, 2)
-    self%maximum = maxval(horizontal_extents, 2)
-    self%base_height = base_height
-    self%depth = depth
+    self%minimum(:2) = minval(horizontal_extents, 2)
+    self%maximum(:2) = maxval(horizontal_extents, 2)
+    self%maximum(3) = depth
+    self%base_height = merge(base_height, 0.0_r_def, ll_coords)
     self%ll_coords = ll_coords
   end function new_domain
 
@@ -50,7 +50,8 @@ contains
     integer(i_def), intent(in) :: axis
     real(r_def) :: axis_min_coordinate
 
-    if (.not. self%ll_coords) error stop 'minimum_lonlat: the domain is in x and y'
+    if (.not. self%ll_coords .and. axis < 3) &
+      error stop 'minimum_lonlat: the domain is in x and y'
     axis_min_coordinate = self%minimum(axis)
   end function minimum_lonlat
 
@@ -60,7 +61,8 @@ contains
     integer(i_def), intent(in) :: axis
     real(r_def) :: axis_max_coordinate
 
-    if (.not. self%ll_coords) error stop 'maximum_lonlat: the domain is in x and y'
+    if (.not. self%ll_coords .and. axis < 3) &
+      error stop 'maximum_lonlat: the domain is in x and y'
     axis_max_coordinate = self%maximum(axis)
   end function maximum_lonlat
 
@@ -70,7 +72,8 @@ contains
     integer(i_def), intent(in) :: axis
     real(r_def) :: axis_min_coordinate
 
-    if (self%ll_coords) error stop 'minimum_xy: the domain is in longitude and latitude'
+    if (self%ll_coords .and. axis < 3) &
+      error stop 'minimum_xy: the domain is in longitude and latitude'
     axis_min_coordinate = self%minimum(axis)
   end function minimum_xy
 
@@ -80,11 +83,12 @@ contains
     integer(i_def), intent(in) :: axis
     real(r_def) :: axis_max_coordinate
 
-    if (self%ll_coords) error stop 'maximum_xy: the domain is in longitude and latitude'
+    if (self%ll_coords .and. axis < 3) &
+      error stop 'maximum_xy: the domain is in longitude and latitude'
     axis_max_coordinate = self%maximum(axis)
   end function maximum_xy
 
-  !> Return the height of the bottom.
+  !> Return the radius of a sphere, 0 for a plane.
   function get_base_height(self) result(base_height)
     class(domain_type), intent(in) :: self
     real(r_def) :: base_height

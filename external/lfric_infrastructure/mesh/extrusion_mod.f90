@@ -12,7 +12,8 @@ module extrusion_mod
   integer(i_def), parameter, public :: SHIFTED = 3
   integer(i_def), parameter, public :: DOUBLE_LEVEL = 4
 
-  !> Layers between the bottom and the top of the atmosphere.
+  !> Layers between the bottom and the top of the atmosphere. The top is a height above the bottom,
+  !> which is the radius of a sphere.
   type, abstract, public :: extrusion_type
     private
     real(r_def) :: atmosphere_bottom = 0.0_r_def
@@ -167,7 +168,7 @@ contains
     bottom = this%atmosphere_bottom
   end function get_atmosphere_bottom
 
-  !> Return the height of the top.
+  !> Return the height of the top above the bottom.
   function get_atmosphere_top(this) result(top)
     class(extrusion_type), intent(in) :: this
     real(r_def) :: top

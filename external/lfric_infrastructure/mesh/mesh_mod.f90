@@ -32,6 +32,7 @@ module mesh_mod
     integer(i_def) :: nlayers = 0
     integer(i_def) :: extrusion_id = 0
     real(r_def) :: domain_bottom = 0.0_r_def
+    !> The height of the top above the bottom.
     real(r_def) :: domain_top = 1.0_r_def
     real(r_def), allocatable :: eta(:)
     integer(i_def), allocatable :: adjacent_face(:, :)
@@ -452,7 +453,7 @@ contains
     integer(i_def), intent(in) :: level
     real(r_def) :: height
 
-    height = self%domain_bottom + self%eta(level) * (self%domain_top - self%domain_bottom)
+    height = self%domain_bottom + self%eta(level) * self%domain_top
   end function height
 
   !> Return the extent of the mesh.
@@ -461,10 +462,10 @@ contains
     type(domain_type) :: domain
 
     domain = domain_type(self%local_mesh%get_extent(), self%domain_bottom, &
-                         self%domain_top - self%domain_bottom, self%local_mesh%is_coord_sys_ll())
+                         self%domain_top, self%local_mesh%is_coord_sys_ll())
   end function get_domain
 
-  !> Return the height of the top.
+  !> Return the height of the top above the bottom.
   function get_domain_top(self) result(domain_top)
     class(mesh_type), intent(in) :: self
     real(r_def) :: domain_top
@@ -477,7 +478,7 @@ contains
     class(mesh_type), intent(in) :: self
     real(r_def), intent(out) :: dz(:)
 
-    dz = (self%eta(1:) - self%eta(:self%nlayers - 1)) * (self%domain_top - self%domain_bottom)
+    dz = (self%eta(1:) - self%eta(:self%nlayers - 1)) * self%domain_top
   end subroutine get_dz
 
   !> Return the levels, scaled to 0 at the bottom and 1 at the top.

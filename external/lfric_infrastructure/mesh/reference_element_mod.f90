@@ -230,37 +230,37 @@ contains
     get_vertex = this%vertices(:, vertex_index)
   end function get_vertex
 
-  !> Return the coordinates of the vertices, (3, vertex).
+  !> Return the coordinates of the vertices, (vertex, 3).
   subroutine get_vertex_coordinates(this, vertices)
     class(reference_element_type), intent(in) :: this
     real(r_def), allocatable, intent(out) :: vertices(:, :)
 
-    allocate (vertices, source=this%vertices)
+    allocate (vertices, source=transpose(this%vertices))
   end subroutine get_vertex_coordinates
 
-  !> Return the coordinates of the middle of the edges, (3, edge).
+  !> Return the coordinates of the middle of the edges, (edge, 3).
   subroutine get_edge_centre_coordinates(this, edges)
     class(reference_element_type), intent(in) :: this
     real(r_def), allocatable, intent(out) :: edges(:, :)
 
-    allocate (edges, source=this%edge_centres)
+    allocate (edges, source=transpose(this%edge_centres))
   end subroutine get_edge_centre_coordinates
 
-  !> Return the coordinates of the middle of the faces, (3, face).
+  !> Return the coordinates of the middle of the faces, (face, 3).
   subroutine get_face_centre_coordinates(this, faces)
     class(reference_element_type), intent(in) :: this
     real(r_def), allocatable, intent(out) :: faces(:, :)
 
-    allocate (faces, source=this%face_centres)
+    allocate (faces, source=transpose(this%face_centres))
   end subroutine get_face_centre_coordinates
 
-  !> Return the coordinates of the middle of the cell, (3, 1).
+  !> Return the coordinates of the middle of the cell, (1, 3).
   subroutine get_volume_centre_coordinates(this, volume)
     class(reference_element_type), intent(in) :: this
     real(r_def), allocatable, intent(out) :: volume(:, :)
 
-    allocate (volume(3, 1))
-    volume(:, 1) = sum(this%vertices, 2) / real(size(this%vertices, 2), r_def)
+    allocate (volume(1, 3))
+    volume(1, :) = sum(this%vertices, 2) / real(size(this%vertices, 2), r_def)
   end subroutine get_volume_centre_coordinates
 
   !> Return the places of the four edges of one face.

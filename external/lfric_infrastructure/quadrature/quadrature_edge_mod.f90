@@ -71,7 +71,7 @@ contains
       if (.not. merge(vertical_edges, horizontal_edges, tangent(3) > 0.5_r_def)) cycle
       place = place + 1
       do i = 1, np_1
-        self%points_xyz(:, i, place) = centres(:, edge) + (points(i, 1) - 0.5_r_def) * tangent
+        self%points_xyz(:, i, place) = centres(edge, :) + (points(i, 1) - 0.5_r_def) * tangent
       end do
       self%weights_xyz(:, place) = points(:, 2)
     end do

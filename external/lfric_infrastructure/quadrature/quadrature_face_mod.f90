@@ -68,11 +68,11 @@ contains
     allocate (self%points_xyz(3, self%np_xyz, self%nfaces))
     allocate (self%weights_xyz(self%np_xyz, self%nfaces))
     do face = 1, self%nfaces
-      axes = axes_along(centres(:, first_face + face))
-      do j = 1, np_2
-        do i = 1, np_1
-          point = i + (j - 1) * np_1
-          self%points_xyz(:, point, face) = centres(:, first_face + face)
+      axes = axes_along(centres(first_face + face, :))
+      do i = 1, np_1
+        do j = 1, np_2
+          point = j + (i - 1) * np_2
+          self%points_xyz(:, point, face) = centres(first_face + face, :)
           self%points_xyz(axes, point, face) = [first(i, 1), second(j, 1)]
           self%weights_xyz(point, face) = first(i, 2) * second(j, 2)
         end do

@@ -9,7 +9,7 @@ module quadrature_xyoz_mod
   implicit none
   private
 
-  !> Horizontal points, (xy, point), and vertical ones, with their weights.
+  !> Horizontal points, (point, xy), y fastest, and vertical ones, with their weights.
   type, extends(quadrature_type), public :: quadrature_xyoz_type
     private
     real(r_def), allocatable :: points_xy(:, :)
@@ -58,11 +58,11 @@ contains
     self%np_z = np_z
     allocate (self%points_z, source=z(:, 1))
     allocate (self%weights_z, source=z(:, 2))
-    allocate (self%points_xy(2, self%np_xy), self%weights_xy(self%np_xy))
-    do j = 1, np_y
-      do i = 1, np_x
-        point = i + (j - 1) * np_x
-        self%points_xy(:, point) = [x(i, 1), y(j, 1)]
+    allocate (self%points_xy(self%np_xy, 2), self%weights_xy(self%np_xy))
+    do i = 1, np_x
+      do j = 1, np_y
+        point = j + (i - 1) * np_y
+        self%points_xy(point, :) = [x(i, 1), y(j, 1)]
         self%weights_xy(point) = x(i, 2) * y(j, 2)
       end do
     end do
@@ -106,7 +106,7 @@ contains
       do i = 1, self%np_xy
         do df = 1, ndf
           basis(:, df, i, k) = function_space%call_function( &
-            function_to_call, df, [self%points_xy(:, i), self%points_z(k)])
+            function_to_call, df, [self%points_xy(i, :), self%points_z(k)])
         end do
       end do
     end do

@@ -73,7 +73,7 @@ contains
     allocate (globe)
     globe = local_mesh_type(name, edge_cells, deepest, cells_together)
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-      mesh_type(globe, uniform_extrusion_type(1.0_r_def, 4.0_r_def, layers, PRIME_EXTRUSION), &
+      mesh_type(globe, uniform_extrusion_type(1.0_r_def, 3.0_r_def, layers, PRIME_EXTRUSION), &
                 tile_size=tile_size)))
   end function new_sphere
 
