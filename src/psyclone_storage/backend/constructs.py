@@ -108,9 +108,22 @@ def _data_clauses(construct: Construct, inside: Inside) -> Iterator[str]:
             yield f"private({own})"
     if kind.shares_work and not sequential:
         yield from _reduction_clauses(scalars)
-    if scalars and kind.on_device:
-        moved = ", ".join(scalars)
-        yield f"copy({moved})" if kind.is_openacc else f"map(tofrom: {moved})"
+    if kind is Kind.OMP_TARGET:
+        yield from _maps(inside.items, scalars)
+    elif scalars and kind.on_device:
+        yield f"copy({', '.join(scalars)})"
+
+
+def _maps(items: Iterable[DeviceItem], scalars: Iterable[str]) -> Iterator[str]:
+    """Yield what is copied to the device, and what is copied back, too.
+
+    Without a clause a compiler copies all of it both ways.
+    """
+    read = [item.text for item in items if not item.written]
+    changed = [*(item.text for item in items if item.written), *scalars]
+    for how, names in (("to", read), ("tofrom", changed)):
+        if names:
+            yield f"map({how}: {', '.join(names)})"
 
 
 def _reduction_clauses(scalars: Mapping[str, ReductionOp]) -> Iterator[str]:

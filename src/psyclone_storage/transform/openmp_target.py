@@ -71,9 +71,11 @@ class TeamsDo:
 class OpenTarget:
     """Run the statements from `first` to `last` on a device, by OpenMP.
 
-    All that they use is copied there before and back after, so that the host's copies stay right.
-    The compiler finds out what that is; it must be able to follow pointers to it, or host and
-    device must share their memory.
+    All that they use is copied there before, and what they change is copied back after, so that the
+    host's copies stay right. For LFRic clauses say what that is, which is all that a device with
+    a memory of its own needs. The values of GOcean's fields are components of objects, which
+    compilers do not follow: host and device must share their memory, as with
+    `requires unified_shared_memory`, or take OpenACC, under which data also stay where they are.
 
     Refused under other directives, and if teams share a loop and are not all that is inside.
 

@@ -57,7 +57,8 @@ def construct_lines(
     own = (_thread(context).text,) if opens else ()
     scalars = {datum.name: op for datum, op in _combined(context, construct)}
     scalars |= dict(_exact(context, construct))
-    items = region_items(context, construct, lines) if construct.directive is Kind.ACC_DATA else ()
+    moves = construct.directive in (Kind.ACC_DATA, Kind.OMP_TARGET)
+    items = region_items(context, construct, lines) if moves else ()
     head, *rest = enclosed(construct, Inside(lines, scalars, own, items))
     if not opens:
         return (head, *rest)
