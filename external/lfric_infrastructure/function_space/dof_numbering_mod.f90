@@ -210,16 +210,16 @@ contains
     integer(i_def), intent(in) :: entity
     integer(i_def) :: rank
 
-    type(local_mesh_type), pointer :: plane
+    type(local_mesh_type), pointer :: local_mesh
 
-    plane => mesh%get_local_mesh()
+    local_mesh => mesh%get_local_mesh()
     select case (seat_of(element, df))
     case (on_cell)
-      rank = plane%get_cell_owner(entity)
+      rank = local_mesh%get_cell_owner(entity)
     case (on_edge)
-      rank = plane%get_cell_owner(plane%get_edge_cell_owner(entity))
+      rank = local_mesh%get_cell_owner(local_mesh%get_edge_cell_owner(entity))
     case default
-      rank = plane%get_cell_owner(plane%get_vert_cell_owner(entity))
+      rank = local_mesh%get_cell_owner(local_mesh%get_vert_cell_owner(entity))
     end select
   end function owner_of
 
@@ -231,16 +231,16 @@ contains
     integer(i_def), intent(in) :: entity
     integer(i_def) :: global
 
-    type(local_mesh_type), pointer :: plane
+    type(local_mesh_type), pointer :: local_mesh
 
-    plane => mesh%get_local_mesh()
+    local_mesh => mesh%get_local_mesh()
     select case (seat_of(element, df))
     case (on_cell)
-      global = plane%get_gid_from_lid(entity)
+      global = local_mesh%get_gid_from_lid(entity)
     case (on_edge)
-      global = plane%get_edge_gid(entity)
+      global = local_mesh%get_edge_gid(entity)
     case default
-      global = plane%get_vert_gid(entity)
+      global = local_mesh%get_vert_gid(entity)
     end select
   end function global_entity
 
@@ -251,16 +251,16 @@ contains
     integer(i_def), intent(in) :: df
     integer(i_def) :: entities
 
-    type(local_mesh_type), pointer :: plane
+    type(local_mesh_type), pointer :: local_mesh
 
-    plane => mesh%get_local_mesh()
+    local_mesh => mesh%get_local_mesh()
     select case (seat_of(element, df))
     case (on_cell)
-      entities = plane%get_ncells_global_mesh()
+      entities = local_mesh%get_ncells_global_mesh()
     case (on_edge)
-      entities = plane%get_nedges_global_mesh()
+      entities = local_mesh%get_nedges_global_mesh()
     case default
-      entities = plane%get_nverts_global_mesh()
+      entities = local_mesh%get_nverts_global_mesh()
     end select
   end function entities_over_ranks
 

@@ -576,7 +576,7 @@ contains
     call self%mesh%get_colours(ncolours, ncells_per_colour, colour_map)
   end subroutine get_colours
 
-  !> Return the sign of every dof of a cell; on a plane all cells agree, so all are 1.
+  !> Return the sign of every dof of a cell; all cells agree on them, so all are 1.
   function get_cell_orientation(self, cell) result(cell_orientation)
     class(function_space_type), target, intent(in) :: self
     integer(i_def), intent(in) :: cell

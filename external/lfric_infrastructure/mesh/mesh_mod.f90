@@ -555,7 +555,7 @@ contains
   end function is_coord_sys_ll
 
   !> Map the cells of this mesh to those that they cover, or are covered by, on a mesh of the same
-  !> plane; stops the program if the cells of one do not divide those of the other.
+  !> surface; stops the program if the cells of one do not divide those of the other.
   subroutine add_mesh_map(self, target_mesh)
     class(mesh_type), intent(inout) :: self
     type(mesh_type), pointer, intent(in) :: target_mesh
