@@ -306,6 +306,7 @@ contains
     call x%axpby(5.0_r_def, x, 7.0_r_def, y)
     call check(holds(x, 31), 'x may be itself')
     call x%set_scalar(2.0_r_def)
+    call check(holds(x, 2), 'one value')
     call y%axpby(5.0_r_def, x, 7.0_r_def, y)
     call check(holds(y, 31), 'and so may y')
     call y%set_scalar(3.0_r_def)
@@ -326,6 +327,7 @@ contains
     field = v%get_field_from_position(1)
     proxy = field%get_proxy()
     call check(all(is(proxy%data, 12)), 'a component')
+    call v%duplicate(other)
     call v%duplicate(other)
     call check(other%vector_size() == 2, 'a vector on the same spaces')
     call check(is(other%norm(), 0), 'without the values')
@@ -354,7 +356,7 @@ contains
 
   !> Check collections of copies, pointers and arrays, in order and by name.
   subroutine collections_find_fields()
-    type(field_collection_type) :: collection
+    type(field_collection_type) :: collection, copies
     type(field_collection_iterator_type) :: iterator
     type(field_array_type) :: array
     type(field_array_type), pointer :: found_array
@@ -377,6 +379,11 @@ contains
     call whole%initialise(fs, 'whole')
     call check(collection%get_name() == 'unnamed_collection', 'a collection without a name')
     call check(collection%get_length() == 0, 'a collection that was not made is empty')
+    call collection%add_field(field)
+    call check(collection%get_length() == 1, 'and can be added to')
+    call collection%initialise()
+    call check(collection%get_length() == 0, 'a collection that was made anew is empty')
+    call check(collection%get_name() == 'unnamed_collection', 'and keeps its name')
     call collection%initialise('fields', table_len=7_i_def)
     call check(collection%get_name() == 'fields' .and. collection%get_table_len() == 1, 'a name')
     call collection%add_field(field)
@@ -397,6 +404,18 @@ contains
     call check(associated(found_narrow, narrow), 'nor is a field of short reals')
     call collection%get_field('whole', found_whole)
     call check(associated(found_whole, whole), 'nor one of integers')
+    call narrow%initialise(fs, 'narrow copy')
+    call whole%initialise(fs, 'whole copy')
+    call copies%add_field(narrow)
+    call copies%add_field(whole)
+    call copies%get_field('narrow copy', found_narrow)
+    call copies%get_field('whole copy', found_whole)
+    call check(found_narrow%is_initialised() .and. .not. associated(found_narrow, narrow), &
+               'a copy of short reals')
+    call check(found_whole%is_initialised() .and. .not. associated(found_whole, whole), &
+               'a copy of integers')
+    call narrow%initialise(fs, 'narrow')
+    call whole%initialise(fs, 'whole')
     call field%initialise(fs, 'pointer')
     found => field
     call pointer_to_field%initialise(found)
@@ -435,8 +454,11 @@ contains
     call check(.not. operator%is_initialised(), 'an operator that was not made')
     copy = operator
     call check(.not. copy%is_initialised(), 'a copy of it is none')
-    call operator%initialise(fs, from)
+    operator = operator_type(fs, from)
     proxy = operator%get_proxy()
+    call check(proxy%ncell_3d == size(proxy%local_stencil, 1), 'a matrix for each cell')
+    call check(all(is(proxy%local_stencil, 0)), 'a new operator is 0')
+    call check(operator%which_fs_to() == W0 .and. operator%which_fs_from() == W3, 'to and from')
     proxy%local_stencil = 2.0_r_def
     copy = operator%deep_copy()
     copy_proxy = copy%get_proxy()

@@ -124,6 +124,8 @@ contains
                all(tiles_of_colours == halo_tiles(:, deepest)), 'all tiles')
     call check(all(cells_of_tiles == mesh%get_last_halo_cell_all_colours_all_tiles_deepest()) .and. &
                all(cells_of_tiles == halo_cells(:, :, deepest)), 'all cells of tiles')
+    call check(all(shape(map) == [ncolours, maxval(tiles_of_colours), maxval(cells_of_tiles)]), &
+               'no room to spare')
     do colour = 1, ncolours
       call check(mesh%get_last_edge_tile_per_colour(colour) == edge_tiles(colour), 'owned tiles')
       call check(mesh%get_last_halo_tile_per_colour(colour) == tiles_of_colours(colour), &
@@ -137,6 +139,7 @@ contains
                    edge_cells(colour, tile), 'owned cells of a tile')
         call check(mesh%get_last_halo_cell_per_colour_and_tile(colour, tile) == &
                    cells_of_tiles(colour, tile), 'cells of a tile')
+        call check(all(map(colour, tile, cells_of_tiles(colour, tile) + 1:) == 0), 'and no more')
         do depth = 1, mesh%get_inner_depth()
           call check(mesh%get_last_inner_cell_per_colour_and_tile(colour, tile, depth) == &
                      inner_cells(colour, tile, depth), 'inner cells of a tile')
