@@ -164,6 +164,11 @@ def test_a_program_checks_itself_and_answers_the_same(
     assert answers(name, ranks) == answers(name, 1)
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("sphere")])
+def test_three_ranks_have_two_panels_of_a_sphere_each(answers: Runner, name: str) -> None:
+    assert answers(name, 3) == answers(name, 1)
+
+
 def test_exact_sums_are_answered(answers: Runner) -> None:
     assert set(answers("sums", 1)) == {"sum", "norm", "inner_product"}
 

@@ -415,7 +415,11 @@ contains
     integer(i_def), intent(in) :: cell_lid
     integer(i_def) :: owner
 
-    owner = self%partition%get_owner(self%surface, self%get_gid_from_lid(cell_lid))
+    if (cell_lid <= self%get_last_edge_cell()) then
+      owner = get_rank()
+    else
+      owner = self%partition%get_owner(self%surface, self%get_gid_from_lid(cell_lid))
+    end if
   end function get_cell_owner
 
   !> Return the cell that a vertex belongs to: of those around it the one with the highest id over
