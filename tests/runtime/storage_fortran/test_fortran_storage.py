@@ -85,10 +85,8 @@ def test_a_program_finds_what_it_checks(perform: Perform, name: str, kind: str) 
 
 
 @pytest.mark.fortran
-@pytest.mark.parametrize("name", ["poison", "exhausted"])
-def test_an_emulated_device_spoils_what_is_stale_and_has_an_end(
-    perform: Perform, name: str
-) -> None:
+@pytest.mark.parametrize("name", ["poison", "exhausted", "refused"])
+def test_a_program_for_an_emulated_device_finds_what_it_checks(perform: Perform, name: str) -> None:
     done = perform(PROGRAMS / f"{name}.f90", "emulated")
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
