@@ -161,7 +161,7 @@ contains
     class(element_type), intent(inout) :: self
     type(component_type), intent(in) :: components(:)
     integer(i_def), intent(in) :: numbers(3)
-    real(r_def), intent(in) :: centre(3)
+    real(r_def), intent(in) :: centre(:)
     integer(i_def), intent(in) :: label
 
     type(line_type), allocatable :: x_lines(:), y_lines(:), z_lines(:)

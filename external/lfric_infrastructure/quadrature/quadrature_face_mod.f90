@@ -94,7 +94,7 @@ contains
 
   !> Return the two axes along which a face of the unit cube extends, given its centre.
   pure function axes_along(centre) result(axes)
-    real(r_def), intent(in) :: centre(3)
+    real(r_def), intent(in) :: centre(:)
     integer(i_def) :: axes(2)
 
     axes = pack([1_i_def, 2_i_def, 3_i_def], abs(centre - 0.5_r_def) < 0.25_r_def)

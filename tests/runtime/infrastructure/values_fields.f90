@@ -1,5 +1,5 @@
-!> Values of fields and scalars that are known by hand: a field that is assigned to itself, data that
-!> a field refers to, extremes that one rank has.
+!> Values of fields and scalars that are known by hand: a field that is assigned to itself, data
+!> that a field refers to, extremes that one rank has.
 program values_fields
 
   use, intrinsic :: iso_fortran_env, only: real32, real64
@@ -19,7 +19,7 @@ program values_fields
 
   implicit none
 
-  !> Each rank's least is one of these, and its greatest the same with another sign.
+  !> How far from 0 a value is at one dof of a rank: of most ranks, of one.
   integer(i_def), parameter :: moderate = 7, extreme = 1000
   type(function_space_type), pointer :: fs
   integer(i_def) :: rank, ranks, this_rank
@@ -124,8 +124,8 @@ contains
     call check(all(abs(table(:, 2) - 3.0_real64) <= 0.0_real64), 'the table outlives its fields')
   end subroutine fields_refer_to_data
 
-  !> Check the extremes of all kinds if those are at one dof of a rank, its first or its last that it
-  !> owns. Other values are the greater, the nearer zero; halos must not count.
+  !> Check the extremes of all kinds if they are at one dof of a rank, the first or the last that it
+  !> owns. Other ranks have a moderate value there; the rest is 0, and halos must not count.
   subroutine extremes_of_one_rank(its_rank, from_below)
     integer(i_def), intent(in) :: its_rank
     logical, intent(in) :: from_below
