@@ -395,7 +395,9 @@ contains
     call collection%add_reference_to_field(item)
     proxy = field%get_proxy()
     proxy%data = 1.0_r_def
+    call check(collection%field_exists('field'), 'the first field is there')
     call collection%get_field('field', found)
+    call check(found%get_name() == 'field' .and. .not. associated(found, field), 'and is found')
     proxy = found%get_proxy()
     call check(all(is(proxy%data, 0)), 'what was added is a copy')
     call collection%get_field('referred', found)
@@ -410,9 +412,9 @@ contains
     call copies%add_field(whole)
     call copies%get_field('narrow copy', found_narrow)
     call copies%get_field('whole copy', found_whole)
-    call check(found_narrow%is_initialised() .and. .not. associated(found_narrow, narrow), &
+    call check(found_narrow%get_name() == 'narrow copy' .and. .not. associated(found_narrow, narrow), &
                'a copy of short reals')
-    call check(found_whole%is_initialised() .and. .not. associated(found_whole, whole), &
+    call check(found_whole%get_name() == 'whole copy' .and. .not. associated(found_whole, whole), &
                'a copy of integers')
     call narrow%initialise(fs, 'narrow')
     call whole%initialise(fs, 'whole')
