@@ -47,10 +47,15 @@ NOT_RUN = {
 }
 """The features that no run can show, each with the reason."""
 
+INVALID = {"NaN", "Infinity", "-Infinity", "-1000003"}
+
 TRUSTED = re.compile(r"/trusted_\d+/\w+/stale")
 """How many halo values differ from the owner's where a kernel is trusted to know what to write."""
 
-Reader = Callable[[Mode, int], Answers]
+FIRST_ORDER = "11"
+"""Elements of order 1, one above the lowest, in the horizontal and in the vertical."""
+
+Reader = Callable[..., Answers]
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +66,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def answers(library: Path, suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """Return what gives the answers of a mode on a number of ranks."""
+    """Return what gives the answers of a mode on a number of ranks, with elements of an order."""
     folder = shared_folder(tmp_path_factory)
 
     def build(mode: Mode, there: Path) -> None:
@@ -72,10 +77,11 @@ def answers(library: Path, suite: Path, tmp_path_factory: pytest.TempPathFactory
         build_program(library, support, suite, there)
 
     @cache
-    def computed(mode: Mode, ranks: int) -> Answers:
+    def computed(mode: Mode, ranks: int, orders: str = "") -> Answers:
         there = built_once(folder / f"suite_{mode.name}", lambda where: build(mode, where))
         run = tmp_path_factory.mktemp(f"suite_{mode.name}_{ranks}")
-        return merge_answers(run_program(there / "program", mode, ranks, run))
+        words = ("", orders) if orders else ()
+        return merge_answers(run_program(there / "program", mode, ranks, run, *words))
 
     return computed
 
@@ -102,8 +108,7 @@ def differing(expected: Answers, computed: Answers) -> list[str]:
 def test_serial_answers_are_numbers(answers: Reader) -> None:
     """Nothing that the parallel answers are compared with is NaN or untouched poison."""
     expected = answers(SERIAL, 1)
-    invalid = {"NaN", "Infinity", "-Infinity", "-1000003"}
-    assert not {name for (name, _), value in expected.items() if value in invalid}
+    assert not {name for (name, _), value in expected.items() if value in INVALID}
 
 
 @pytest.mark.fortran
@@ -120,3 +125,15 @@ def test_answers_do_not_depend_on_the_ranks(answers: Reader, mode: Mode, ranks: 
 @pytest.mark.parametrize("mode", THREADS, ids=lambda mode: f"{mode.threads} threads")
 def test_answers_do_not_depend_on_the_threads(answers: Reader, mode: Mode, ranks: int) -> None:
     assert differing(answers(SERIAL, 1), answers(mode, ranks)) == []
+
+
+@pytest.mark.fortran
+@pytest.mark.mpi
+@pytest.mark.parametrize(("mode", "ranks"), [(OWNED, 2), (ANNEXED, 4)])
+def test_elements_of_a_higher_order_give_the_same_on_all_ranks(
+    answers: Reader, mode: Mode, ranks: int
+) -> None:
+    """Cells have several dofs at each place, edge and corner, more of which they share."""
+    expected = answers(SERIAL, 1, FIRST_ORDER)
+    assert not {name for (name, _), value in expected.items() if value in INVALID}
+    assert differing(expected, answers(mode, ranks, FIRST_ORDER)) == []

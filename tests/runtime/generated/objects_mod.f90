@@ -17,7 +17,7 @@ module objects_mod
   use operator_parent_mod, only: operator_parent_type
   use operator_real32_mod, only: operator_real32_proxy_type, operator_real32_type
   use operator_real64_mod, only: operator_real64_proxy_type, operator_real64_type
-  use world_mod, only: fine
+  use world_mod, only: fine, orders
 
   implicit none
   private
@@ -44,8 +44,8 @@ contains
     type(columnwise_operator_proxy_type) :: columns
     integer(i_def) :: cell, first, last
 
-    space_to => function_space_collection%get_fs(fine, 0_i_def, 0_i_def, to)
-    space_from => function_space_collection%get_fs(fine, 0_i_def, 0_i_def, from)
+    space_to => function_space_collection%get_fs(fine, orders(1), orders(2), to)
+    space_from => function_space_collection%get_fs(fine, orders(1), orders(2), from)
     select type (matrix)
     type is (operator_real64_type)
       call matrix%initialise(space_to, space_from)
@@ -96,7 +96,7 @@ contains
     type(operator_real32_proxy_type) :: in_32
     type(columnwise_operator_proxy_type) :: columns
     integer(i_def), pointer :: map(:, :)
-    integer(i_def) :: cell, first, last
+    integer(i_def) :: cell, df, first, last
     real(r_def), allocatable :: kept(:)
     real(r_def) :: number
 
@@ -116,7 +116,9 @@ contains
         columns = matrix%get_proxy()
         number = weighed([columns%columnwise_matrix(:, :, cell)])
       end select
-      shown%data(map(1, cell):map(1, cell) + fine%get_nlayers() - 1) = number
+      do df = 1, size(map, 1)
+        shown%data(map(df, cell):map(df, cell) + fine%get_nlayers() - 1) = number
+      end do
     end do
     kept = shown%data(:shown%vspace%get_last_dof_halo(1_i_def))
     call shown%set_dirty()

@@ -4,7 +4,8 @@
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
 !> "annexed" or not. A second word names a file of mutations, a line for each: a number, what is
 !> done to the place of this number (none, drop, shorten, widen, narrow) and the algorithm to run
-!> with it.
+!> with it; it may be empty. A third word has two digits: the orders of elements in the horizontal
+!> and in the vertical, which are 0 without it; with it, answers are brief.
 program main
 
   use constants_mod, only: i_def
@@ -12,20 +13,26 @@ program main
   use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
   use mutation_mod, only: mutate, was_mutated
   use suite_mod, only: algorithms, run_algorithm
-  use world_mod, only: close_answers, make_planes, make_spheres, open_answers, report_digests, &
-                       report_mutation
+  use world_mod, only: close_answers, make_planes, make_spheres, open_answers, orders, &
+                       report_briefly, report_digests, report_mutation
 
   implicit none
 
   type(lfric_comm_type) :: comm
   character(16) :: annexed
   character(256) :: mutations
+  character(2) :: digits
   integer :: surface
 
   call create_comm(comm)
   call global_mpi%initialise(comm)
   call get_command_argument(1, annexed)
   call get_command_argument(2, mutations)
+  call get_command_argument(3, digits)
+  if (digits /= '') then
+    read (digits, '(2i1)') orders
+    call report_briefly()
+  end if
   call open_answers(int(global_mpi%get_comm_rank(), i_def), annexed == 'annexed')
   do surface = 1, 3
     select case (surface)
@@ -60,7 +67,7 @@ contains
 
   !> Run the mutations of the file.
   subroutine run_mutations()
-    character(16) :: algorithm, change
+    character(32) :: algorithm, change
     integer(i_def) :: number
     integer :: end_of_file, unit
 

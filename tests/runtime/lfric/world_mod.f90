@@ -6,7 +6,7 @@
 !> is looked for, all answers of an algorithm make one number.
 module world_mod
 
-  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan, ieee_quiet_nan, ieee_value
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use constants_mod, only: i_def, i_halo_index, r_def
   use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
@@ -26,9 +26,10 @@ module world_mod
   private
 
   public :: open_answers, close_answers
-  public :: make_planes, make_spheres, fine, coarse
+  public :: make_planes, make_spheres, fine, coarse, orders
   public :: new_field, poison_halos
-  public :: report_fields, report_scalar, report_stage, report_digests, report_mutation
+  public :: report_fields, report_scalar, report_stage, report_mutation
+  public :: report_briefly, report_digests
 
   !> A field that has been made and not reported.
   type :: known_field_type
@@ -48,7 +49,10 @@ module world_mod
   integer, save :: number_known = 0
   logical, save :: annexed_are_valid = .false.
   logical, save :: digests_only = .false.
+  logical, save :: is_brief = .false.
   real(r_def), save :: digest = 0.0_r_def
+  !> The order of the elements of all spaces, in the horizontal and in the vertical.
+  integer(i_def), save :: orders(2) = 0
   character(64), save :: prefix = ''
 
 contains
@@ -158,7 +162,7 @@ contains
 
     its_mesh => fine
     if (present(mesh)) its_mesh => mesh
-    space => function_space_collection%get_fs(its_mesh, 0_i_def, 0_i_def, fs)
+    space => function_space_collection%get_fs(its_mesh, orders(1), orders(2), fs)
     call space%get_global_dof_id(ids)
     number_known = number_known + 1
     associate (entry => known(number_known))
@@ -228,6 +232,8 @@ contains
     do n = 1, number_known
       if (digests_only) then
         call digest_field(n, known(n)%proxy)
+      else if (is_brief) then
+        call report_number(trim(known(n)%name), n, known(n)%proxy)
       else
         call report_field(trim(known(n)%name), known(n)%proxy)
       end if
@@ -276,7 +282,7 @@ contains
   subroutine report_stage(stage)
     character(*), intent(in) :: stage
 
-    real(r_def) :: before, number_of_all, stale_of_all
+    real(r_def) :: stale_of_all
     integer :: n
 
     do n = 1, number_known
@@ -285,20 +291,38 @@ contains
           call digest_field(n, entry%proxy)
           digest = digest + number_stale(entry%proxy)
         else
-          before = digest
-          digest = 0.0_r_def
-          call digest_field(n, entry%proxy)
-          call global_mpi%global_sum(digest, number_of_all)
+          call report_number(trim(entry%name) // '/' // stage, n, entry%proxy)
           call global_mpi%global_sum(number_stale(entry%proxy), stale_of_all)
-          digest = before
-          write (answers, '(a, 1x, a, 1x, f0.0)') trim(entry%name) // '/' // stage, 'scalar', &
-            number_of_all
           write (answers, '(a, 1x, a, 1x, f0.0)') trim(entry%name) // '/' // stage // '/stale', &
             'scalar', stale_of_all
         end if
       end associate
     end do
   end subroutine report_stage
+
+  !> Write a number that the values of a field make, over all ranks; NaN if one of them is.
+  subroutine report_number(name, number, proxy)
+    character(*), intent(in) :: name
+    integer, intent(in) :: number
+    class(field_parent_proxy_type), intent(in) :: proxy
+
+    real(r_def) :: before, number_of_all
+
+    before = digest
+    digest = 0.0_r_def
+    call digest_field(number, proxy)
+    associate (last => proxy%vspace%get_last_dof_owned())
+      select type (proxy)
+      type is (field_real64_proxy_type)
+        if (any(ieee_is_nan(proxy%data(:last)))) digest = ieee_value(digest, ieee_quiet_nan)
+      type is (field_real32_proxy_type)
+        if (any(ieee_is_nan(proxy%data(:last)))) digest = ieee_value(digest, ieee_quiet_nan)
+      end select
+    end associate
+    call global_mpi%global_sum(digest, number_of_all)
+    digest = before
+    write (answers, '(a, 1x, a, 1x, f0.0)') name, 'scalar', number_of_all
+  end subroutine report_number
 
   !> Return how many values of other ranks differ from what these have, though they should not.
   function number_stale(proxy) result(number)
@@ -339,6 +363,11 @@ contains
     call proxy%set_dirty()
     if (clean > 0) call proxy%set_clean(clean)
   end function number_stale
+
+  !> From now on write one number for each field, not all of its values.
+  subroutine report_briefly()
+    is_brief = .true.
+  end subroutine report_briefly
 
   !> From now on make one number of all answers until a mutation is reported.
   subroutine report_digests()
