@@ -8,7 +8,7 @@ be told counts as a dependence, so that it is refused (PSyclone misses `jiv = j 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -18,6 +18,7 @@ from psyclone_storage.analysis.body import (
     always_set,
     carried_scalars,
     counters_after_loops,
+    exposed_names,
     read_names,
     seen_through,
     touches,
@@ -30,7 +31,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range, same
-from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, names_in, walk_lines
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -158,16 +159,44 @@ def _is_unclear(total: Sum, counters: tuple[str, ...], varying: frozenset[str]) 
 def may_parallelise(loop: Do, code: KernelCode) -> Reasons:
     """Return why the iterations of `loop` must not run at the same time (T052, T062).
 
-    Scalars that each iteration sets before it reads them are no hindrance: a thread has its own.
+    Scalars that each iteration sets before it reads them are no hindrance: a thread has its own,
+    unless something reads what the last iteration has left.
     """
     counter = loop.variable.lower()
     problems = [*not_understood(loop.body, code), *_carried(loop, code)]
+    left = set(own_scalars(loop, code)) & _read_later(loop, code)
+    problems += [_scalar_reason(loop, name) for name in sorted(left)]
     blocking = sorted(
         {item.name for item in dependences(loop.body, (counter,), code) if item.distances[counter]
          is None or item.distances[counter]}
     )  # fmt: skip
     problems += [_element_reason(loop, name) for name in blocking]
     return tuple(problems)
+
+
+def own_scalars(loop: Do, code: KernelCode) -> tuple[str, ...]:
+    """Return the scalars that iterations of `loop` set, but for its counter."""
+    written = _plain(written_names(loop.body, code), code)
+    return tuple(sorted(written - {loop.variable.lower()}))
+
+
+def _read_later(loop: Do, code: KernelCode) -> frozenset[str]:
+    """Return the names that may be read after `loop` with a value from it, dummies included."""
+
+    def after(lines: Sequence[Line]) -> frozenset[str] | None:
+        for at, line in enumerate(lines):
+            rest = exposed_names(lines[at + 1 :], code)
+            if line is loop:
+                return rest
+            for block in blocks_of(line):
+                inside = after(block)
+                if inside is not None:
+                    again = exposed_names(block, code) if isinstance(line, Do) else frozenset()
+                    return inside | again | rest
+        return None
+
+    found = after(code.body) or frozenset()
+    return found | {name.lower() for name in code.dummies}
 
 
 def may_swap(loop: Do, code: KernelCode, *, sums: bool = False) -> Reasons:

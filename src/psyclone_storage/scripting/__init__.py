@@ -22,6 +22,7 @@ use the words of PSyclone: `psyclone_modules` says which.
 
 from psyclone_storage.scripting.arguments import Argument, DataAccess
 from psyclone_storage.scripting.containers import Invokes, Psy
+from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelLoop, KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.views import (
     BuiltInCall,
@@ -58,9 +59,12 @@ __all__ = [
     "FuseLoops",
     "GlobalReduction",
     "HaloExchange",
+    "IntrinsicCall",
     "Invoke",
     "Invokes",
     "KernelCall",
+    "KernelLoop",
+    "KernelRoutine",
     "Loop",
     "MarkHalo",
     "MoveStatement",

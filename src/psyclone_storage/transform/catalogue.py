@@ -37,6 +37,7 @@ from psyclone_storage.transform.kernel.loops import (
     TileInKernel,
 )
 from psyclone_storage.transform.kernel.routine import DeclareTarget, MakeAccRoutine
+from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
@@ -103,6 +104,7 @@ STEPS: Mapping[str, type[Step]] = {
         ImportsToArguments,
         MakeAccRoutine,
         DeclareTarget,
+        ShareInKernel,
         SetKernelConstants,
     )
 }

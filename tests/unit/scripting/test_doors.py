@@ -195,6 +195,33 @@ def test_a_script_looks_at_the_code_of_kernels(run: Run) -> None:
     assert inlined == f"['{head.split()[1].partition('(')[0]}']"
 
 
+LOOPS = """\
+from psyclone_storage.scripting import CodedCall, KernelLoop
+
+def trans(psy):
+    schedule = psy.children[0]
+    for call in schedule.walk(CodedCall):
+        (routine,) = call.get_callees()
+        loops = routine.walk(KernelLoop)
+        assert loops == list(routine.loops)
+        print([(loop.number, loop.variable, len(loop.walk(KernelLoop))) for loop in loops])
+        assert all(loop.call == call and loop.ancestor(type(routine)) for loop in loops)
+        assert [loop.node_str()[:3] for loop in loops] == ["do "] * len(loops)
+        for loop in loops[:1]:
+            schedule.apply(f"kernel-chunk{{call={call.uid} loop={loop.number} size=4}}")
+        print([loop.variable for loop in call.get_callees()[0].loops])
+"""
+
+
+def test_a_script_finds_loops_in_kernels(run: Run) -> None:
+    assert printed(run(LOOPS)) == [
+        "[(1, 'k', 2), (2, 'df', 1)]",
+        "['k_chunk', 'k', 'df']",
+        "[(1, 'k', 2), (2, 'p', 1)]",
+        "['k_chunk', 'k', 'p']",
+    ]
+
+
 # ---------------------------------------------------------------------------- dependences
 
 

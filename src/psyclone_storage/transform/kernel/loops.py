@@ -311,7 +311,7 @@ def with_swapped(code: KernelCode, number: int) -> KernelCode:
     inner = inner_loop(outer)
     assert inner is not None
     new_inner = replace(outer, body=inner.body)
-    return _exchanged(code, (outer, (replace(inner, body=(new_inner,)),)))
+    return with_lines_for(code, (outer, (replace(inner, body=(new_inner,)),)))
 
 
 def with_chunks(code: KernelCode, number: int, size: int) -> KernelCode:
@@ -319,7 +319,7 @@ def with_chunks(code: KernelCode, number: int, size: int) -> KernelCode:
     loop = loops_of(code)[number - 1]
     scratch = Scratch(code)
     around, inside = _chunked(loop, size, scratch)
-    changed = _exchanged(code, (loop, (replace(around, body=(inside,)),)))
+    changed = with_lines_for(code, (loop, (replace(around, body=(inside,)),)))
     return replace(scratch.code, body=changed.body)
 
 
@@ -333,7 +333,7 @@ def with_tiles(code: KernelCode, number: int, size: int) -> KernelCode:
     inner_around, inner_inside = _chunked(inner, size, scratch)
     points = replace(outer_inside, body=(inner_inside,))
     tiles = replace(outer_around, body=(replace(inner_around, body=(points,)),))
-    return replace(scratch.code, body=_exchanged(code, (outer, (tiles,))).body)
+    return replace(scratch.code, body=with_lines_for(code, (outer, (tiles,))).body)
 
 
 def with_fused(code: KernelCode, number: int) -> KernelCode:
@@ -342,7 +342,7 @@ def with_fused(code: KernelCode, number: int) -> KernelCode:
     second = following_loop(code, first)
     assert second is not None
     body = (*first.body, *_counting(second, first.variable).body)
-    return _exchanged(code, (first, (replace(first, body=body),)), (second, ()))
+    return with_lines_for(code, (first, (replace(first, body=body),)), (second, ()))
 
 
 def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
@@ -358,7 +358,7 @@ def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     start = Binary("+", Binary("-", outer.stop, left), whole(1))
     stop = simplified(Binary("-", outer.stop, whole(factor - 1)))
     together = Do(outer.variable, outer.start, stop, (replace(inner, body=copies),), whole(factor))
-    return _exchanged(code, (outer, (together, replace(outer, start=start))))
+    return with_lines_for(code, (outer, (together, replace(outer, start=start))))
 
 
 def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, ...]:
@@ -384,7 +384,7 @@ def _counting(loop: Do, variable: str) -> Do:
     return replace(loop, variable=variable, body=body)
 
 
-def _exchanged(code: KernelCode, *pairs: tuple[Do, tuple[Line, ...]]) -> KernelCode:
+def with_lines_for(code: KernelCode, *pairs: tuple[Do, tuple[Line, ...]]) -> KernelCode:
     """Return `code` with other statements in the place of each loop that is first in a pair.
 
     That very loop is meant, not one that is equal to it.

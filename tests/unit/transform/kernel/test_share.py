@@ -1,0 +1,65 @@
+"""Loops in kernels that a device shares: what is written, and each reason against it."""
+
+from __future__ import annotations
+
+import pytest
+
+from psyclone_storage.transform.kernel.routine import MakeAccRoutine
+from psyclone_storage.transform.kernel.share import ShareInKernel
+from psyclone_storage.transform.workbench import Workbench
+from unit.transform.benches import refused
+from unit.transform.kernel.kernel_benches import bench, module, printed
+
+DECLARED = "real :: x(3, 4), t\ninteger :: i, j, k"
+CALL = "call1"
+
+
+def work(body: str, parallelism: str = "vector") -> Workbench:
+    """Return a bench with a kernel that was made for a device."""
+    made = bench(module(body, DECLARED))
+    made.apply(MakeAccRoutine(CALL, parallelism))
+    return made
+
+
+def test_lanes_share_a_loop_and_have_scalars_of_their_own() -> None:
+    body = "do j = 1, 4\nt = x(1, j)\ndo i = 1, 3\nx(i, j) = t\nend do\nend do"
+    text = printed(work(body), ShareInKernel(CALL))
+    assert "!$acc routine vector" in text
+    assert text[text.index("do j = 1, 4") - 1] == "!$acc loop vector independent private(i, t)"
+
+
+def test_levels_from_the_outside_to_the_inside() -> None:
+    made = work("do j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do", "gang")
+    made.apply(ShareInKernel(CALL, 1, "gang"))
+    assert refused(made, ShareInKernel(CALL, 2, "gang")) == ["T084"]
+    text = printed(made, ShareInKernel(CALL, 2))
+    assert [line for line in text if "acc loop" in line] == [
+        "!$acc loop gang independent private(i)", "!$acc loop vector independent",
+    ]  # fmt: skip
+    assert refused(made, ShareInKernel(CALL, 1, "vector")) == ["T084"]
+
+
+REFUSED = {
+    "a sum": ("do k = 1, n\nt = t + a(k)\nend do", "T062"),
+    "a value that is used later": ("do k = 1, n\nt = a(k)\nend do\na(1) = t", "T062"),
+    "a value of the iteration before": (
+        "do j = 1, 4\nif (j > 1) a(j) = t\ndo k = 1, 3\nt = x(k, j)\nend do\nend do", "T062",
+    ),
+    "neighbours": ("do k = 2, n\na(k) = a(k - 1)\nend do", "T062"),
+    "no loop": ("a(1) = 0.0", "T064"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "code"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(body: str, code: str) -> None:
+    number = body.count("do j") + 1
+    assert set(refused(work(body), ShareInKernel(CALL, number))) == {code}
+
+
+def test_the_kernel_must_be_made_for_it() -> None:
+    body = "do k = 1, n\na(k) = 0.0\nend do"
+    assert refused(bench(module(body)), ShareInKernel(CALL)) == ["T081"]
+    assert refused(work(body, "seq"), ShareInKernel(CALL)) == ["T081"]
+    assert refused(work(body), ShareInKernel(CALL, level="gang")) == ["T081"]
+    assert refused(work(body), ShareInKernel(CALL, level="seq")) == ["T057"]
+    work(body, "gang").apply(ShareInKernel(CALL))
