@@ -431,6 +431,8 @@ contains
     end do
     call check(.not. iterator%has_next(), 'there are no more')
 
+    call array%initialise(2_i_def)
+    call check(size(array%bundle) == 2 .and. array%get_name() == 'none', 'an array without a name')
     call array%initialise(3_i_def, 'array')
     call collection%add_field(array)
     call collection%get_field('array', found_array)
