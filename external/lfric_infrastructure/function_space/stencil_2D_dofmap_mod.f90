@@ -1,7 +1,7 @@
 !> Owns the dofs of the cells around a cell, for the shape that keeps its branches apart.
 !>
 !> Each branch (W, S, E, N) starts with the cell itself and runs straight outward, also where the
-!> cells that it comes to are turned; it ends at a border.
+!> cells that it comes to are turned; it ends at a border, and where it is back at the cell itself.
 module stencil_2D_dofmap_mod
 
   use constants_mod, only: i_def
@@ -55,7 +55,7 @@ contains
           self%dofmap(:, place, side, cell) = dofmap(:, reached)
           self%sizes(side, cell) = place
           call mesh%step_ahead(reached, heading)
-          if (reached == 0) exit
+          if (reached == 0 .or. reached == cell) exit
         end do
       end do
     end do

@@ -80,7 +80,8 @@ contains
                           cell=0, product(cells) - 1)], kind=i_def)
   end function size_within
 
-  !> Check the branches of crosses: each begins with the cell, goes one way, and ends at a border.
+  !> Check the branches of crosses: each begins with the cell, goes one way, and ends at a border or
+  !> where it is back.
   subroutine check_branches(fs, extent, cells, periodic)
     type(function_space_type), pointer, intent(in) :: fs
     integer(i_def), intent(in) :: extent
@@ -92,7 +93,7 @@ contains
     type(stencil_2D_dofmap_type), pointer :: again, stencil
     integer(i_halo_index), allocatable :: ids(:)
     integer(i_def), pointer :: dofs(:, :, :, :), sizes(:, :)
-    integer(i_def) :: at(2), branch, cell, length, place
+    integer(i_def) :: at(2), branch, cell, length, origin(2), place
 
     mesh => fs%get_mesh()
     call fs%get_global_dof_id(ids)
@@ -105,13 +106,14 @@ contains
                all(shape(sizes) == [4, mesh%get_ncells_2d()]), 'four branches for each cell')
     do cell = 1, mesh%get_last_edge_cell()
       call check(all(stencil%get_dofmap(cell) == dofs(:, :, :, cell)), 'the dofs of one cross')
+      origin = [modulo(mesh%get_gid_from_lid(cell) - 1, cells(1)), &
+                (mesh%get_gid_from_lid(cell) - 1) / cells(1)]
       do branch = 1, 4
         length = 0
         do place = 1, extent + 1
-          at = [modulo(mesh%get_gid_from_lid(cell) - 1, cells(1)), &
-                (mesh%get_gid_from_lid(cell) - 1) / cells(1)] + (place - 1) * steps(:, branch)
+          at = origin + (place - 1) * steps(:, branch)
           if (periodic) at = modulo(at, cells)
-          if (any(at < 0 .or. at >= cells)) exit
+          if (any(at < 0 .or. at >= cells) .or. (place > 1 .and. all(at == origin))) exit
           length = place
           call check(ids(dofs(1, place, branch, cell)) / layers == at(1) + at(2) * cells(1), &
                      'a branch goes one way')
