@@ -430,6 +430,9 @@ contains
       call check(visited%get_name() == trim(names(n)), 'fields come in order')
     end do
     call check(.not. iterator%has_next(), 'there are no more')
+    call iterator%initialise(collection)
+    visited => iterator%next()
+    call check(visited%get_name() == trim(names(1)), 'walking starts again')
 
     call array%initialise(2_i_def)
     call check(size(array%bundle) == 2 .and. array%get_name() == 'none', 'an array without a name')
