@@ -13,6 +13,7 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 endif
 
+export F90
 # A recipe finds psyclone-storage, and whatever else the environment holds, by name.
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 

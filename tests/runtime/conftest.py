@@ -10,6 +10,7 @@ import pytest
 from building import built_once, shared_folder
 from libraries import GOCEAN_MPI, LFRIC_MPI, Library
 from runtime import gocean_suite, programs
+from runtime.examples import pass_on_to_psyclone
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +44,11 @@ def gocean_parts(
         lambda folder: gocean_suite.build_support(gocean_library, folder),
     )
     return gocean_library, support
+
+
+@pytest.fixture(scope="session")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with PSyclone as the command `psyclone-storage`."""
+    folder = tmp_path_factory.mktemp("peer")
+    pass_on_to_psyclone(folder)
+    return folder

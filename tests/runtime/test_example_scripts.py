@@ -115,7 +115,20 @@ def test_the_demo_does_what_can_be_done(clone: Path, idle: Path) -> None:
     done = run(clone / DEMO, idle)
     assert (done.returncode, done.stderr) == (0, "")
     assert "(there is no gfortran to compile it with)\nmodule generated\n" in done.stdout
-    assert done.stdout.endswith("There is no MPI (mpif90, mpirun): nothing is run\n")
+    assert done.stdout.endswith(
+        "There is no MPI that compiles and runs (mpif90, mpirun): nothing is run\n"
+    )
+
+
+def test_the_demo_runs_nothing_with_a_wrapper_of_no_compiler(clone: Path, idle: Path) -> None:
+    layer = clone / "lfric" / "demo" / "build" / "gravity_wave_alg_mod_psy.f90"
+    layer.parent.mkdir()
+    layer.write_text("module generated\n", encoding="utf-8")
+    (idle / "mpif90").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    done = run(clone / DEMO, idle, F90="f95")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "(there is no f95 to compile it with)\nmodule generated\n" in done.stdout
+    assert done.stdout.endswith("nothing is run\n")
 
 
 @pytest.mark.parametrize("script", [LFRIC, GOCEAN])

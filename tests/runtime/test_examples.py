@@ -1,5 +1,5 @@
-"""The examples that compute something: they run, they conserve, ranks make no difference, and the
-pictures in the documentation are what they compute.
+"""The examples that compute something: they run and conserve, ranks and threads make no difference,
+PSyclone makes the same of them, and the pictures in the documentation are what they compute.
 """
 
 from __future__ import annotations
@@ -7,11 +7,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from enum import Enum
 from functools import cache
 from itertools import pairwise
 from math import cos, pi
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import pytest
 
@@ -21,6 +22,10 @@ from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
+FOR_THREADS = {"STEPS": "auto", "F90FLAGS": "-fopenmp", "OMP_NUM_THREADS": "2"}
+PICTURES = {"advection": "tracer", "globe": "globe", "waves": "waves", "multigrid": "spread"}
+"""The examples, by their fixtures, and the names of their pictures."""
+
 NUMBER = r" +(\S+) *"
 ADVECTION = re.compile(
     rf"^step +\d+ +total{NUMBER}least{NUMBER}greatest{NUMBER}$", re.MULTILINE
@@ -47,13 +52,26 @@ class Answers(NamedTuple):
     picture: str
 
 
-Example = Callable[[int], Answers]
-"""Runs an example on so many ranks."""
+class Made(Enum):
+    """Who makes the layer of an example, and for whom."""
+
+    BY_US = "by us"
+    BY_US_FOR_THREADS = "by us for threads"
+    BY_PSYCLONE = "by PSyclone"
+
+
+class Example(Protocol):
+    """Runs an example on so many ranks."""
+
+    def __call__(self, ranks: int, made: Made = Made.BY_US) -> Answers: ...
 
 
 @pytest.fixture(scope="session")
 def runner(
-    tools: Path, built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory
+    tools: Path,
+    peer: Path,
+    built: Callable[[Library], Path],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str, str], Example]:
     """Return what gives for an LFRic example, and the name of its picture, what runs and draws it.
 
@@ -61,15 +79,21 @@ def runner(
     """
 
     def of(name: str, picture: str) -> Example:
-        build = tmp_path_factory.mktemp(name)
-        copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
+        @cache
+        def folder(made: Made) -> Path:
+            build = tmp_path_factory.mktemp(f"{name}_{made.name}")
+            copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
+            return build
 
         @cache
-        def run(ranks: int) -> Answers:
+        def run(ranks: int, made: Made = Made.BY_US) -> Answers:
+            build = folder(made)
             for old in build.glob("*_[0-9][0-9][0-9].*"):
                 old.unlink()
             script = EXAMPLES / "lfric" / name / "run"
-            output = run_example(script, tools, str(ranks), BUILD=str(build))
+            command_folder = peer if made is Made.BY_PSYCLONE else tools
+            variables = FOR_THREADS if made is Made.BY_US_FOR_THREADS else {}
+            output = run_example(script, command_folder, str(ranks), BUILD=str(build), **variables)
             last = sorted(build.glob("*_[0-9][0-9][0-9].*"))[-ranks:]
             lines = [line for file in last for line in file.read_text("utf-8").splitlines()]
             words = [sys.executable, str(EXAMPLES / "draw.py"), picture, str(build)]
@@ -157,12 +181,7 @@ def test_waves_keep_the_volume_of_water_and_their_energy(waves: Example, ranks: 
 @pytest.mark.parametrize("ranks", RANKS[1:])
 def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -> None:
     """The order of sums depends on the ranks, and the solver on the sums, to its tolerance."""
-    alone, together = (values_at(waves(number).lines) for number in (1, ranks))
-    assert len(alone) == 48 * 48
-    assert together.keys() == alone.keys()
-    highest = max(map(abs, alone.values()))
-    assert 0.1 < highest < 0.9, "the hill has run apart"
-    assert all(abs(together[place] - alone[place]) < 1e-12 for place in alone)
+    check_waves(waves(1).lines, waves(ranks).lines)
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -186,10 +205,31 @@ def test_multigrid_is_the_same_on_any_number_of_ranks(multigrid: Example, ranks:
     assert multigrid(ranks).lines == alone
 
 
-@pytest.mark.parametrize(
-    ("example", "picture"),
-    [("advection", "tracer"), ("globe", "globe"), ("waves", "waves"), ("multigrid", "spread")],
-)
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("example", PICTURES)
+def test_threads_make_no_difference(
+    example: str, ranks: int, request: pytest.FixtureRequest
+) -> None:
+    """As with ranks, the order of sums over threads changes the last digits of waves only."""
+    run: Example = request.getfixturevalue(example)
+    alone, together = run(1), run(ranks, Made.BY_US_FOR_THREADS)
+    if example == "waves":
+        check_waves(alone.lines, together.lines)
+    else:
+        assert together.lines == alone.lines
+
+
+@pytest.mark.differential
+@pytest.mark.parametrize("example", PICTURES)
+def test_psyclone_makes_the_same_of_it(example: str, request: pytest.FixtureRequest) -> None:
+    """Only its least values are others: the minimum over cells starts from 0 there."""
+    run: Example = request.getfixturevalue(example)
+    ours, theirs = run(2), run(2, Made.BY_PSYCLONE)
+    assert theirs.lines == ours.lines
+    assert comparable(theirs.output) == comparable(ours.output)
+
+
+@pytest.mark.parametrize(("example", "picture"), PICTURES.items())
 def test_the_picture_is_what_is_computed(
     example: str, picture: str, request: pytest.FixtureRequest
 ) -> None:
@@ -199,6 +239,22 @@ def test_the_picture_is_what_is_computed(
     assert run(4).picture == documented.read_text(encoding="utf-8")
 
 
+def check_waves(alone: list[str], together: list[str]) -> None:
+    """Check that the heights of two runs agree to the tolerance of the solver."""
+    here, there = values_at(alone), values_at(together)
+    assert len(here) == 48 * 48
+    assert there.keys() == here.keys()
+    highest = max(map(abs, here.values()))
+    assert 0.1 < highest < 0.9, "the hill has run apart"
+    assert all(abs(there[place] - here[place]) < 1e-12 for place in here)
+
+
 def values_at(lines: list[str]) -> dict[tuple[str, str], float]:
     """Return the value at every place."""
     return {(x, y): float(value) for x, y, value in map(str.split, lines)}
+
+
+def comparable(output: str) -> list[str]:
+    """Return the lines of an example without least values and without numbers of exchanges."""
+    lines = [line for line in output.splitlines() if "halo exchanges" not in line]
+    return [re.sub(r"least +\S+", "", line) for line in lines]

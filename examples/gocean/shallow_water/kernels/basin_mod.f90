@@ -2,6 +2,7 @@
 module basin_mod
 
   use field_mod, only: r2d_field
+  use gocean_mod, only: model_write_log
   use grid_mod, only: go_arakawa_c, go_bc_external, go_bc_none, go_offset_ne, grid_init, grid_type
   use kind_params_mod, only: go_wp
   use parallel_mod, only: on_master
@@ -10,7 +11,7 @@ module basin_mod
   implicit none
   private
 
-  public :: add_hill, basin, total_energy, total_volume, write_surface
+  public :: add_hill, basin, report, write_step
 
 contains
 
@@ -60,6 +61,30 @@ contains
       end do
     end associate
   end subroutine add_hill
+
+  !> Write one line: when, the volume of water above rest in m3, and the energy in m5/s2.
+  subroutine report(when, height, u, v, depth_u, depth_v, gravity)
+    character(len=*), intent(in) :: when
+    type(r2d_field), intent(in) :: height, u, v, depth_u, depth_v
+    real(go_wp), intent(in) :: gravity
+    character(len=72) :: line
+
+    write (line, '(a, 2es24.15)') when, total_volume(height), &
+        total_energy(height, u, v, depth_u, depth_v, gravity)
+    call model_write_log("(a)", trim(line))
+  end subroutine report
+
+  !> Write the height of the surface after so many steps, if there is a prefix for the file's name.
+  subroutine write_step(height, prefix, number)
+    type(r2d_field), intent(in) :: height
+    character(len=*), intent(in) :: prefix
+    integer, intent(in) :: number
+    character(len=3) :: digits
+
+    if (prefix == '') return
+    write (digits, '(i3.3)') number
+    call write_surface(height, trim(prefix) // '_' // digits // '.txt')
+  end subroutine write_step
 
   !> Return the volume of water above rest in a basin.
   function total_volume(height) result(volume)

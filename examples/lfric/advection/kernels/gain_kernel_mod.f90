@@ -14,11 +14,11 @@ module gain_kernel_mod
 
   type, public, extends(kernel_type) :: gain_type
     private
-    type(arg_type) :: meta_args(3) = [ &
+    type(arg_type) :: meta_args(3) = (/ &
       arg_type(GH_FIELD, GH_REAL, GH_READWRITE, W3), &
       arg_type(GH_FIELD, GH_REAL, GH_READ, W2H), &
       arg_type(GH_SCALAR, GH_REAL, GH_READ) &
-    ]
+    /)
     integer :: operates_on = CELL_COLUMN
   contains
     procedure, nopass :: gain_code

@@ -13,10 +13,10 @@ module stir_kernel_mod
 
   type, public, extends(kernel_type) :: stir_type
     private
-    type(arg_type) :: meta_args(2) = [ &
+    type(arg_type) :: meta_args(2) = (/ &
       arg_type(GH_FIELD, GH_REAL, GH_WRITE, W2H), &
       arg_type(GH_FIELD, GH_REAL, GH_READ, W0) &
-    ]
+    /)
     integer :: operates_on = CELL_COLUMN
   contains
     procedure, nopass :: stir_code

@@ -14,11 +14,11 @@ module upwind_flux_kernel_mod
 
   type, public, extends(kernel_type) :: upwind_flux_type
     private
-    type(arg_type) :: meta_args(3) = [ &
+    type(arg_type) :: meta_args(3) = (/ &
       arg_type(GH_FIELD, GH_REAL, GH_WRITE, W2H), &
       arg_type(GH_FIELD, GH_REAL, GH_READ, W2H), &
       arg_type(GH_FIELD, GH_REAL, GH_READ, W3, STENCIL(CROSS2D)) &
-    ]
+    /)
     integer :: operates_on = CELL_COLUMN
   contains
     procedure, nopass :: upwind_flux_code
