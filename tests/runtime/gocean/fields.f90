@@ -6,8 +6,8 @@ program fields
   use field_mod, only: copy_field, field_checksum, free_field, go_all_points, go_f_points, &
       go_t_points, go_u_points, go_v_points, r2d_field, set_field
   use gocean_mod, only: gocean_finalise, gocean_initialise, gocean_stop, model_write_log
-  use grid_mod, only: go_arakawa_c, go_bc_external, go_bc_none, go_bc_periodic, go_offset_ne, &
-      go_offset_sw, grid_init, grid_type
+  use grid_mod, only: go_arakawa_b, go_arakawa_c, go_bc_external, go_bc_none, go_bc_periodic, &
+      go_offset_ne, go_offset_sw, grid_init, grid_type
   use kind_params_mod, only: go_wp
   use parallel_mod, only: get_num_ranks, get_rank, go_decompose
   use region_mod, only: region_type
@@ -93,7 +93,9 @@ contains
     integer, pointer :: tmask(:, :)
     integer :: first(2), i, j, n
 
-    grid = grid_type(go_arakawa_c, [ends, go_bc_none], offset)
+    grid = grid_type(go_arakawa_b, [ends, go_bc_none], offset)
+    call require(grid%name == go_arakawa_b .and. grid%offset == offset .and. &
+        all(grid%boundary_conditions == [ends, go_bc_none]), 'what kind of grid it is')
     call grid%decompose(11, 13, halo_width=2)
     masked = grid
     call grid_init(grid, 2.0_go_wp, 3.0_go_wp)
