@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,3 +80,30 @@ def test_a_profiler_changes_no_answer(ran: Ran, tmp_path: Path) -> None:
     assert not ROW.search(plain)
     assert profiled.startswith(plain)
     assert "start" in plain
+
+
+def test_a_region_with_variables_is_refused(
+    built: Callable[[Library], Path], f90: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They are for other libraries with this interface, which would do something with them."""
+    source = tmp_path / "refused.f90"
+    source.write_text("""program refused
+  use profile_psy_data_mod, only: profile_PSyDataType
+  implicit none
+  type(profile_PSyDataType), target :: region
+  call region%PreStart('module', 'region', 1, 0)
+end program refused
+""")
+    words = [
+        *f90,
+        *FLAGS,
+        str(source),
+        *linked_with(built(PROFILE)),
+        "-o",
+        str(tmp_path / "refused"),
+    ]
+    command(words, tmp_path)
+    done = subprocess.run([tmp_path / "refused"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    message = "ERROR STOP profile_psy_data_mod: a profiler takes no variables"
+    assert message in done.stderr.splitlines()
