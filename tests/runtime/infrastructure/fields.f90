@@ -370,7 +370,8 @@ contains
     type(integer_field_type), pointer :: found_whole
     class(pure_abstract_field_type), pointer :: item
     class(field_parent_type), pointer :: visited
-    character(*), parameter :: names(5) = ['field   ', 'referred', 'narrow  ', 'whole   ', 'pointer ']
+    character(*), parameter :: names(5) = &
+      ['field   ', 'referred', 'narrow  ', 'whole   ', 'pointer ']
     integer :: n
 
     call field%initialise(fs, 'field')
@@ -412,8 +413,8 @@ contains
     call copies%add_field(whole)
     call copies%get_field('narrow copy', found_narrow)
     call copies%get_field('whole copy', found_whole)
-    call check(found_narrow%get_name() == 'narrow copy' .and. .not. associated(found_narrow, narrow), &
-               'a copy of short reals')
+    call check(found_narrow%get_name() == 'narrow copy' .and. &
+               .not. associated(found_narrow, narrow), 'a copy of short reals')
     call check(found_whole%get_name() == 'whole copy' .and. .not. associated(found_whole, whole), &
                'a copy of integers')
     call narrow%initialise(fs, 'narrow')

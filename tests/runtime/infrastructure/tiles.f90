@@ -122,8 +122,9 @@ contains
     call check(associated(map, mesh%get_coloured_tiling_map()), 'the map of tiles')
     call check(all(tiles_of_colours == mesh%get_last_halo_tile_all_colours_deepest()) .and. &
                all(tiles_of_colours == halo_tiles(:, deepest)), 'all tiles')
-    call check(all(cells_of_tiles == mesh%get_last_halo_cell_all_colours_all_tiles_deepest()) .and. &
-               all(cells_of_tiles == halo_cells(:, :, deepest)), 'all cells of tiles')
+    call check(all(cells_of_tiles == halo_cells(:, :, deepest)) .and. &
+               all(cells_of_tiles == mesh%get_last_halo_cell_all_colours_all_tiles_deepest()), &
+               'all cells of tiles')
     call check(all(shape(map) == [ncolours, maxval(tiles_of_colours), maxval(cells_of_tiles)]), &
                'no room to spare')
     do colour = 1, ncolours

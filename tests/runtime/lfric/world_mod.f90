@@ -277,8 +277,8 @@ contains
     end if
   end subroutine report_scalar
 
-  !> Write what all fields have come to, and keep them: a number that the values of a field make, and
-  !> how many of its halo values are wrong although its flags call them valid.
+  !> Write what all fields have come to, and keep them: a number that the values of a field make,
+  !> and how many of its halo values are wrong although its flags call them valid.
   subroutine report_stage(stage)
     character(*), intent(in) :: stage
 

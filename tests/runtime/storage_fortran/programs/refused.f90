@@ -31,7 +31,8 @@ program refused
               'cannot free its memory on the device, which belongs to somebody else')
   call field%acquire(space_device, access_read)
   call field%leave_device(status)
-  call expect(error_access_conflict, 'cannot leave the device: there is a read access at the device')
+  call expect(error_access_conflict, &
+              'cannot leave the device: there is a read access at the device')
   call field%destroy(status)
   call expect(error_access_conflict, 'cannot be destroyed: there is a read access at the device')
   call field%touch(space_host, status)
