@@ -60,10 +60,12 @@ contains
     integer(i_def), intent(in) :: side, cell
 
     real(r_def) :: corners(2, sides), width(2)
-    integer(i_def) :: axis, n, next
+    integer(i_def) :: axis, its_side, n, next
 
     axis = 2 - modulo(side, 2)
-    next = plane%next_cell(side, cell)
+    call plane%find_next(side, cell, next, its_side)
+    call check(plane%next_cell(side, cell) == next, 'the neighbour of a cell')
+    call check(its_side == merge(0_i_def, opposite(side), next == 0), 'its side, if there is one')
     if (next == 0) then
       corners = plane%cell_coords(cell)
       width = width_of(plane)
