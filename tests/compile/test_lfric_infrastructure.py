@@ -28,23 +28,6 @@ TWINS = (
     ("operator/operator_real64_mod.f90", "operator/operator_real32_mod.f90", {"64": "32"}),
     ("scalar/scalar_real64_mod.f90", "scalar/scalar_real32_mod.f90", {"64": "32"}),
     (
-        "field/joint_exchange_real64_mod.f90",
-        "field/joint_exchange_real32_mod.f90",
-        {"64": "32"},
-    ),
-    (
-        "field/joint_exchange_real64_mod.f90",
-        "field/joint_exchange_integer_mod.f90",
-        {
-            "joint_exchange_real64_": "joint_exchange_integer_",
-            "field_real64_mod": "integer_field_mod",
-            "field_real64_proxy": "integer_field_proxy",
-            "real(real64)": "integer(i_def)",
-            "64-bit reals": "integers",
-            "  use, intrinsic :: iso_fortran_env, only: real64\n": "",
-        },
-    ),
-    (
         "field/field_real64_mod.f90",
         "field/integer_field_mod.f90",
         {

@@ -29,6 +29,7 @@ ANSWER = re.compile(r"^answer (\S+) ([0-9A-F]+)$", re.MULTILINE)
 
 NO_DEPTH = "halo_exchange_start: the field has no halo of this depth"
 NOT_STARTED = "halo_exchange_finish: no exchange of this depth has been started"
+UNDER_WAY = "halo_exchange_start: an exchange of the field has not been finished"
 NOT_FINISHED = "joint exchange: the last one has not been finished"
 NO_JOINT_DEPTH = "joint exchange: a field has no halo of this depth"
 NO_FIELD = "field_collection_type: there is no such field"
@@ -48,9 +49,7 @@ REFUSED = {
     "input without a procedure": "read_field: no read behaviour is set",
     "a checkpoint without a procedure": "write_checkpoint: no behaviour is set",
     "a checkpoint read without a procedure": "read_checkpoint: no behaviour is set",
-    "an exchange started twice": (
-        "halo_exchange_start: an exchange of the field has not been finished"
-    ),
+    "an exchange started twice": UNDER_WAY,
     "an exchange of depth 0": NO_DEPTH,
     "an exchange beyond the halo": NO_DEPTH,
     "an exchange that was not started": NOT_STARTED,
@@ -58,11 +57,21 @@ REFUSED = {
     "reals started twice": NOT_FINISHED,
     "short reals started twice": NOT_FINISHED,
     "integers started twice": NOT_FINISHED,
+    "a field of a joint exchange exchanged alone": UNDER_WAY,
+    "a field under way exchanged with others": (
+        "joint exchange: an exchange of a field has not been finished"
+    ),
     "a joint exchange that was not started": "joint exchange: none has been started",
     "a joint exchange finished twice": "joint exchange: none has been started",
     "more depths than fields": "joint exchange: not one depth for each field",
     "a joint exchange of depth 0": NO_JOINT_DEPTH,
     "a joint exchange beyond the halo": NO_JOINT_DEPTH,
+    "a broadcast of more than there is": (
+        "lfric_mpi_type: there are fewer values than are to be broadcast"
+    ),
+    "no room for what all ranks have": (
+        "lfric_mpi_type: the buffer has no room for the numbers of all ranks"
+    ),
     "a name twice": "field_collection%add_field: the collection has a field of this name",
     "a reference to an array": "field_collection%add_reference_to_field: not a field",
     "what is no field": "field_collection_type: not a field",

@@ -1,23 +1,27 @@
 !> Owns which dofs a halo exchange moves: those that others own and those that others ask for.
 module halo_routing_mod
 
-  use constants_mod, only: i_def, i_halo_index
+  use constants_mod, only: i_def, i_halo_index, l_def
   use dof_runs_mod, only: dof_runs_type
   use ids_mod, only: sorted_ids_type
-  use message_passing_mod, only: get_number_of_ranks, swap_ids
+  use message_passing_mod, only: get_number_of_ranks, new_layout, swap_ids
   use message_plan_mod, only: message_plan_type
 
   implicit none
   private
 
-  !> The messages of an exchange, and which dofs of this rank are sent and received, in the order
-  !> of the messages; the runs are the same dofs.
+  !> Runs that are shorter than this on average are packed faster than message passing finds them.
+  integer(i_def), parameter :: short = 8
+
+  !> The messages of an exchange, and where in a field their values are: `sent(:, n)` and
+  !> `received(:, n)` are the layouts of the messages, for values of 4 n bytes; `sent_runs` are what
+  !> is sent. Messages that `is_packed` are better sent from a buffer. A routing, once made, stays.
   type, public :: halo_routing_type
     type(message_plan_type) :: plan
-    integer(i_def), allocatable :: sent_dofs(:)
-    integer(i_def), allocatable :: received_dofs(:)
     type(dof_runs_type) :: sent_runs
-    type(dof_runs_type) :: received_runs
+    logical(l_def), allocatable :: is_packed(:)
+    integer, allocatable :: sent(:, :)
+    integer, allocatable :: received(:, :)
   end type halo_routing_type
 
   interface halo_routing_type
@@ -36,29 +40,53 @@ contains
 
     type(sorted_ids_type) :: owned
     integer(i_halo_index), allocatable :: asked(:)
-    integer(i_def), allocatable :: wanted(:), wanted_counts(:), asked_counts(:)
+    integer(i_def), allocatable :: received(:), sent(:), wanted(:)
+    integer(i_def), allocatable :: wanted_counts(:), asked_counts(:)
     integer(i_def) :: dof, n, rank
 
     allocate (wanted_counts(0:get_number_of_ranks() - 1))
     allocate (asked_counts(0:get_number_of_ranks() - 1))
     allocate (wanted(size(owners) - last_owned))
     wanted = [(dof, dof=last_owned + 1, size(owners, kind=i_def))]
-    allocate (self%received_dofs(0))
+    allocate (received(0))
     do rank = 0, size(wanted_counts, kind=i_def) - 1
       wanted_counts(rank) = count(owners(wanted) == rank, kind=i_def)
       if (wanted_counts(rank) == 0) cycle
-      self%received_dofs = [self%received_dofs, pack(wanted, owners(wanted) == rank)]
+      received = [received, pack(wanted, owners(wanted) == rank)]
     end do
-    call swap_ids(global_ids(self%received_dofs), wanted_counts, asked, asked_counts)
+    call swap_ids(global_ids(received), wanted_counts, asked, asked_counts)
 
     owned = sorted_ids_type(global_ids(:last_owned))
-    allocate (self%sent_dofs(size(asked)))
-    self%sent_dofs = [(owned%place_of(asked(n)), n=1, size(asked, kind=i_def))]
-    if (any(self%sent_dofs == 0)) &
+    allocate (sent(size(asked)))
+    sent = [(owned%place_of(asked(n)), n=1, size(asked, kind=i_def))]
+    if (any(sent == 0)) &
       error stop 'halo_routing_type: a rank asks for a dof that this rank does not own'
     self%plan = message_plan_type(asked_counts, wanted_counts)
-    self%sent_runs = dof_runs_type(self%sent_dofs)
-    self%received_runs = dof_runs_type(self%received_dofs)
+    self%sent_runs = dof_runs_type(sent, self%plan%first_sent)
+    allocate (self%is_packed(size(self%plan%receivers)))
+    do n = 1, size(self%is_packed, kind=i_def)
+      self%is_packed(n) = self%sent_runs%mean_length(n) < short
+    end do
+    call set_layouts(self%sent, self%sent_runs)
+    call set_layouts(self%received, dof_runs_type(received, self%plan%first_received))
   end function new_halo_routing
+
+  !> Set the layouts of messages with these dofs, for values of 4 and of 8 bytes.
+  subroutine set_layouts(layouts, runs)
+    integer, allocatable, intent(out) :: layouts(:, :)
+    type(dof_runs_type), intent(in) :: runs
+
+    integer(i_def) :: message, words
+
+    allocate (layouts(size(runs%begin) - 1, 2))
+    do words = 1, 2
+      do message = 1, size(layouts, 1, kind=i_def)
+        associate (begin => runs%begin(message), next => runs%begin(message + 1))
+          layouts(message, words) = &
+            new_layout(runs%first(begin:next - 1), runs%length(begin:next - 1), 4 * words)
+        end associate
+      end do
+    end do
+  end subroutine set_layouts
 
 end module halo_routing_mod

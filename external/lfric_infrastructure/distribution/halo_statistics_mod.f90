@@ -20,17 +20,13 @@ module halo_statistics_mod
 
 contains
 
-  !> Count the exchange of one field, or of as many as are given.
-  subroutine count_exchange(messages, bytes, fields)
+  !> Count the exchange of some fields together.
+  subroutine count_exchange(fields, messages, bytes)
+    integer(i_def), intent(in) :: fields
     integer(i_def), intent(in) :: messages
     integer(i_def), intent(in) :: bytes
-    integer(i_def), optional, intent(in) :: fields
 
-    integer(i_def) :: exchanges
-
-    exchanges = 1
-    if (present(fields)) exchanges = fields
-    done%exchanges = done%exchanges + exchanges
+    done%exchanges = done%exchanges + fields
     done%messages = done%messages + messages
     done%bytes = done%bytes + bytes
   end subroutine count_exchange

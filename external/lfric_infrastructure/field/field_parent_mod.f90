@@ -4,8 +4,12 @@
 !> flag is kept for each halo depth, and a new field is dirty at every depth.
 module field_parent_mod
 
+  use, intrinsic :: iso_c_binding, only: c_ptr
   use constants_mod, only: cmdi, default_halo_depth, i_def, l_def, str_def
   use function_space_mod, only: function_space_type
+  use halo_exchange_mod, only: finish_exchange, halo_messages_type, start_exchange
+  use joint_plan_mod, only: part_type
+  use lfric_mpi_mod, only: global_mpi, lfric_mpi_type
   use mesh_mod, only: mesh_type
   use pure_abstract_field_mod, only: pure_abstract_field_type
 
@@ -23,6 +27,7 @@ module field_parent_mod
     private
     type(function_space_type), pointer :: vspace => null()
     logical(l_def), pointer :: halo_dirty(:) => null()
+    type(halo_messages_type), pointer, public :: messages => null()
     character(str_def) :: name = cmdi
     procedure(write_interface), nopass, pointer :: write_method => null()
     procedure(read_interface), nopass, pointer :: read_method => null()
@@ -62,13 +67,19 @@ module field_parent_mod
     private
     type(function_space_type), pointer, public :: vspace => null()
     logical(l_def), pointer :: halo_dirty(:) => null()
+    type(halo_messages_type), pointer, public :: messages => null()
   contains
     procedure, public :: get_field_proxy_halo_depth
     procedure, public :: is_dirty
     procedure, public :: set_dirty
     procedure, public :: set_clean
     procedure, public :: is_readonly => is_readonly_proxy
-    procedure(halo_exchange_interface), public, deferred :: halo_exchange
+    procedure, public :: halo_exchange
+    procedure, public :: halo_exchange_start
+    procedure, public :: halo_exchange_finish
+    procedure, public :: get_part
+    procedure, public :: get_mpi
+    procedure(locate_interface), public, deferred :: locate
   end type field_parent_proxy_type
 
   abstract interface
@@ -102,12 +113,13 @@ module field_parent_mod
       class(field_parent_proxy_type), intent(inout) :: field_proxy
     end subroutine checkpoint_read_interface
 
-    !> Make the halo valid to a depth.
-    subroutine halo_exchange_interface(self, depth)
-      import :: field_parent_proxy_type, i_def
-      class(field_parent_proxy_type), target, intent(inout) :: self
-      integer(i_def), intent(in) :: depth
-    end subroutine halo_exchange_interface
+    !> Say where in memory the values begin, and how many bytes each has.
+    subroutine locate_interface(self, address, bytes)
+      import :: c_ptr, field_parent_proxy_type, i_def
+      class(field_parent_proxy_type), intent(in) :: self
+      type(c_ptr), intent(out) :: address
+      integer(i_def), intent(out) :: bytes
+    end subroutine locate_interface
   end interface
 
 contains
@@ -130,23 +142,25 @@ contains
     if (present(name)) self%name = name
     allocate (self%halo_dirty(depth))
     self%halo_dirty = .true.
+    allocate (self%messages)
   end subroutine field_parent_initialiser
 
-  !> Let a proxy see the space and the flags of the field.
+  !> Let a proxy see the space, the flags and the messages of the field.
   subroutine field_parent_proxy_initialiser(self, field_proxy)
     class(field_parent_type), target, intent(in) :: self
     class(field_parent_proxy_type), intent(inout) :: field_proxy
 
     field_proxy%vspace => self%vspace
     field_proxy%halo_dirty => self%halo_dirty
+    field_proxy%messages => self%messages
   end subroutine field_parent_proxy_initialiser
 
   !> Give the memory back; the field may be initialised again.
   subroutine field_parent_final(self)
     class(field_parent_type), intent(inout) :: self
 
-    if (associated(self%halo_dirty)) deallocate (self%halo_dirty)
-    nullify (self%vspace, self%halo_dirty)
+    if (associated(self%halo_dirty)) deallocate (self%halo_dirty, self%messages)
+    nullify (self%vspace, self%halo_dirty, self%messages)
   end subroutine field_parent_final
 
   !> Copy everything but the data and the name to an initialised field on the same space.
@@ -369,6 +383,58 @@ contains
 
     self%halo_dirty(:depth) = .false.
   end subroutine set_clean
+
+  !> Make the halo valid to a depth, annexed dofs included.
+  subroutine halo_exchange(self, depth)
+    class(field_parent_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+
+    call self%halo_exchange_start(depth)
+    call self%halo_exchange_finish(depth)
+  end subroutine halo_exchange
+
+  !> Start to make the halo valid to a depth; the halo may not be used until it is finished.
+  subroutine halo_exchange_start(self, depth)
+    class(field_parent_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+
+    if (self%messages%depth /= 0) &
+      error stop 'halo_exchange_start: an exchange of the field has not been finished'
+    if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
+      error stop 'halo_exchange_start: the field has no halo of this depth'
+    call start_exchange([self%get_part(depth)], self%messages)
+    self%messages%depth = depth
+  end subroutine halo_exchange_start
+
+  !> Finish to make the halo valid to the depth that was started.
+  subroutine halo_exchange_finish(self, depth)
+    class(field_parent_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+
+    if (self%messages%depth /= depth) &
+      error stop 'halo_exchange_finish: no exchange of this depth has been started'
+    call finish_exchange(self%messages)
+    self%messages%depth = 0
+    call self%set_clean(depth)
+  end subroutine halo_exchange_finish
+
+  !> Return what an exchange of a depth, which the halo has, is about.
+  function get_part(self, depth) result(part)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    type(part_type) :: part
+
+    part%routing => self%vspace%get_halo_routing(depth)
+    call self%locate(part%address, part%bytes)
+  end function get_part
+
+  !> Return the ranks that have parts of the field.
+  function get_mpi(self) result(mpi)
+    class(field_parent_proxy_type), intent(in) :: self
+    type(lfric_mpi_type) :: mpi
+
+    mpi = global_mpi
+  end function get_mpi
 
   !> Return whether the field may only be read.
   function is_readonly_proxy(self) result(answer)

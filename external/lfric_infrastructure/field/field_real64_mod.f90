@@ -5,36 +5,25 @@
 !> renamed types of one name for the same type in a select type construct.
 module field_real64_mod
 
+  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: real64
   use constants_mod, only: i_def, l_def
-  use dof_runs_mod, only: dof_runs_type
   use field_parent_mod, only: checkpoint_read_interface, checkpoint_write_interface, &
                               field_parent_proxy_type, field_parent_type, read_interface, &
                               write_interface
   use function_space_mod, only: function_space_type
   use global_sums_mod, only: sum_of_values
-  use halo_routing_mod, only: halo_routing_type
-  use halo_statistics_mod, only: count_exchange
   use log_mod, only: log_event, log_scratch_space
-  use message_passing_mod, only: finish_messages, reduce_max, reduce_min, start_messages
+  use message_passing_mod, only: reduce_max, reduce_min
   use pure_abstract_field_mod, only: pure_abstract_field_type
 
   implicit none
   private
 
-  !> What is under way in an exchange that was started, to this depth; 0 if none was.
-  type :: exchange_type
-    integer(i_def) :: depth = 0
-    real(real64), allocatable :: sent(:)
-    real(real64), allocatable :: received(:)
-    integer, allocatable :: requests(:)
-  end type exchange_type
-
   !> A field: its data are one value for every dof that the rank holds.
   type, extends(field_parent_type), public :: field_real64_type
     private
     real(real64), pointer :: data(:) => null()
-    type(exchange_type), pointer :: exchange => null()
     logical(l_def) :: owns_data = .false.
   contains
     procedure, public :: initialise => initialise_field
@@ -69,11 +58,8 @@ module field_real64_mod
   type, extends(field_parent_proxy_type), public :: field_real64_proxy_type
     private
     real(real64), pointer, public :: data(:) => null()
-    type(exchange_type), pointer :: exchange => null()
   contains
-    procedure, public :: halo_exchange
-    procedure, public :: halo_exchange_start
-    procedure, public :: halo_exchange_finish
+    procedure, public :: locate
     procedure, public :: get_sum
     procedure, public :: get_min
     procedure, public :: get_max
@@ -106,7 +92,6 @@ contains
     end if
     call self%field_final()
     call self%field_parent_initialiser(vector_space, name, halo_depth)
-    allocate (self%exchange)
     self%owns_data = .not. present(override_data)
     if (present(override_data)) then
       self%data => override_data
@@ -131,7 +116,6 @@ contains
 
     call self%field_parent_proxy_initialiser(field_proxy)
     field_proxy%data => self%data
-    field_proxy%exchange => self%exchange
   end function get_proxy
 
   !> Make `dest` a field on the same space with the same behaviours, without copying the data.
@@ -165,8 +149,8 @@ contains
 
     type(function_space_type), pointer :: space
 
-    ! No two fields have the same exchange.
-    if (associated(dest%exchange, source%exchange)) return
+    ! No two fields have the same messages.
+    if (associated(dest%messages, source%messages)) return
     call dest%field_final()
     if (.not. source%is_initialised()) return
     space => source%get_function_space()
@@ -236,9 +220,9 @@ contains
   end subroutine read_checkpoint
 
   !> Log every value, one line for each cell, dof and layer.
-  subroutine log_field(self, dump_level, label)
+  subroutine log_field(self, log_level, label)
     class(field_real64_type), target, intent(in) :: self
-    integer(i_def), intent(in) :: dump_level
+    integer(i_def), intent(in) :: log_level
     character(*), intent(in) :: label
 
     type(function_space_type), pointer :: space
@@ -252,7 +236,7 @@ contains
         do k = 0, space%get_nlayers() - 1
           write (log_scratch_space, '(a, 3(1x, i0), 1x, es24.16e3)') trim(label), cell, df, k, &
             self%data(map(df) + k)
-          call log_event(log_scratch_space, dump_level)
+          call log_event(log_scratch_space, log_level)
         end do
       end do
     end do
@@ -291,8 +275,7 @@ contains
     class(field_real64_type), intent(inout) :: self
 
     if (self%owns_data .and. associated(self%data)) deallocate (self%data)
-    if (associated(self%exchange)) deallocate (self%exchange)
-    nullify (self%data, self%exchange)
+    nullify (self%data)
     self%owns_data = .false.
     call self%field_parent_final()
   end subroutine field_final
@@ -304,106 +287,16 @@ contains
     call self%field_final()
   end subroutine destroy_field
 
-  !> Make the halo valid to a depth, annexed dofs included.
-  subroutine halo_exchange(self, depth)
-    class(field_real64_proxy_type), target, intent(inout) :: self
-    integer(i_def), intent(in) :: depth
+  !> Say where in memory the values begin, and how many bytes each has.
+  subroutine locate(self, address, bytes)
+    class(field_real64_proxy_type), intent(in) :: self
+    type(c_ptr), intent(out) :: address
+    integer(i_def), intent(out) :: bytes
 
-    call self%halo_exchange_start(depth)
-    call self%halo_exchange_finish(depth)
-  end subroutine halo_exchange
-
-  !> Start to make the halo valid to a depth; the halo may not be used until it is finished.
-  subroutine halo_exchange_start(self, depth)
-    class(field_real64_proxy_type), target, intent(inout) :: self
-    integer(i_def), intent(in) :: depth
-
-    type(halo_routing_type), pointer :: routing
-    real(real64), pointer, contiguous :: sent(:), received(:)
-
-    if (self%exchange%depth /= 0) &
-      error stop 'halo_exchange_start: an exchange of the field has not been finished'
-    if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
-      error stop 'halo_exchange_start: the field has no halo of this depth'
-    routing => self%vspace%get_halo_routing(depth)
-    self%exchange%depth = depth
-    call find_place(self%data, routing%sent_runs, self%exchange%sent, sent)
-    call find_place(self%data, routing%received_runs, self%exchange%received, received)
-    if (.not. routing%sent_runs%is_single()) call pack_runs(self%data, routing%sent_runs, sent)
-    call start_messages(routing%plan, sent, received, self%exchange%requests)
-    call count_exchange(size(routing%plan%receivers, kind=i_def), &
-                        routing%plan%count_sent() * storage_size(self%data, i_def) / 8)
-  end subroutine halo_exchange_start
-
-  !> Finish to make the halo valid to the depth that was started.
-  subroutine halo_exchange_finish(self, depth)
-    class(field_real64_proxy_type), target, intent(inout) :: self
-    integer(i_def), intent(in) :: depth
-
-    type(halo_routing_type), pointer :: routing
-
-    if (self%exchange%depth /= depth) &
-      error stop 'halo_exchange_finish: no exchange of this depth has been started'
-    routing => self%vspace%get_halo_routing(depth)
-    call finish_messages(self%exchange%requests)
-    if (.not. routing%received_runs%is_single()) &
-      call unpack_runs(self%exchange%received, routing%received_runs, self%data)
-    self%exchange%depth = 0
-    call self%set_clean(depth)
-  end subroutine halo_exchange_finish
-
-  !> Find where values are sent from or received into: the data themselves if they are one run
-  !> there, else a buffer, which is kept for the next exchange.
-  subroutine find_place(data, runs, buffer, place)
-    real(real64), pointer, intent(in) :: data(:)
-    type(dof_runs_type), intent(in) :: runs
-    real(real64), allocatable, target, intent(inout) :: buffer(:)
-    real(real64), pointer, contiguous, intent(out) :: place(:)
-
-    if (runs%is_single()) then
-      place => data(runs%first(1):runs%first(1) + runs%length(1) - 1)
-      return
-    end if
-    if (allocated(buffer)) then
-      if (size(buffer) /= sum(runs%length)) deallocate (buffer)
-    end if
-    if (.not. allocated(buffer)) allocate (buffer(sum(runs%length)))
-    place => buffer
-  end subroutine find_place
-
-  !> Copy runs of the data to a buffer, one after the other.
-  pure subroutine pack_runs(data, runs, buffer)
-    real(real64), intent(in) :: data(:)
-    type(dof_runs_type), intent(in) :: runs
-    real(real64), intent(inout) :: buffer(:)
-
-    integer(i_def) :: n, place
-
-    place = 0
-    do n = 1, size(runs%first, kind=i_def)
-      associate (first => runs%first(n), length => runs%length(n))
-        buffer(place + 1:place + length) = data(first:first + length - 1)
-        place = place + length
-      end associate
-    end do
-  end subroutine pack_runs
-
-  !> Copy runs of the data from a buffer, in which they are one after the other.
-  pure subroutine unpack_runs(buffer, runs, data)
-    real(real64), intent(in) :: buffer(:)
-    type(dof_runs_type), intent(in) :: runs
-    real(real64), intent(inout) :: data(:)
-
-    integer(i_def) :: n, place
-
-    place = 0
-    do n = 1, size(runs%first, kind=i_def)
-      associate (first => runs%first(n), length => runs%length(n))
-        data(first:first + length - 1) = buffer(place + 1:place + length)
-        place = place + length
-      end associate
-    end do
-  end subroutine unpack_runs
+    address = c_null_ptr
+    if (size(self%data) > 0) address = c_loc(self%data(1))
+    bytes = storage_size(self%data, i_def) / 8
+  end subroutine locate
 
   !> Return the sum over all ranks of the owned dofs.
   function get_sum(self) result(answer)

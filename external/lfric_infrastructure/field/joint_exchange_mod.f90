@@ -9,158 +9,131 @@
 !>
 !>     call joint_exchange%start([u_proxy, rho_proxy], [2, 1])
 !>     call joint_exchange%finish()
+!>
+!> What the fields send to one rank goes in one message. The fields may be on different spaces. A
+!> field whose halo is not dirty at the depth that is asked for is left out; all ranks have the same
+!> flags, so that they leave out the same fields.
 module joint_exchange_mod
 
-  use constants_mod, only: i_def
-  use field_real32_mod, only: field_real32_proxy_type
-  use field_real64_mod, only: field_real64_proxy_type
-  use integer_field_mod, only: integer_field_proxy_type
-  use joint_exchange_integer_mod, only: joint_exchange_integer_type
-  use joint_exchange_real32_mod, only: joint_exchange_real32_type
-  use joint_exchange_real64_mod, only: joint_exchange_real64_type
+  use constants_mod, only: i_def, l_def
+  use field_parent_mod, only: field_parent_proxy_type
+  use halo_exchange_mod, only: finish_exchange, start_exchange
+  use joint_plan_mod, only: part_type
 
   implicit none
   private
 
   public :: exchange_fields
-  public :: joint_exchange_integer_type, joint_exchange_real32_type, joint_exchange_real64_type
 
-  !> What a joint exchange that is under way exchanges.
-  integer, parameter :: nothing = 0, integers = 1, reals32 = 2, reals64 = 3
-
-  !> An exchange of several fields of any one kind, from its start to its end.
+  !> An exchange of several fields, from its start to its end. Those that were dirty are at `places`
+  !> among the proxies.
   type, public :: joint_exchange_type
     private
-    integer :: under_way = nothing
-    type(joint_exchange_integer_type) :: of_integers
-    type(joint_exchange_real32_type) :: of_reals32
-    type(joint_exchange_real64_type) :: of_reals64
+    logical(l_def) :: started = .false.
+    class(field_parent_proxy_type), allocatable :: proxies(:)
+    integer(i_def), allocatable :: depths(:)
+    integer(i_def), allocatable :: places(:)
   contains
-    procedure, private :: start_integer, start_real32, start_real64
-    generic, public :: start => start_integer, start_real32, start_real64
+    procedure, public :: start
     procedure, public :: finish
   end type joint_exchange_type
 
   !> Make the halos of several fields valid, all to one depth or each to its own.
   interface exchange_fields
-    module procedure exchange_integer_to_depth, exchange_integer_to_depths
-    module procedure exchange_real32_to_depth, exchange_real32_to_depths
-    module procedure exchange_real64_to_depth, exchange_real64_to_depths
+    module procedure exchange_to_depth, exchange_to_depths
   end interface exchange_fields
 
 contains
 
-  !> Start to make the halo of each field valid to its depth.
-  subroutine start_integer(self, proxies, depths)
+  !> Start to make the halo of each field valid to its depth; the halos may not be used until the
+  !> exchange is finished. The first of the fields that are dirty keeps the messages.
+  subroutine start(self, proxies, depths)
     class(joint_exchange_type), intent(inout) :: self
-    type(integer_field_proxy_type), intent(in) :: proxies(:)
+    class(field_parent_proxy_type), intent(in) :: proxies(:)
     integer(i_def), intent(in) :: depths(:)
 
-    if (self%under_way /= nothing) error stop 'joint exchange: the last one has not been finished'
-    self%under_way = integers
-    call self%of_integers%start(proxies, depths)
-  end subroutine start_integer
+    type(part_type) :: parts(size(proxies))
+    integer(i_def) :: n
 
-  !> Start to make the halo of each field valid to its depth.
-  subroutine start_real32(self, proxies, depths)
-    class(joint_exchange_type), intent(inout) :: self
-    type(field_real32_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depths(:)
-
-    if (self%under_way /= nothing) error stop 'joint exchange: the last one has not been finished'
-    self%under_way = reals32
-    call self%of_reals32%start(proxies, depths)
-  end subroutine start_real32
-
-  !> Start to make the halo of each field valid to its depth.
-  subroutine start_real64(self, proxies, depths)
-    class(joint_exchange_type), intent(inout) :: self
-    type(field_real64_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depths(:)
-
-    if (self%under_way /= nothing) error stop 'joint exchange: the last one has not been finished'
-    self%under_way = reals64
-    call self%of_reals64%start(proxies, depths)
-  end subroutine start_real64
+    if (self%started) error stop 'joint exchange: the last one has not been finished'
+    if (size(proxies) /= size(depths)) error stop 'joint exchange: not one depth for each field'
+    if (allocated(self%proxies)) deallocate (self%proxies)
+    allocate (self%proxies, source=proxies)
+    self%depths = depths
+    self%places = chosen(proxies, depths)
+    self%started = .true.
+    if (size(self%places) == 0) return
+    do n = 1, size(self%places, kind=i_def)
+      associate (proxy => self%proxies(self%places(n)), depth => depths(self%places(n)))
+        if (proxy%messages%depth /= 0) &
+          error stop 'joint exchange: an exchange of a field has not been finished'
+        parts(n) = proxy%get_part(depth)
+        proxy%messages%depth = depth
+      end associate
+    end do
+    call start_exchange(parts(:size(self%places)), self%proxies(self%places(1))%messages)
+  end subroutine start
 
   !> Finish what was started: the halos are valid.
   subroutine finish(self)
     class(joint_exchange_type), intent(inout) :: self
 
-    select case (self%under_way)
-    case (integers)
-      call self%of_integers%finish()
-    case (reals32)
-      call self%of_reals32%finish()
-    case (reals64)
-      call self%of_reals64%finish()
-    case default
-      error stop 'joint exchange: none has been started'
-    end select
-    self%under_way = nothing
+    integer(i_def) :: n
+
+    if (.not. self%started) error stop 'joint exchange: none has been started'
+    self%started = .false.
+    if (size(self%places) == 0) return
+    call finish_exchange(self%proxies(self%places(1))%messages)
+    do n = 1, size(self%places, kind=i_def)
+      associate (proxy => self%proxies(self%places(n)))
+        proxy%messages%depth = 0
+        call proxy%set_clean(self%depths(self%places(n)))
+      end associate
+    end do
   end subroutine finish
 
+  !> Return the places of the fields that are dirty. Of a field that is there more than once, the
+  !> place with the greatest depth counts.
+  function chosen(proxies, depths) result(places)
+    class(field_parent_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depths(:)
+    integer(i_def), allocatable :: places(:)
+
+    logical(l_def) :: dirty(size(proxies))
+    integer(i_def) :: n, other
+
+    do n = 1, size(proxies, kind=i_def)
+      if (depths(n) < 1 .or. depths(n) > proxies(n)%get_field_proxy_halo_depth()) &
+        error stop 'joint exchange: a field has no halo of this depth'
+      dirty(n) = proxies(n)%is_dirty(depths(n))
+      do other = 1, n - 1
+        if (.not. associated(proxies(other)%messages, proxies(n)%messages)) cycle
+        if (depths(other) >= depths(n)) dirty(n) = .false.
+        if (depths(other) < depths(n)) dirty(other) = .false.
+      end do
+    end do
+    places = pack([(n, n=1, size(proxies, kind=i_def))], dirty)
+  end function chosen
+
   !> Make all halos valid to one depth.
-  subroutine exchange_integer_to_depth(proxies, depth)
-    type(integer_field_proxy_type), intent(in) :: proxies(:)
+  subroutine exchange_to_depth(proxies, depth)
+    class(field_parent_proxy_type), intent(in) :: proxies(:)
     integer(i_def), intent(in) :: depth
 
     integer(i_def) :: n
 
-    call exchange_integer_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
-  end subroutine exchange_integer_to_depth
+    call exchange_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
+  end subroutine exchange_to_depth
 
   !> Make the halo of each field valid to its depth.
-  subroutine exchange_integer_to_depths(proxies, depths)
-    type(integer_field_proxy_type), intent(in) :: proxies(:)
+  subroutine exchange_to_depths(proxies, depths)
+    class(field_parent_proxy_type), intent(in) :: proxies(:)
     integer(i_def), intent(in) :: depths(:)
 
-    type(joint_exchange_integer_type) :: exchange
+    type(joint_exchange_type) :: exchange
 
     call exchange%start(proxies, depths)
     call exchange%finish()
-  end subroutine exchange_integer_to_depths
-
-  !> Make all halos valid to one depth.
-  subroutine exchange_real32_to_depth(proxies, depth)
-    type(field_real32_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depth
-
-    integer(i_def) :: n
-
-    call exchange_real32_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
-  end subroutine exchange_real32_to_depth
-
-  !> Make the halo of each field valid to its depth.
-  subroutine exchange_real32_to_depths(proxies, depths)
-    type(field_real32_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depths(:)
-
-    type(joint_exchange_real32_type) :: exchange
-
-    call exchange%start(proxies, depths)
-    call exchange%finish()
-  end subroutine exchange_real32_to_depths
-
-  !> Make all halos valid to one depth.
-  subroutine exchange_real64_to_depth(proxies, depth)
-    type(field_real64_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depth
-
-    integer(i_def) :: n
-
-    call exchange_real64_to_depths(proxies, [(depth, n=1, size(proxies, kind=i_def))])
-  end subroutine exchange_real64_to_depth
-
-  !> Make the halo of each field valid to its depth.
-  subroutine exchange_real64_to_depths(proxies, depths)
-    type(field_real64_proxy_type), intent(in) :: proxies(:)
-    integer(i_def), intent(in) :: depths(:)
-
-    type(joint_exchange_real64_type) :: exchange
-
-    call exchange%start(proxies, depths)
-    call exchange%finish()
-  end subroutine exchange_real64_to_depths
+  end subroutine exchange_to_depths
 
 end module joint_exchange_mod

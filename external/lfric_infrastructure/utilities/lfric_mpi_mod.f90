@@ -1,11 +1,13 @@
-!> Owns the start and stop of message passing, and the reductions that algorithms ask for directly.
+!> Owns the start and stop of message passing, and what algorithms ask ranks for directly.
 module lfric_mpi_mod
 
+  use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   use constants_mod, only: l_def
-  use message_passing_mod, only: forget_communicator, get_number_of_ranks, get_rank, reduce_max, &
-                                 reduce_min, reduce_sum, start_message_passing, &
-                                 stop_message_passing, use_communicator
+  use message_passing_mod, only: broadcast_bytes, forget_communicator, gather_numbers, &
+                                 get_number_of_ranks, get_rank, reduce_max, reduce_min, &
+                                 reduce_sum, start_message_passing, stop_message_passing, &
+                                 use_communicator
 
   implicit none
   private
@@ -43,6 +45,32 @@ module lfric_mpi_mod
     procedure, public :: global_max_real32
     procedure, public :: global_max_real64
     generic, public :: global_max => global_max_int32, global_max_real32, global_max_real64
+    procedure, public :: all_gather
+    procedure, public :: broadcast_logical_scalar
+    procedure, public :: broadcast_int32_scalar
+    procedure, public :: broadcast_real32_scalar
+    procedure, public :: broadcast_real64_scalar
+    procedure, public :: broadcast_logical_1d
+    procedure, public :: broadcast_int32_1d
+    procedure, public :: broadcast_real32_1d
+    procedure, public :: broadcast_real64_1d
+    procedure, public :: broadcast_str_1d
+    procedure, public :: broadcast_logical_2d
+    procedure, public :: broadcast_int32_2d
+    procedure, public :: broadcast_real32_2d
+    procedure, public :: broadcast_real64_2d
+    procedure, public :: broadcast_logical_3d
+    procedure, public :: broadcast_int32_3d
+    procedure, public :: broadcast_real32_3d
+    procedure, public :: broadcast_real64_3d
+    generic, public :: broadcast => broadcast_logical_scalar, broadcast_int32_scalar, &
+                                    broadcast_real32_scalar, broadcast_real64_scalar, &
+                                    broadcast_logical_1d, broadcast_int32_1d, &
+                                    broadcast_real32_1d, broadcast_real64_1d, broadcast_str_1d, &
+                                    broadcast_logical_2d, broadcast_int32_2d, &
+                                    broadcast_real32_2d, broadcast_real64_2d, &
+                                    broadcast_logical_3d, broadcast_int32_3d, &
+                                    broadcast_real32_3d, broadcast_real64_3d
     procedure, public :: get_comm_size
     procedure, public :: get_comm_rank
   end type lfric_mpi_type
@@ -73,11 +101,11 @@ contains
   end function get_comm_mpi_val
 
   !> Set the number of a communicator.
-  subroutine set_comm_mpi_val(self, comm_mpi_val)
+  subroutine set_comm_mpi_val(self, comm)
     class(lfric_comm_type), intent(inout) :: self
-    integer, intent(in) :: comm_mpi_val
+    integer, intent(in) :: comm
 
-    self%comm_mpi_val = comm_mpi_val
+    self%comm_mpi_val = comm
   end subroutine set_comm_mpi_val
 
   !> Pass messages between the ranks of a communicator; meshes made before know nothing of them.
@@ -194,6 +222,195 @@ contains
 
     g_max = reduce_max(l_max)
   end subroutine global_max_real64
+
+  !> Set `recv_buffer` to the first `count` numbers of all ranks, rank by rank.
+  subroutine all_gather(self, send_buffer, recv_buffer, count)
+    class(lfric_mpi_type), intent(in) :: self
+    integer(int32), intent(in) :: send_buffer(:)
+    integer(int32), intent(out) :: recv_buffer(:)
+    integer(int32), intent(in) :: count
+
+    if (size(recv_buffer) < count * get_number_of_ranks()) &
+      error stop 'lfric_mpi_type: the buffer has no room for the numbers of all ranks'
+    recv_buffer = 0
+    call gather_numbers(send_buffer(:count), recv_buffer)
+  end subroutine all_gather
+
+  ! -- broadcasts: of one value, or of the first `count` values of an array, in the order of its
+  ! elements, from the rank `root`, from 0, to all; of strings, `count` characters.
+
+  subroutine broadcast_logical_scalar(self, buffer, root)
+    class(lfric_mpi_type), intent(in) :: self
+    logical(l_def), target, intent(inout) :: buffer
+    integer, intent(in) :: root
+
+    call broadcast_bytes(c_loc(buffer), storage_size(buffer) / 8, root)
+  end subroutine broadcast_logical_scalar
+
+  subroutine broadcast_int32_scalar(self, buffer, root)
+    class(lfric_mpi_type), intent(in) :: self
+    integer(int32), target, intent(inout) :: buffer
+    integer, intent(in) :: root
+
+    call broadcast_bytes(c_loc(buffer), storage_size(buffer) / 8, root)
+  end subroutine broadcast_int32_scalar
+
+  subroutine broadcast_real32_scalar(self, buffer, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real32), target, intent(inout) :: buffer
+    integer, intent(in) :: root
+
+    call broadcast_bytes(c_loc(buffer), storage_size(buffer) / 8, root)
+  end subroutine broadcast_real32_scalar
+
+  subroutine broadcast_real64_scalar(self, buffer, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real64), target, intent(inout) :: buffer
+    integer, intent(in) :: root
+
+    call broadcast_bytes(c_loc(buffer), storage_size(buffer) / 8, root)
+  end subroutine broadcast_real64_scalar
+
+  subroutine broadcast_logical_1d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    logical(l_def), target, contiguous, intent(inout) :: buffer(:)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_logical_1d
+
+  subroutine broadcast_int32_1d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    integer(int32), target, contiguous, intent(inout) :: buffer(:)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_int32_1d
+
+  subroutine broadcast_real32_1d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real32), target, contiguous, intent(inout) :: buffer(:)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_real32_1d
+
+  subroutine broadcast_real64_1d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real64), target, contiguous, intent(inout) :: buffer(:)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_real64_1d
+
+  subroutine broadcast_str_1d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    character(*), target, contiguous, intent(inout) :: buffer(:)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer) * len(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1)(1:1)), count, root)
+  end subroutine broadcast_str_1d
+
+  subroutine broadcast_logical_2d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    logical(l_def), target, contiguous, intent(inout) :: buffer(:, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_logical_2d
+
+  subroutine broadcast_int32_2d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    integer(int32), target, contiguous, intent(inout) :: buffer(:, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_int32_2d
+
+  subroutine broadcast_real32_2d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real32), target, contiguous, intent(inout) :: buffer(:, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_real32_2d
+
+  subroutine broadcast_real64_2d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real64), target, contiguous, intent(inout) :: buffer(:, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_real64_2d
+
+  subroutine broadcast_logical_3d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    logical(l_def), target, contiguous, intent(inout) :: buffer(:, :, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_logical_3d
+
+  subroutine broadcast_int32_3d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    integer(int32), target, contiguous, intent(inout) :: buffer(:, :, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_int32_3d
+
+  subroutine broadcast_real32_3d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real32), target, contiguous, intent(inout) :: buffer(:, :, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_real32_3d
+
+  subroutine broadcast_real64_3d(self, buffer, count, root)
+    class(lfric_mpi_type), intent(in) :: self
+    real(real64), target, contiguous, intent(inout) :: buffer(:, :, :)
+    integer, intent(in) :: count
+    integer, intent(in) :: root
+
+    if (has_none(count, size(buffer))) return
+    call broadcast_bytes(c_loc(buffer(1, 1, 1)), count * storage_size(buffer) / 8, root)
+  end subroutine broadcast_real64_3d
+
+  !> Return whether there is nothing to broadcast; stop if there is less than that.
+  function has_none(count, present_values) result(nothing)
+    integer, intent(in) :: count
+    integer, intent(in) :: present_values
+    logical(l_def) :: nothing
+
+    if (count > present_values) &
+      error stop 'lfric_mpi_type: there are fewer values than are to be broadcast'
+    nothing = count == 0
+  end function has_none
 
   !> Return the number of ranks.
   function get_comm_size(self) result(c_size)

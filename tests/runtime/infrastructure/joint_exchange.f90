@@ -84,6 +84,15 @@ contains
     call check(together%exchanges == 1 .and. together%bytes == apart%bytes, &
                'only what is dirty is sent')
 
+    call u_proxy%set_dirty()
+    u_proxy%data = values_of(u_proxy, W2)
+    call reset_halo_statistics()
+    call exchange_fields([u_proxy, u_proxy, u_proxy], [1, 3, 2])
+    together = get_halo_statistics()
+    call check(together%exchanges == 1, 'a field that is there three times is sent once')
+    call check(is_filled(u_proxy, 3), 'a field that is there three times is filled to the deepest')
+    call exchange_again(u_proxy, rho_proxy, theta_proxy)
+
     fs => space(mesh, W2)
     do n = 1, 3
       call winds(n)%initialise(fs, halo_depth=deepest)
@@ -110,6 +119,37 @@ contains
                      int(expected_of(count_proxies(n), n, 1), i_def)), 'vectors of integers')
     end do
   end subroutine exchange_on
+
+  !> Exchange other fields after each other, and alone in between, with what is kept for them.
+  subroutine exchange_again(u, rho, theta)
+    type(field_real64_proxy_type), intent(inout) :: u, rho, theta
+
+    integer(i_def) :: n
+
+    do n = 1, 2
+      call make_stale(u)
+      call make_stale(rho)
+      call make_stale(theta)
+      call exchange_fields([u, rho], [1, 2])
+      call check(is_filled(u, 1) .and. is_filled(rho, 2), 'two fields are filled')
+      call make_stale(u)
+      call make_stale(rho)
+      call exchange_fields([u, theta, rho], [2, 2, 1])
+      call check(is_filled(u, 2) .and. is_filled(theta, 2) .and. is_filled(rho, 1), &
+                 'three fields are filled')
+      call make_stale(u)
+      call u%halo_exchange(1)
+      call check(is_filled(u, 1), 'a field is filled alone')
+    end do
+  end subroutine exchange_again
+
+  !> Give a field the values that it has where the rank owns them, and a halo of none.
+  subroutine make_stale(proxy)
+    type(field_real64_proxy_type), intent(inout) :: proxy
+
+    proxy%data = values_of(proxy, proxy%vspace%which())
+    call proxy%set_dirty()
+  end subroutine make_stale
 
   !> Make a field with values that are known where the rank owns them.
   subroutine new_field(field, mesh, which)

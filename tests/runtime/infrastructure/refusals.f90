@@ -22,6 +22,7 @@ program refusals
   use halo_routing_mod, only: halo_routing_type
   use integer_field_mod, only: integer_field_proxy_type, integer_field_type
   use joint_exchange_mod, only: exchange_fields, joint_exchange_type
+  use lfric_mpi_mod, only: global_mpi
   use log_mod, only: log_event, LOG_LEVEL_ALWAYS, LOG_LEVEL_ERROR, LOG_LEVEL_WARNING
   use matrix_invert_mod, only: matrix_invert_lu
   use mesh_collection_mod, only: mesh_collection, mesh_collection_type
@@ -54,6 +55,7 @@ program refusals
   fs => space(mesh, W3)
   call misuse_fields()
   call misuse_joint_exchanges()
+  call misuse_ranks()
   call misuse_collections()
   call misuse_vectors()
   call misuse_meshes()
@@ -127,6 +129,12 @@ contains
     case ('integers started twice')
       call exchange%start(of_short_reals, [1])
       call exchange%start(of_integers, [1])
+    case ('a field of a joint exchange exchanged alone')
+      call exchange%start(of_reals, [1])
+      call of_reals(1)%halo_exchange_start(1)
+    case ('a field under way exchanged with others')
+      call of_reals(1)%halo_exchange_start(1)
+      call exchange%start(of_reals, [1])
     case ('a joint exchange that was not started')
       call exchange%finish()
     case ('a joint exchange finished twice')
@@ -141,6 +149,18 @@ contains
       call exchange_fields(of_reals, deepest + 1)
     end select
   end subroutine misuse_joint_exchanges
+
+  subroutine misuse_ranks()
+    integer(i_def) :: numbers(2)
+
+    numbers = 0
+    select case (what)
+    case ('a broadcast of more than there is')
+      call global_mpi%broadcast(numbers, 3, 0)
+    case ('no room for what all ranks have')
+      call global_mpi%all_gather(numbers, numbers(:1), 2)
+    end select
+  end subroutine misuse_ranks
 
   subroutine misuse_collections()
     type(field_collection_type) :: collection

@@ -3,12 +3,14 @@
 !> Until a communicator is given, a rank is alone. The same module in ../serial does without MPI.
 module message_passing_mod
 
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int8_t, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
-  use message_plan_mod, only: message_plan_type
-  use mpi, only: mpi_allreduce, mpi_alltoall, mpi_alltoallv, mpi_comm_rank, mpi_comm_size, &
-                 mpi_comm_world, mpi_finalize, mpi_init, mpi_initialized, mpi_integer4, &
+  use mpi, only: mpi_address_kind, mpi_allgather, mpi_allreduce, mpi_alltoall, mpi_alltoallv, &
+                 mpi_bcast, mpi_byte, mpi_comm_rank, mpi_comm_size, mpi_comm_world, &
+                 mpi_finalize, mpi_finalized, mpi_init, mpi_initialized, mpi_integer4, &
                  mpi_integer8, mpi_irecv, mpi_isend, mpi_max, mpi_min, mpi_real4, mpi_real8, &
-                 mpi_statuses_ignore, mpi_sum, mpi_waitall
+                 mpi_statuses_ignore, mpi_sum, mpi_type_commit, mpi_type_create_struct, &
+                 mpi_type_free, mpi_type_indexed, mpi_waitall
 
   implicit none
   private
@@ -17,8 +19,9 @@ module message_passing_mod
   public :: use_communicator, forget_communicator
   public :: get_number_of_ranks, get_rank
   public :: reduce_sum, reduce_min, reduce_max
-  public :: swap_ids
-  public :: start_messages, finish_messages
+  public :: swap_ids, gather_numbers, broadcast_bytes
+  public :: new_layout, join_layouts, free_layout
+  public :: start_receiving, start_sending, start_sending_values, finish_messages
 
   !> Return the sum over all ranks of a value of each, or of the values at each place of an array.
   interface reduce_sum
@@ -41,14 +44,6 @@ module message_passing_mod
     module procedure reduce_max_real32
     module procedure reduce_max_real64
   end interface reduce_max
-
-  !> Send and receive the values of a plan, without waiting; neither array may be touched until
-  !> the requests are finished.
-  interface start_messages
-    module procedure start_messages_int32
-    module procedure start_messages_real32
-    module procedure start_messages_real64
-  end interface start_messages
 
   !> What the messages of a halo exchange are marked with.
   integer, parameter :: halo_tag = 1
@@ -143,17 +138,73 @@ contains
     displacements = [(sum(counts(:rank - 1)), rank=0, size(counts) - 1)]
   end function displacements
 
-  !> Make an array of this many requests, unless it is there.
-  subroutine make_room(requests, number)
-    integer, allocatable, intent(inout) :: requests(:)
-    integer, intent(in) :: number
+  !> Set what was received to the numbers of all ranks, rank by rank, of which each sends as many.
+  subroutine gather_numbers(numbers, received)
+    integer(int32), contiguous, intent(in) :: numbers(:)
+    integer(int32), contiguous, intent(inout) :: received(:)
 
-    if (allocated(requests)) then
-      if (size(requests) == number) return
-      deallocate (requests)
+    integer :: error
+
+    if (alone) then
+      received(:size(numbers)) = numbers
+      return
     end if
-    allocate (requests(number))
-  end subroutine make_room
+    call mpi_allgather(numbers, size(numbers), mpi_integer4, received, size(numbers), &
+                       mpi_integer4, communicator, error)
+  end subroutine gather_numbers
+
+  !> Give so many bytes at an address of one rank, from 0, to all ranks.
+  subroutine broadcast_bytes(address, bytes, root)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: bytes
+    integer, intent(in) :: root
+
+    integer(c_int8_t), pointer, contiguous :: values(:)
+    integer :: error
+
+    if (alone) return
+    call c_f_pointer(address, values, [bytes])
+    call mpi_bcast(values, bytes, mpi_byte, root, communicator, error)
+  end subroutine broadcast_bytes
+
+  !> Return the layout of runs of values: run n begins at value `first(n)`, from 1, and has
+  !> `length(n)` values of 4 or 8 bytes. Numbers are moved faster than as many bytes.
+  function new_layout(first, length, bytes) result(layout)
+    integer(int32), intent(in) :: first(:)
+    integer(int32), intent(in) :: length(:)
+    integer(int32), intent(in) :: bytes
+    integer :: layout
+
+    integer :: error
+
+    call mpi_type_indexed(size(first), length, first - 1, &
+                          merge(mpi_integer4, mpi_integer8, bytes == 4), layout, error)
+    call mpi_type_commit(layout, error)
+  end function new_layout
+
+  !> Return the layout that has one layout after the other, each of values so many bytes away.
+  function join_layouts(layouts, away) result(layout)
+    integer, intent(in) :: layouts(:)
+    integer(int64), intent(in) :: away(:)
+    integer :: layout
+
+    integer :: error, n
+
+    call mpi_type_create_struct(size(layouts), [(1, n=1, size(layouts))], &
+                                int(away, mpi_address_kind), layouts, layout, error)
+    call mpi_type_commit(layout, error)
+  end function join_layouts
+
+  !> Give a layout back; after the end of message passing there is none.
+  subroutine free_layout(layout)
+    integer, intent(inout) :: layout
+
+    logical :: stopped
+    integer :: error
+
+    call mpi_finalized(stopped, error)
+    if (.not. stopped) call mpi_type_free(layout, error)
+  end subroutine free_layout
 
   !> Wait for messages; there may be none.
   subroutine finish_messages(requests)
@@ -284,73 +335,51 @@ contains
     call mpi_allreduce(value, answer, 1, mpi_real8, mpi_max, communicator, error)
   end function reduce_max_real64
 
-  !> Start the messages of a plan.
-  subroutine start_messages_int32(plan, sent, received, requests)
-    type(message_plan_type), intent(in) :: plan
-    integer(int32), contiguous, intent(in) :: sent(:)
-    integer(int32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(inout) :: requests(:)
+  !> Start to receive what is in a layout of values from a rank. They may not be touched
+  !> before the request is finished.
+  subroutine start_receiving(address, layout, rank, request)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: layout
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
 
-    integer :: error, n, senders
+    integer(c_int8_t), pointer :: values(:)
+    integer :: error
 
-    senders = size(plan%senders)
-    call make_room(requests, senders + size(plan%receivers))
-    do n = 1, senders
-      call mpi_irecv(received(plan%first_received(n)), &
-                     plan%first_received(n + 1) - plan%first_received(n), mpi_integer4, &
-                     plan%senders(n), halo_tag, communicator, requests(n), error)
-    end do
-    do n = 1, size(plan%receivers)
-      call mpi_isend(sent(plan%first_sent(n)), plan%first_sent(n + 1) - plan%first_sent(n), &
-                     mpi_integer4, plan%receivers(n), halo_tag, communicator, &
-                     requests(senders + n), error)
-    end do
-  end subroutine start_messages_int32
+    call c_f_pointer(address, values, [1])
+    call mpi_irecv(values, 1, layout, rank, halo_tag, communicator, request, error)
+  end subroutine start_receiving
 
-  !> Start the messages of a plan.
-  subroutine start_messages_real32(plan, sent, received, requests)
-    type(message_plan_type), intent(in) :: plan
-    real(real32), contiguous, intent(in) :: sent(:)
-    real(real32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(inout) :: requests(:)
+  !> Start to send what is in a layout of values to a rank. They may not be changed
+  !> before the request is finished.
+  subroutine start_sending(address, layout, rank, request)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: layout
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
 
-    integer :: error, n, senders
+    integer(c_int8_t), pointer :: values(:)
+    integer :: error
 
-    senders = size(plan%senders)
-    call make_room(requests, senders + size(plan%receivers))
-    do n = 1, senders
-      call mpi_irecv(received(plan%first_received(n)), &
-                     plan%first_received(n + 1) - plan%first_received(n), mpi_real4, &
-                     plan%senders(n), halo_tag, communicator, requests(n), error)
-    end do
-    do n = 1, size(plan%receivers)
-      call mpi_isend(sent(plan%first_sent(n)), plan%first_sent(n + 1) - plan%first_sent(n), &
-                     mpi_real4, plan%receivers(n), halo_tag, communicator, &
-                     requests(senders + n), error)
-    end do
-  end subroutine start_messages_real32
+    call c_f_pointer(address, values, [1])
+    call mpi_isend(values, 1, layout, rank, halo_tag, communicator, request, error)
+  end subroutine start_sending
 
-  !> Start the messages of a plan.
-  subroutine start_messages_real64(plan, sent, received, requests)
-    type(message_plan_type), intent(in) :: plan
-    real(real64), contiguous, intent(in) :: sent(:)
-    real(real64), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(inout) :: requests(:)
+  !> Start to send so many values of 4 or 8 bytes, which lie together, to a rank. They may not be
+  !> changed before the request is finished.
+  subroutine start_sending_values(address, number, bytes, rank, request)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: number
+    integer, intent(in) :: bytes
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
 
-    integer :: error, n, senders
+    integer(c_int8_t), pointer :: values(:)
+    integer :: error
 
-    senders = size(plan%senders)
-    call make_room(requests, senders + size(plan%receivers))
-    do n = 1, senders
-      call mpi_irecv(received(plan%first_received(n)), &
-                     plan%first_received(n + 1) - plan%first_received(n), mpi_real8, &
-                     plan%senders(n), halo_tag, communicator, requests(n), error)
-    end do
-    do n = 1, size(plan%receivers)
-      call mpi_isend(sent(plan%first_sent(n)), plan%first_sent(n + 1) - plan%first_sent(n), &
-                     mpi_real8, plan%receivers(n), halo_tag, communicator, &
-                     requests(senders + n), error)
-    end do
-  end subroutine start_messages_real64
+    call c_f_pointer(address, values, [1])
+    call mpi_isend(values, number, merge(mpi_integer4, mpi_integer8, bytes == 4), rank, halo_tag, &
+                   communicator, request, error)
+  end subroutine start_sending_values
 
 end module message_passing_mod

@@ -3,8 +3,8 @@
 !> It stands in where there is no MPI, for the same module in ../mpi.
 module message_passing_mod
 
+  use, intrinsic :: iso_c_binding, only: c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
-  use message_plan_mod, only: message_plan_type
 
   implicit none
   private
@@ -13,8 +13,9 @@ module message_passing_mod
   public :: use_communicator, forget_communicator
   public :: get_number_of_ranks, get_rank
   public :: reduce_sum, reduce_min, reduce_max
-  public :: swap_ids
-  public :: start_messages, finish_messages
+  public :: swap_ids, gather_numbers, broadcast_bytes
+  public :: new_layout, join_layouts, free_layout
+  public :: start_receiving, start_sending, start_sending_values, finish_messages
 
   !> Return the sum over all ranks of a value of each, or of the values at each place of an array.
   interface reduce_sum
@@ -37,14 +38,6 @@ module message_passing_mod
     module procedure reduce_max_real32
     module procedure reduce_max_real64
   end interface reduce_max
-
-  !> Send and receive the values of a plan, without waiting; neither array may be touched until
-  !> the requests are finished.
-  interface start_messages
-    module procedure start_messages_int32
-    module procedure start_messages_real32
-    module procedure start_messages_real64
-  end interface start_messages
 
 contains
 
@@ -92,6 +85,45 @@ contains
     allocate (received, source=ids)
     received_counts = counts
   end subroutine swap_ids
+
+  !> Set what was received to the numbers of all ranks: those of the only one.
+  subroutine gather_numbers(numbers, received)
+    integer(int32), contiguous, intent(in) :: numbers(:)
+    integer(int32), contiguous, intent(inout) :: received(:)
+
+    received(:size(numbers)) = numbers
+  end subroutine gather_numbers
+
+  !> Give bytes of one rank to all ranks, of which there is one.
+  subroutine broadcast_bytes(address, bytes, root)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: bytes
+    integer, intent(in) :: root
+  end subroutine broadcast_bytes
+
+  !> Return a layout of runs of values: a rank that is alone has no use for it.
+  function new_layout(first, length, bytes) result(layout)
+    integer(int32), intent(in) :: first(:)
+    integer(int32), intent(in) :: length(:)
+    integer(int32), intent(in) :: bytes
+    integer :: layout
+
+    layout = 0
+  end function new_layout
+
+  !> Return a layout of layouts: a rank that is alone has no use for it.
+  function join_layouts(layouts, away) result(layout)
+    integer, intent(in) :: layouts(:)
+    integer(int64), intent(in) :: away(:)
+    integer :: layout
+
+    layout = 0
+  end function join_layouts
+
+  !> Give a layout back, which is nothing.
+  subroutine free_layout(layout)
+    integer, intent(inout) :: layout
+  end subroutine free_layout
 
   !> Return at once: there are no messages.
   subroutine finish_messages(requests)
@@ -178,34 +210,41 @@ contains
     answer = value
   end function reduce_max_real64
 
-  !> Set no requests: a rank that is alone has nobody to send to.
-  subroutine start_messages_int32(plan, sent, received, requests)
-    type(message_plan_type), intent(in) :: plan
-    integer(int32), contiguous, intent(in) :: sent(:)
-    integer(int32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(inout) :: requests(:)
+  !> Start to receive what is in a layout of values from a rank. They may not be touched
+  !> before the request is finished.
+  subroutine start_receiving(address, layout, rank, request)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: layout
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
 
-    if (.not. allocated(requests)) allocate (requests(0))
-  end subroutine start_messages_int32
+    request = 0
+    error stop 'start_receiving: there is no other rank'
+  end subroutine start_receiving
 
-  !> Set no requests: a rank that is alone has nobody to send to.
-  subroutine start_messages_real32(plan, sent, received, requests)
-    type(message_plan_type), intent(in) :: plan
-    real(real32), contiguous, intent(in) :: sent(:)
-    real(real32), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(inout) :: requests(:)
+  !> Start to send what is in a layout of values to a rank. They may not be changed
+  !> before the request is finished.
+  subroutine start_sending(address, layout, rank, request)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: layout
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
 
-    if (.not. allocated(requests)) allocate (requests(0))
-  end subroutine start_messages_real32
+    request = 0
+    error stop 'start_sending: there is no other rank'
+  end subroutine start_sending
 
-  !> Set no requests: a rank that is alone has nobody to send to.
-  subroutine start_messages_real64(plan, sent, received, requests)
-    type(message_plan_type), intent(in) :: plan
-    real(real64), contiguous, intent(in) :: sent(:)
-    real(real64), contiguous, intent(inout) :: received(:)
-    integer, allocatable, intent(inout) :: requests(:)
+  !> Start to send so many values of 4 or 8 bytes, which lie together, to a rank. They may not be
+  !> changed before the request is finished.
+  subroutine start_sending_values(address, number, bytes, rank, request)
+    type(c_ptr), intent(in) :: address
+    integer, intent(in) :: number
+    integer, intent(in) :: bytes
+    integer, intent(in) :: rank
+    integer, intent(out) :: request
 
-    if (.not. allocated(requests)) allocate (requests(0))
-  end subroutine start_messages_real64
+    request = 0
+    error stop 'start_sending_values: there is no other rank'
+  end subroutine start_sending_values
 
 end module message_passing_mod
