@@ -1,8 +1,8 @@
 !> Owns the way of halo points between ranks: packing, messages, unpacking.
 !>
-!> There is one message for each neighbour, whatever the number of arrays. One region of one array
-!> is sent from where it is and received where it belongs; all else passes through buffers, which
-!> are kept for the next exchange.
+!> There is one message for each neighbour, whatever the number of arrays. The values of a single
+!> array are received where they belong, and sent from where they are unless their rows are short;
+!> all else passes through buffers, which are kept for the next exchange.
 module halo_exchange_mod
 
   use halo_plan_mod, only: halo_plan_type, message_type
@@ -44,8 +44,8 @@ contains
     do n = 1, senders
       associate (message => plan%received(n), request => messages%requests(n))
         last = done + message%points * size(arrays)
-        if (is_direct(message, arrays)) then
-          call start_receiving(values_of(message, arrays), message%rank, request, message%layout)
+        if (size(arrays) == 1) then
+          call start_receiving(values_of(arrays(1)), message%rank, request, message%layout)
         else
           call start_receiving(messages%received(done + 1:last), message%rank, request)
         end if
@@ -56,8 +56,8 @@ contains
     do n = 1, size(plan%sent)
       associate (message => plan%sent(n), request => messages%requests(senders + n))
         last = done + message%points * size(arrays)
-        if (is_direct(message, arrays)) then
-          call start_sending(values_of(message, arrays), message%rank, request, message%layout)
+        if (size(arrays) == 1 .and. .not. message%has_short_rows) then
+          call start_sending(values_of(arrays(1)), message%rank, request, message%layout)
         else
           call pack_message(message, arrays, messages%sent(done + 1:last))
           call start_sending(messages%sent(done + 1:last), message%rank, request)
@@ -77,31 +77,23 @@ contains
     integer :: n, done, last
 
     call finish_messages(messages%requests(:size(plan%received) + size(plan%sent)))
+    if (size(arrays) == 1) return
     done = 0
     do n = 1, size(plan%received)
       associate (message => plan%received(n))
         last = done + message%points * size(arrays)
-        if (.not. is_direct(message, arrays)) then
-          call unpack_message(message, messages%received(done + 1:last), arrays)
-        end if
+        call unpack_message(message, messages%received(done + 1:last), arrays)
         done = last
       end associate
     end do
   end subroutine finish_exchange
 
-  !> Return the values from the first to the last of a message that goes without a buffer.
-  function values_of(message, arrays) result(values)
-    type(message_type), intent(in) :: message
-    type(array_type), intent(in) :: arrays(:)
+  !> Return all values of an array.
+  function values_of(array) result(values)
+    type(array_type), intent(in) :: array
     real(go_wp), pointer, contiguous :: values(:)
-    integer :: row
 
-    row = size(arrays(1)%data, 1)
-    values(1:size(arrays(1)%data)) => arrays(1)%data
-    associate (region => message%regions(1))
-      values => values(region%xstart + (region%ystart - 1) * row: &
-          region%xstop + (region%ystop - 1) * row)
-    end associate
+    values(1:size(array%data)) => array%data
   end function values_of
 
   !> Make room for the messages of so many arrays; room that is there is kept.
@@ -131,15 +123,6 @@ contains
     end if
     allocate (buffer(values))
   end subroutine make_room
-
-  !> Return whether a message goes without a buffer.
-  pure function is_direct(message, arrays)
-    type(message_type), intent(in) :: message
-    type(array_type), intent(in) :: arrays(:)
-    logical :: is_direct
-
-    is_direct = size(arrays) == 1 .and. size(message%regions) == 1
-  end function is_direct
 
   !> Copy the points of a message to a buffer: array by array, region by region.
   subroutine pack_message(message, arrays, buffer)

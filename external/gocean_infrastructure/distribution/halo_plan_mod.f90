@@ -14,12 +14,17 @@ module halo_plan_mod
   implicit none
   private
 
+  !> Rows that are shorter than this are packed faster than message passing finds them.
+  integer, parameter :: short = 8
+
   !> What one message holds: `points` values of each field, region after region. Regions are in the
-  !> indices of this rank's arrays; the layout is that of the first region in them.
+  !> indices of this rank's arrays; the layout is that of all regions in them. What has short rows
+  !> is better sent from a buffer.
   type, public :: message_type
     integer :: rank = 0
     integer :: points = 0
     integer :: layout = 0
+    logical :: has_short_rows = .false.
     type(region_type), allocatable :: regions(:)
   end type message_type
 
@@ -84,11 +89,14 @@ contains
   subroutine set_layouts(messages, row)
     type(message_type), intent(inout) :: messages(:)
     integer, intent(in) :: row
+    integer, allocatable :: first(:)
     integer :: n
 
     do n = 1, size(messages)
-      associate (region => messages(n)%regions(1))
-        messages(n)%layout = new_layout(region%nx, region%ny, row)
+      associate (message => messages(n), regions => messages(n)%regions)
+        first = regions%xstart + (regions%ystart - 1) * row
+        message%layout = new_layout(regions%nx, regions%ny, first, row)
+        message%has_short_rows = message%points < short * sum(regions%ny)
       end associate
     end do
   end subroutine set_layouts

@@ -5,10 +5,11 @@ module parallel_utils_mod
 
   use, intrinsic :: iso_fortran_env, only: error_unit
   use kind_params_mod, only: go_wp
-  use mpi, only: mpi_abort, mpi_allreduce, mpi_comm_dup, mpi_comm_rank, mpi_comm_size, &
-      mpi_comm_world, mpi_double_precision, mpi_finalize, mpi_gather, mpi_in_place, mpi_init, &
-      mpi_initialized, mpi_irecv, mpi_isend, mpi_max, mpi_min, mpi_statuses_ignore, mpi_sum, &
-      mpi_type_commit, mpi_type_vector, mpi_waitall
+  use mpi, only: mpi_abort, mpi_address_kind, mpi_allreduce, mpi_comm_dup, mpi_comm_rank, &
+      mpi_comm_size, mpi_comm_world, mpi_double_precision, mpi_finalize, mpi_gather, &
+      mpi_in_place, mpi_init, mpi_initialized, mpi_irecv, mpi_isend, mpi_max, mpi_min, &
+      mpi_statuses_ignore, mpi_sum, mpi_type_commit, mpi_type_create_struct, mpi_type_free, &
+      mpi_type_vector, mpi_waitall
 
   implicit none
   private
@@ -123,14 +124,23 @@ contains
         size(send_buffer), mpi_double_precision, 0, communicator, error)
   end subroutine gather
 
-  !> Return what tells rows of `length` values, at the beginnings of rows of `length_of_all`, from
-  !> all others.
-  function new_layout(length, rows, length_of_all) result(layout)
-    integer, intent(in) :: length, rows, length_of_all
-    integer :: layout, error
+  !> Return what tells the points of regions from all others of an array with rows of
+  !> `length_of_all` values. Region n begins at value `first(n)`, counted through all rows from 1,
+  !> and has `rows(n)` rows of `length(n)` values.
+  function new_layout(length, rows, first, length_of_all) result(layout)
+    integer, intent(in) :: length(:), rows(:), first(:), length_of_all
+    integer :: layout, error, n, regions(size(length))
 
-    call mpi_type_vector(rows, length, length_of_all, mpi_double_precision, layout, error)
+    do n = 1, size(length)
+      call mpi_type_vector(rows(n), length(n), length_of_all, mpi_double_precision, regions(n), &
+          error)
+    end do
+    call mpi_type_create_struct(size(length), [(1, n=1, size(length))], &
+        (int(first, mpi_address_kind) - 1) * storage_size(1.0_go_wp) / 8, regions, layout, error)
     call mpi_type_commit(layout, error)
+    do n = 1, size(length)
+      call mpi_type_free(regions(n), error)
+    end do
   end function new_layout
 
   !> Start to receive values from a rank: all of `values`, or those in a layout. They may not be

@@ -72,10 +72,12 @@ contains
     recv_buffer(:size(send_buffer)) = send_buffer
   end subroutine gather
 
-  !> Return what tells rows of values, at the beginnings of longer rows, from all others: nothing
-  !> that a rank which is alone could use.
-  function new_layout(length, rows, length_of_all) result(layout)
-    integer, intent(in) :: length, rows, length_of_all
+  !> Return what tells the points of regions from all others of an array with rows of
+  !> `length_of_all` values. Region n begins at value `first(n)`, counted through all rows from 1,
+  !> and has `rows(n)` rows of `length(n)` values: nothing that a rank
+  !> which is alone could use.
+  function new_layout(length, rows, first, length_of_all) result(layout)
+    integer, intent(in) :: length(:), rows(:), first(:), length_of_all
     integer :: layout
 
     layout = 0
