@@ -3,16 +3,19 @@
     python benchmarks/exchange.py
 
 Both infrastructures in `external/` are built with MPI, and the programs in `exchange/` exchange
-halos of depth 1 between two ranks. Each measurement times the bare exchange and ours in turn, many
-times; the fastest of each counts, because nothing makes an exchange faster than it is.
+halos between two ranks: of one field, and of several together. Each measurement times ours and what
+it is compared with in turn, many times; the fastest of each counts, because nothing makes an
+exchange faster than it is.
 
-* Rows of a GOcean grid and of LFRic cells lie together in memory, and so do the bytes of the bare
-  exchange. Columns of a GOcean grid do not; they are compared with MPI_Sendrecv of a vector type
-  with the same stride.
-* Three GOcean fields together have no goal: in the memory of one machine a message costs less
-  than the copy that makes one of three. The bare exchange has as many bytes as all three.
+* `bare` is MPI_Sendrecv from one buffer to another, which nobody writes or reads in between.
+* `and copy` copies the same values from their places to the buffer before it, and from the other
+  buffer to their places after it: what an exchange costs that packs and unpacks by itself. Where
+  values lie together, as those of W3 or of rows do, no exchange needs to.
+* `apart` are exchanges of the same fields one by one.
 
-The exit status is 0 whatever the times are: they depend on the machine.
+The goal is 1.3 times the bare message, or, for values that do not lie together, the one with
+copies. The exit status is 0 whatever the times are: they depend on the machine. More than two ranks
+are not measured, as they would wait for cores rather than for messages.
 """
 
 import os
@@ -25,7 +28,6 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "benchmarks" / "exchange"
 FLAGS = "-O2"
 GOAL = 1.3
-WITHOUT_GOAL = "together"
 
 
 def main() -> None:
@@ -34,7 +36,8 @@ def main() -> None:
     if lacking:
         print(f"not measured: {' and '.join(lacking)} not installed")
         return
-    print(f"{'exchange of depth 1, 2 ranks':<34}{'bytes':>8}{'ours':>13}{'bare':>13}{'ratio':>8}")
+    titles = f"{'ours':>8}{'bare':>8}{'ratio':>7}{'and copy':>10}{'ratio':>7}{'apart':>8}"
+    print(f"{'2 ranks, microseconds':<32}{'bytes':>7}{titles}")
     with tempfile.TemporaryDirectory() as scratch:
         for name in ("gocean", "lfric"):
             for line in run(build(name, Path(scratch) / name)).splitlines():
@@ -66,12 +69,13 @@ def run(program: Path) -> str:
 
 def verdict(line: str) -> str:
     """Return a line of the table from one that a program has printed."""
-    *words, size, bare, ours = line.split()
+    *words, size, ours, bare, copied, apart = line.split()
     name = " ".join(words)
-    ratio = float(ours) / float(bare)
-    judged = f"   goal {GOAL:g}: {'met' if ratio <= GOAL else 'MISSED'}"
-    times = f"{float(ours):10.2f} us{float(bare):10.2f} us{ratio:8.2f}"
-    return f"{name:<34}{size:>8}{times}{'' if WITHOUT_GOAL in words else judged}"
+    to_bare, to_copied = (float(ours) / float(peer) for peer in (bare, copied))
+    peers = f"{float(bare):8.2f}{to_bare:7.2f}{float(copied):10.2f}{to_copied:7.2f}"
+    others = f"{float(apart):8.2f}" if float(apart) else f"{'':8}"
+    judged = "met" if to_bare <= GOAL else "met, with copies" if to_copied <= GOAL else "MISSED"
+    return f"{name:<32}{size:>7}{float(ours):8.2f}{peers}{others}   {judged}"
 
 
 if __name__ == "__main__":
