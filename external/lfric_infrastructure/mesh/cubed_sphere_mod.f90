@@ -12,7 +12,7 @@
 module cubed_sphere_mod
 
   use constants_mod, only: i_def, l_def, PI, r_def
-  use coord_transform_mod, only: PANEL_ROT_MATRIX
+  use coord_transform_mod, only: PANEL_ROT_MATRIX, xyz2ll
   use surface_mod, only: opposite, sides, step_x, step_y, surface_type
 
   implicit none
@@ -177,9 +177,7 @@ contains
     real(r_def) :: xyz(3)
 
     xyz = tan(0.25_r_def * PI * self%place_of_vertex(vertex) / self%cells_x)
-    coords(2) = atan2(xyz(3), hypot(xyz(1), xyz(2)))
-    coords(1) = 0.0_r_def
-    if (hypot(xyz(1), xyz(2)) > 0.0_r_def) coords(1) = atan2(xyz(2), xyz(1))
+    call xyz2ll(xyz(1), xyz(2), xyz(3), coords(1), coords(2))
   end function vertex_coords
 
   !> Return the longitude and latitude of the corners of a cell, (axis, corner).

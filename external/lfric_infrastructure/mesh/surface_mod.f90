@@ -12,8 +12,8 @@ module surface_mod
   !> The number of sides, in (W, S, E, N) order, and of corners, in (SW, SE, NE, NW) order.
   integer(i_def), parameter, public :: sides = 4
 
-  !> The most cells around one, as listed.
-  integer(i_def), parameter, public :: most_around = 3 * sides
+  !> The most cells around one.
+  integer(i_def), parameter, public :: most_around = 2 * sides
 
   !> The steps over a side in x and in y, and which side is opposite.
   integer(i_def), parameter, public :: step_x(sides) = [-1, 0, 1, 0]
@@ -179,27 +179,22 @@ contains
     call self%find_next(side, cell, next, its_side)
   end function next_cell
 
-  !> Return the cells that share a vertex with a cell; some may be there twice, or 0.
-  !>
-  !> A side of a neighbour that meets the one between the two cells leads round one of its ends.
+  !> Return the cells that share a vertex with a cell: those at its sides, and those round one end
+  !> of each side. Beyond a border they are 0; where meshes are narrow or three cells meet, some are
+  !> there twice.
   pure function cells_around(self, cell) result(around)
     class(surface_type), intent(in) :: self
     integer(i_def), intent(in) :: cell
     integer(i_def) :: around(most_around)
 
-    integer(i_def) :: its_side, n, next, side, turn
+    integer(i_def) :: its_side, next, side
 
     around = 0
-    n = 0
     do side = 1, sides
       call self%find_next(side, cell, next, its_side)
       if (next == 0) cycle
-      n = n + 1
-      around(n) = next
-      do turn = 1, 3, 2
-        n = n + 1
-        around(n) = self%next_cell(modulo(its_side + turn - 1, sides) + 1, next)
-      end do
+      around(side) = next
+      around(sides + side) = self%next_cell(modulo(its_side, sides) + 1, next)
     end do
   end function cells_around
 

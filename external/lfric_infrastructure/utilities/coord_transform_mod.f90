@@ -61,7 +61,7 @@ contains
   end subroutine llr2xyz
 
   !> Set the longitude and latitude of a point, in double precision.
-  subroutine xyz2ll_double(x, y, z, longitude, latitude)
+  pure subroutine xyz2ll_double(x, y, z, longitude, latitude)
     real(r_double), intent(in) :: x, y, z
     real(r_double), intent(out) :: longitude, latitude
 
@@ -80,7 +80,7 @@ contains
   end subroutine xyz2llr_double
 
   !> Set the longitude and latitude of a point, in single precision.
-  subroutine xyz2ll_single(x, y, z, longitude, latitude)
+  pure subroutine xyz2ll_single(x, y, z, longitude, latitude)
     real(r_single), intent(in) :: x, y, z
     real(r_single), intent(out) :: longitude, latitude
 

@@ -61,10 +61,11 @@ contains
   end function new_mesh
 
   !> Return a mesh of a sphere of a radius of 1.
-  function new_sphere(name, edge_cells, tile_size, cells_together) result(mesh)
+  function new_sphere(name, edge_cells, tile_size, inner_halo_tiles, cells_together) result(mesh)
     character(*), intent(in) :: name
     integer(i_def), intent(in) :: edge_cells
     integer(i_def), optional, intent(in) :: tile_size(2)
+    logical(l_def), optional, intent(in) :: inner_halo_tiles
     integer(i_def), optional, intent(in) :: cells_together
     type(mesh_type), pointer :: mesh
 
@@ -74,7 +75,7 @@ contains
     globe = local_mesh_type(name, edge_cells, deepest, cells_together)
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
       mesh_type(globe, uniform_extrusion_type(1.0_r_def, 3.0_r_def, layers, PRIME_EXTRUSION), &
-                tile_size=tile_size)))
+                tile_size=tile_size, inner_halo_tiles=inner_halo_tiles)))
   end function new_sphere
 
   !> Return a space of an order in the horizontal and in the vertical, the lowest unless given.

@@ -105,8 +105,10 @@ contains
     call check(mesh%is_coord_sys_ll() .and. .not. mesh%is_coord_sys_xyz(), 'in angles')
     call check(globe%get_num_panels_global_mesh() == 6, 'of six panels')
     domain = mesh%get_domain()
-    call check(domain%is_lonlat() .and. close(domain%maximum_lonlat(1_i_def), PI) .and. &
-               close(domain%minimum_lonlat(2_i_def), -0.5_r_def * PI), 'all of it')
+    call check(domain%is_lonlat() .and. close(domain%minimum_lonlat(1_i_def), -PI) .and. &
+               close(domain%maximum_lonlat(1_i_def), PI), 'all round')
+    call check(close(domain%minimum_lonlat(2_i_def), -0.5_r_def * PI) .and. &
+               close(domain%maximum_lonlat(2_i_def), 0.5_r_def * PI), 'from pole to pole')
   end subroutine says_what_it_is
 
   !> Check that the corners of cells are where alpha, beta and the radius say.

@@ -47,12 +47,36 @@ contains
     call global_mpi%global_sum(mesh%get_last_edge_cell(), number)
     call check(number == cells, 'each cell has an owner on ' // mesh_name)
     call check(mesh%get_last_edge_cell() > 0, 'no rank is without a cell on ' // mesh_name)
+    call check_neighbours(mesh, mesh_name)
     call check_colours(mesh, mesh_name)
     call check_inner_cells(mesh, mesh_name)
     do i = 1, size(spaces)
       call check_space(space(mesh, spaces(i)), mesh_name)
     end do
   end subroutine check_mesh
+
+  !> Check that neighbours agree on where they meet, and that borders are known.
+  subroutine check_neighbours(mesh, mesh_name)
+    type(mesh_type), pointer, intent(in) :: mesh
+    character(*), intent(in) :: mesh_name
+
+    integer(i_def), pointer :: faces(:, :)
+    integer(i_def) :: cell, next, side
+
+    faces => mesh%get_adjacent_face()
+    do cell = 1, mesh%get_last_edge_cell()
+      do side = 1, 4
+        next = mesh%get_cell_next(side, cell)
+        if (next == 0) then
+          call check(faces(side, cell) == -1, 'no face lies beyond a border on ' // mesh_name)
+        else
+          call check(faces(faces(side, cell), next) == side .and. &
+                     mesh%get_cell_next(faces(side, cell), next) == cell, &
+                     'neighbours agree on ' // mesh_name)
+        end if
+      end do
+    end do
+  end subroutine check_neighbours
 
   !> Check that inner cells have no vertex on a cell of another rank, so that they can be computed
   !> during an exchange, and that all other owned cells have one.
