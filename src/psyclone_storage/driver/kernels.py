@@ -39,6 +39,7 @@ class Kernels:
     line_limit: bool = False
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
+    _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
     _modules: Modules = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,13 +79,18 @@ class Kernels:
         """
         if kernel.span is None:
             return ()
-        names = kernel.implementations or (kernel.procedure,)
-        if not any(may_keep_state(kernel.span.source, name) for name in names):
+        source, names = kernel.span.source, kernel.implementations or (kernel.procedure,)
+        if not any(self._may_keep_state(source, name) for name in names):
             return ()
         try:
             return self.codes_of(kernel)
         except CompileError:
             return ()
+
+    def _may_keep_state(self, source: SourceText, name: str) -> bool:
+        if (source, name) not in self._may_keep:
+            self._may_keep[source, name] = may_keep_state(source, name)
+        return self._may_keep[source, name]
 
     def _code(self, source: SourceText, name: str) -> KernelCode:
         if (source, name) not in self._codes:
