@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from fortran import Compiler, run, written
 from kernel_bodies import code_of, compare, samples, text_of
+from psyclone_storage.backend.fortran.kernel import emit_code
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.unit import Directive
 from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
 from psyclone_storage.transform.kernel.hoist import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
@@ -19,6 +25,7 @@ from psyclone_storage.transform.kernel.loops import (
     with_swapped,
     with_tiles,
 )
+from psyclone_storage.transform.kernel.share import with_shared
 
 pytestmark = pytest.mark.fortran
 
@@ -187,6 +194,47 @@ def test_orders_of_loops(name: str, tmp_path: Path) -> None:
         body = body.replace("t = x", "invariant = x(1, 1)\nt = invariant + x")
     code = code_of(body, declarations, "n, m, x, y")
     compare(tmp_path, code, CHANGES[name], samples({"x": (5, 3), "y": (5, 3)}, n=5, m=3))
+
+
+SHARED = """module work_mod
+contains
+subroutine work_code(n, x, y)
+integer, intent(in) :: n
+real, intent(in) :: x(n)
+real, intent(inout) :: y(n)
+real :: t
+integer :: i
+do i = 1, n
+t = x(i)
+y(i) = y(i) + t * t
+end do
+end subroutine work_code
+end module work_mod
+"""
+CALLS = """program calls
+use work_mod
+implicit none
+real :: x(40, 7), y(40, 7)
+integer :: i, column
+x = reshape([(real(i), i = 1, size(x))], shape(x))
+y = 1.0
+!$acc parallel loop gang copyin(x) copy(y)
+do column = 1, 7
+call work_code(40, x(:, column), y(:, column))
+end do
+print *, all(y == 1.0 + x * x)
+end program calls
+"""
+
+
+def test_lanes_share_a_loop_of_a_kernel(compiler: Compiler, tmp_path: Path) -> None:
+    code = read_code(SourceText("work_mod.f90", SHARED), "work_code")
+    code = replace(code, directives=(Directive("acc routine vector"),))
+    text = "\n".join(emit_code(with_shared(code, 1, "vector")))
+    assert "!$acc loop vector independent private(t)" in text
+    sources = {"work_mod": f"module work_mod\ncontains\n{text}\nend module\n", "calls": CALLS}
+    program = compiler.linked(written(tmp_path, sources), tmp_path, "-fopenacc")
+    assert run([str(program)]).split() == ["T"]
 
 
 def test_nothing_is_hoisted_into_a_loop_that_does_not_run(tmp_path: Path) -> None:

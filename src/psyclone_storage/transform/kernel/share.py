@@ -67,14 +67,16 @@ class ShareInKernel:
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the directive in the kernel."""
         raise_if_any(self.check(schedule, rules))
-        return with_each(schedule, self.call, self._shared)
+        return with_each(schedule, self.call, lambda code: with_shared(code, self.loop, self.level))
 
-    def _shared(self, code: KernelCode) -> KernelCode:
-        loop = loops_of(code)[self.loop - 1]
-        own = ", ".join(own_scalars(loop, code))
-        private = f" private({own})" if own else ""
-        directive = Directive(f"acc loop {self.level} independent{private}")
-        return with_lines_for(code, (loop, (directive, loop)))
+
+def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
+    """Return `code` with loop `number` shared by `level`."""
+    loop = loops_of(code)[number - 1]
+    own = ", ".join(own_scalars(loop, code))
+    private = f" private({own})" if own else ""
+    directive = Directive(f"acc loop {level} independent{private}")
+    return with_lines_for(code, (loop, (directive, loop)))
 
 
 def _reasons(level: str, loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
