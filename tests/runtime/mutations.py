@@ -30,9 +30,9 @@ BOUNDS = (
     (r"(.*)%get_last_edge_cell\(\)", r"\1%get_last_halo_cell(1)", r"\g<0> - 1"),
     (r"(.*)%get_last_halo_cell\(1\)", r"\1%get_last_halo_cell(2)", r"\1%get_last_edge_cell()"),
     (
-        r"(.*)%get_last_halo_cell\(depth\)",
-        r"\1%get_last_halo_cell(min(depth + 1, 3))",
-        r"\1%get_last_halo_cell(max(depth - 1, 1))",
+        r"(.*)%get_last_halo_cell\((\w+)\)",
+        r"\1%get_last_halo_cell(min(\2 + 1, 3))",
+        r"\1%get_last_halo_cell(max(\2 - 1, 1))",
     ),
     (r"(.*)%get_last_dof_owned\(\)", r"\1%get_last_dof_annexed()", r"\g<0> - 1"),
     (r"(.*)%get_last_dof_annexed\(\)", r"\1%get_last_dof_halo(1)", r"\1%get_last_dof_owned()"),
@@ -50,7 +50,8 @@ class Place:
         algorithm: the algorithm whose layer it is in.
         name: the algorithm, the routine, what it is for and its place among the routine's places
             of that kind, such as `stencils/invoke_chain/x/2`.
-        changes: what can be done to it: `drop`, `shorten`, `widen`, `narrow`.
+        changes: what can be done to it: `drop`, `shorten`, `widen`, `narrow`. An exchange that is
+            one level deep cannot be shortened.
     """
 
     number: int
@@ -129,9 +130,8 @@ def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)
         changed = list(_asking(lines, algorithm, found, kinds))
         path.write_text("\n".join(changed), encoding="utf-8")
         if EXCHANGES in kinds:
-            mine = [place for place in found if place.algorithm == algorithm]
-            exchanges = sum("shorten" in place.changes for place in mine)
-            assert exchanges == "\n".join(lines).count("%halo_exchange(")
+            text = "\n".join(changed)
+            assert text.count("%halo_exchange(") == text.count("%halo_exchange(depth=depth_of(")
     return found
 
 
@@ -154,7 +154,9 @@ def _asking(
         name = f"{algorithm}/{routine}/{label}"
         met[name] += 1
         unique = name if kind is LOOPS else f"{name}/{met[name]}"
-        found.append(Place(len(found) + 1, algorithm, unique, kind.changes))
+        flat = kind is EXCHANGES and match["depth"] == "1"
+        changes = ("drop",) if flat else kind.changes
+        found.append(Place(len(found) + 1, algorithm, unique, changes))
         yield kind.asking(match, found[-1].number)
 
 
@@ -168,6 +170,13 @@ def lines_of(places: list[Place], without: frozenset[str] = frozenset()) -> list
         for change in place.changes
         if f"{change} {place.name}" not in without
     ]
+
+
+def kind_of(mutation: str) -> str:
+    """Return what was done, such as `drop mark`."""
+    change, place = mutation.split()
+    label = place.split("/")[2].partition("(")[0]
+    return f"{change} {label}" if label in ("mark", "reduce") else change
 
 
 def judge(run: Run, places: list[Place]) -> list[Outcome]:

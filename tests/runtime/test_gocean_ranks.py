@@ -7,6 +7,7 @@ not own are NaN until they are exchanged, so that one that is used shows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,17 @@ from runtime.gocean_suite import (
     generate,
     run_all,
 )
-from runtime.mutations import EXCHANGES, POINTS, Outcome, judge, lines_of, number_places
+from runtime.mutations import (
+    EXCHANGES,
+    MARKS,
+    POINTS,
+    Kind,
+    Outcome,
+    judge,
+    kind_of,
+    lines_of,
+    number_places,
+)
 from runtime.programs import Answers, Mode, Run, merge_answers, run_program
 
 SERIAL = Mode("serial", ("-nodm",))
@@ -32,6 +43,8 @@ JOINT_FLAGGED = Mode(
 )
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
 NAMES = [path.stem for path in ALGORITHMS]
+OF_WIDER_HALOS = {"drop stencils_wide/invoke_0/mark(height)/1"}
+"""Marks of a field that is then exchanged to all of its halo, which could be wider than here."""
 CUTS = [(1, "best"), (2, "x"), (2, "y"), (4, "x"), (4, "best"), (6, "y"), (6, "best")]
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
@@ -143,17 +156,33 @@ def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:
 
 
 @pytest.fixture(scope="module")
+def flag_outcomes(
+    gocean_parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> list[Outcome]:
+    """Return what came of each change of an exchange or of a mark where fields keep flags."""
+    folder = tmp_path_factory.mktemp("gocean_flags_mutated")
+    return tried(FLAGGED, (EXCHANGES, MARKS), gocean_parts, folder, "flags")
+
+
+@pytest.fixture(scope="module")
 def outcomes(
     gocean_parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> list[Outcome]:
     """Return what came of each change of an exchange or of a loop."""
     folder = tmp_path_factory.mktemp("gocean_mutated")
-    places = number_places(generate(DISTRIBUTED, folder), (EXCHANGES, POINTS))
-    program = build_program(*gocean_parts, folder)
+    return tried(DISTRIBUTED, (EXCHANGES, POINTS), gocean_parts, folder, "digests")
+
+
+def tried(
+    mode: Mode, kinds: tuple[Kind, ...], parts: tuple[Path, Path], folder: Path, form: str
+) -> list[Outcome]:
+    """Return what came of each change; `form` is the last word that the program is given."""
+    places = number_places(generate(mode, folder), kinds)
+    program = build_program(*parts, folder)
     table = folder / "mutations.txt"
     table.write_text("".join(lines_of(places)), encoding="utf-8")
-    words = ("best", str(table), "digests")
-    return judge(run_program(program, DISTRIBUTED, 4, folder / "run", *words), places)
+    words = ("best", str(table), form)
+    return judge(run_program(program, mode, 4, folder / "run", *words), places)
 
 
 def test_every_exchange_is_needed_to_its_full_depth(outcomes: list[Outcome]) -> None:
@@ -173,3 +202,14 @@ def test_every_row_and_column_is_computed_and_none_beyond(outcomes: list[Outcome
         # What the first kernel of this algorithm computes is written again by its last one.
         assert all("read_between/invoke_0/loop over" in mutation for mutation in unnoticed)
         assert len(unnoticed) <= 2
+
+
+def test_every_guarded_exchange_and_every_mark_is_needed(flag_outcomes: list[Outcome]) -> None:
+    """What is dropped or shortened is reached with stale halos; a mark matters with clean ones."""
+    counted = Counter((kind_of(one.mutation), one.noticed) for one in flag_outcomes if one.reached)
+    assert {kind for kind, _ in counted} == {"drop", "shorten", "drop mark"}
+    unnoticed = {one.mutation for one in flag_outcomes if one.reached and not one.noticed}
+    assert unnoticed <= OF_WIDER_HALOS
+    never_done = {one.mutation for one in flag_outcomes if not one.reached}
+    assert all(mutation.startswith("shorten") for mutation in never_done)
+    assert counted["drop mark", True] > 20

@@ -3,7 +3,10 @@
 !> The words of the command line: how the generated code was made, which is "serial" if it has no
 !> exchanges; how the domain is cut, "x", "y" or "best"; and a file with a line for each run: a
 !> number, what is done to the place of this number (none, drop, shorten, widen, narrow) and the
-!> algorithm to run with it. A fourth word, "digests", asks for one number from each run, not for all answers.
+!> algorithm to run with it. A fourth word asks for one number from each run, not for all answers:
+!> "digests", or "flags", with which each run is done with halos that are stale, with clean ones, and
+!> with clean ones but for the first or the first two fields; what fields say of their halos counts,
+!> too.
 program main
 
   use gocean_mod, only: gocean_finalise, gocean_initialise
@@ -11,7 +14,8 @@ program main
   use mutation_mod, only: mutate, was_mutated
   use parallel_mod, only: get_rank
   use suite_mod, only: run_algorithm
-  use world_mod, only: close_answers, make_grids, open_answers, report_digests, report_mutation
+  use world_mod, only: begin_with_clean_halos, close_answers, make_grids, open_answers, &
+      report_digests, report_mutation
 
   implicit none
 
@@ -39,16 +43,22 @@ contains
   !> Do all runs of the file.
   subroutine run_all()
     character(64) :: algorithm, change
-    integer :: end_of_file, number, unit
+    integer :: end_of_file, number, seed, unit
 
     open (newunit=unit, file=runs, action='read', status='old')
     do
       read (unit, *, iostat=end_of_file) number, change, algorithm
       if (end_of_file /= 0) exit
       call mutate(number, change)
-      if (form == 'digests') call report_digests()
+      if (form /= '') call report_digests(form == 'flags')
       call run_algorithm(trim(algorithm))
-      if (form == 'digests') call report_mutation(number, change, algorithm, was_mutated())
+      if (form == 'flags') then
+        do seed = 1, 3
+          call begin_with_clean_halos(seed)
+          call run_algorithm(trim(algorithm))
+        end do
+      end if
+      if (form /= '') call report_mutation(number, change, algorithm, was_mutated())
     end do
     close (unit)
   end subroutine run_all

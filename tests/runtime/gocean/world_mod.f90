@@ -21,7 +21,7 @@ module world_mod
 
   public :: open_answers, close_answers
   public :: make_grids, north_east, south_west
-  public :: new_field, report_field
+  public :: begin_with_clean_halos, new_field, report_field
   public :: report_digests, report_mutation
 
   integer, parameter :: width = 3
@@ -31,6 +31,8 @@ module world_mod
   type(grid_type), target, save :: north_east, south_west
 
   logical, save :: digests_only = .false.
+  logical, save :: flags_count = .false.
+  integer, save :: first_clean = huge(1)
   real(go_wp), save :: digest = 0.0_go_wp
   integer, save :: number_reported = 0
   character(64), save :: prefix = ''
@@ -109,6 +111,7 @@ contains
         if (owns(grid, x, y)) field%data(i, j) = value_of(x, y, seed)
       end do
     end do
+    if (seed >= first_clean) call field%halo_exchange(width)
   end function new_field
 
   !> Find the place in the domain of a point of this rank.
@@ -157,10 +160,11 @@ contains
   !> Write the number of points over all ranks of a field, and those that this rank owns.
   subroutine report_field(name, field)
     character(*), intent(in) :: name
-    type(r2d_field), intent(in) :: field
+    type(r2d_field), intent(inout) :: field
     integer :: i, j, points(2), x, y
 
     number_reported = number_reported + 1
+    if (flags_count) digest = digest + number_stale(field)
     associate (grid => field%grid)
       points = [grid%global_nx, grid%global_ny]
       if (grid%boundary_conditions(1) /= go_bc_periodic) points = points + 2 * width
@@ -182,6 +186,22 @@ contains
     end associate
   end subroutine report_field
 
+  !> Return how many points of a halo are not what their owners have, though the field says so.
+  function number_stale(field) result(number)
+    type(r2d_field), intent(inout) :: field
+    real(go_wp) :: number
+    real(go_wp), allocatable :: kept(:, :)
+    integer :: clean, depth
+
+    number = 0.0_go_wp
+    clean = count(.not. [(field%is_dirty(depth), depth=1, width)])
+    if (clean == 0) return
+    kept = field%data
+    call field%halo_exchange(clean)
+    number = real(count(kept /= field%data .and. .not. (kept /= kept .and. &
+        field%data /= field%data)), go_wp)
+  end function number_stale
+
   !> Return a whole number that is unlikely to be that of another value or place. Sums of it are
   !> exact.
   function digest_of(value, x, y) result(number)
@@ -195,9 +215,21 @@ contains
     number = real(modulo(modulo(transfer(value, 1_int64), prime) * at, prime), go_wp)
   end function digest_of
 
-  !> From now on make one number of all answers until a mutation is reported.
-  subroutine report_digests()
+  !> Let the halos of new fields of this seed and those after it be clean until another run begins.
+  subroutine begin_with_clean_halos(first_seed)
+    integer, intent(in) :: first_seed
+
+    first_clean = first_seed
+  end subroutine begin_with_clean_halos
+
+  !> From now on make one number of all answers until a mutation is reported; say whether what is
+  !> said of halos is a part of them.
+  subroutine report_digests(with_flags)
+    logical, intent(in) :: with_flags
+
     digests_only = .true.
+    flags_count = with_flags
+    first_clean = huge(1)
     digest = 0.0_go_wp
     number_reported = 0
   end subroutine report_digests
