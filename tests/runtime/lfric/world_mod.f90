@@ -130,11 +130,14 @@ contains
     type(mesh_type), pointer :: mesh
 
     type(local_mesh_type), pointer :: kept
+    real(r_def) :: bottom
 
+    ! The bottom of a sphere is its radius.
+    bottom = merge(1.0_r_def, 0.0_r_def, surface%is_geometry_spherical())
     allocate (kept)
     kept = surface
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-      mesh_type(kept, uniform_extrusion_type(0.0_r_def, 3.0_r_def, 3_i_def, PRIME_EXTRUSION), &
+      mesh_type(kept, uniform_extrusion_type(bottom, 3.0_r_def, 3_i_def, PRIME_EXTRUSION), &
                 tile_size=[3_i_def, 2_i_def])))
   end function new_mesh
 
