@@ -35,6 +35,7 @@ contains
     integer(i_def) :: cell, n, side
 
     call check(plane%count_cells() == plane%cells_x * plane%cells_y, 'all cells')
+    call check(.not. plane%is_spherical(), 'a plane is no sphere')
     call check(maxval(abs(plane%get_extent() - reshape([0.0_r_def, 0.0_r_def, width_of(plane)], &
                                                        [2, 2]))) <= 0.0_r_def, 'all of a plane')
     allocate (last_at_edge(plane%count_edges()), last_at_vertex(plane%count_vertices()))
