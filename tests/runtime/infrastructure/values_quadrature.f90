@@ -166,18 +166,17 @@ contains
     !> The first and the second direction along each face.
     integer, parameter :: first(6) = [2, 1, 2, 1, 1, 1], second(6) = [3, 3, 3, 3, 2, 2]
     type(quadrature_face_proxy_type) :: proxy
-    type(function_space_type), pointer :: fs
-    real(r_def), allocatable :: values(:, :, :, :)
+    real(r_def), allocatable :: flows(:, :, :, :), values(:, :, :, :)
     real(r_def) :: flow
-    integer :: df, n
+    integer :: df, i, n
 
     proxy = quadrature%get_quadrature_proxy()
     call check(proxy%nfaces == size(faces) .and. proxy%np_xyz == 6, 'faces and points')
     call check(proxy%nfaces_horizontal == at_sides .and. &
                proxy%nfaces_vertical == size(faces) - at_sides, 'faces of each kind')
-    fs => space(mesh, W2)
-    allocate (values(3, 6, 6, size(faces)))
-    call quadrature%compute_function(BASIS, fs, 3_i_def, 6_i_def, values)
+    allocate (values(1, 8, 6, size(faces)), flows(3, 6, 6, size(faces)))
+    call quadrature%compute_function(BASIS, space(mesh, W0), 1_i_def, 8_i_def, values)
+    call quadrature%compute_function(BASIS, space(mesh, W2), 3_i_def, 6_i_def, flows)
     do n = 1, size(faces)
       associate (points => proxy%points_xyz(:, :, n), weights => proxy%weights_xyz(:, n), &
                  face => faces(n))
@@ -187,9 +186,13 @@ contains
         call check(close(points(first(face), 4) - points(first(face), 1), sqrt(third)), &
                    'the first direction is slower')
         do df = 1, 6
-          flow = sum(weights * matmul(real(outward(:, face), r_def), values(:, df, :, n)))
+          flow = sum(weights * matmul(real(outward(:, face), r_def), flows(:, df, :, n)))
           call check(close(flow, merge(real(outflows(df), r_def), 0.0_r_def, df == face)), &
                      'what flows out through a face')
+        end do
+        do i = 1, 6
+          call check(close(values(1, corner, i, n), near_corner(points(:, i))), &
+                     'a function at the points of a face')
         end do
       end associate
     end do
