@@ -4,6 +4,8 @@
 !> Exchanges note what they have cleaned and ask nothing; generated code has no use for it.
 module field_mod
 
+  use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr
+
   use gocean_mod, only: gocean_stop
   use grid_mod, only: go_bc_periodic, go_offset_sw, grid_type
   use halo_exchange_mod, only: array_type, finish_exchange, halo_messages_type, start_exchange
@@ -25,14 +27,38 @@ module field_mod
   !> How many points lie around the internal region.
   integer, parameter :: nboundary = 1
 
+  !> Procedures that move the values of `nx` by `ny` points, from `(startx, starty)` on, between an
+  !> array of the host and the copy that a device has of it. Generated code provides them.
+  abstract interface
+    subroutine read_from_device_f_interface(from, to, startx, starty, nx, ny, blocking)
+      import :: c_ptr, go_wp
+      type(c_ptr), intent(in) :: from
+      real(go_wp), target, intent(inout) :: to(:, :)
+      integer, intent(in) :: startx, starty, nx, ny
+      logical, intent(in) :: blocking
+    end subroutine read_from_device_f_interface
+
+    subroutine write_to_device_f_interface(from, to, startx, starty, nx, ny, blocking)
+      import :: c_ptr, go_wp
+      real(go_wp), target, intent(in) :: from(:, :)
+      type(c_ptr), intent(in) :: to
+      integer, intent(in) :: startx, starty, nx, ny
+      logical, intent(in) :: blocking
+    end subroutine write_to_device_f_interface
+  end interface
+
   !> What all fields have: a grid, the points that the rank owns, and those with a boundary or halo.
   type, public :: field_type
     integer :: defined_on = go_all_points
     type(grid_type), pointer :: grid => null()
     type(region_type) :: internal
     type(region_type) :: whole
-    !> Whether a device has the latest values.
+    !> Whether a device has the latest values, the address that it has them at, if it matters, and
+    !> how they are moved.
     logical :: data_on_device = .false.
+    type(c_ptr) :: device_ptr = c_null_ptr
+    procedure(read_from_device_f_interface), pointer, nopass :: read_from_device_f => null()
+    procedure(write_to_device_f_interface), pointer, nopass :: write_to_device_f => null()
   end type field_type
 
   !> A field on two dimensions, (x, y).
@@ -45,6 +71,8 @@ module field_mod
   contains
     procedure :: get_data
     procedure :: set_data
+    procedure :: read_from_device
+    procedure :: write_to_device
     procedure :: halo_exchange
     procedure :: halo_exchange_start
     procedure :: halo_exchange_finish
@@ -152,11 +180,12 @@ contains
     region = region_type(xstop - xstart + 1, ystop - ystart + 1, xstart, xstop, ystart, ystop)
   end function region
 
-  !> Return all values of a field.
+  !> Return all values of a field, the latest.
   function get_data(self) result(dptr)
-    class(r2d_field), target, intent(in) :: self
+    class(r2d_field), target :: self
     real(go_wp), pointer :: dptr(:, :)
 
+    call self%read_from_device()
     dptr => self%data
   end function get_data
 
@@ -167,8 +196,64 @@ contains
     integer :: flag
 
     self%data = array
+    call self%write_to_device()
     flag = 0
   end function set_data
+
+  !> Fetch the values of a field, or a part of them, if a device has them. The value of the field is
+  !> the same before and after, so that it need not be one that can be changed.
+  subroutine read_from_device(self, startx, starty, nx, ny, blocking)
+    class(r2d_field), target :: self
+    integer, optional, intent(in) :: startx, starty, nx, ny
+    logical, optional, intent(in) :: blocking
+    integer :: part(4)
+
+    if (.not. self%data_on_device) return
+    if (.not. associated(self%read_from_device_f)) then
+      call gocean_stop('A device has the field, and nothing is known of how to read from it.')
+    end if
+    part = part_of(self, startx, starty, nx, ny)
+    call self%read_from_device_f(self%device_ptr, self%data, part(1), part(2), part(3), part(4), &
+        waits(blocking))
+  end subroutine read_from_device
+
+  !> Send the values of a field, or a part of them, to a device if it has the field.
+  subroutine write_to_device(self, startx, starty, nx, ny, blocking)
+    class(r2d_field), target, intent(inout) :: self
+    integer, optional, intent(in) :: startx, starty, nx, ny
+    logical, optional, intent(in) :: blocking
+    integer :: part(4)
+
+    if (.not. self%data_on_device) return
+    if (.not. associated(self%write_to_device_f)) then
+      call gocean_stop('A device has the field, and nothing is known of how to write to it.')
+    end if
+    part = part_of(self, startx, starty, nx, ny)
+    call self%write_to_device_f(self%data, self%device_ptr, part(1), part(2), part(3), part(4), &
+        waits(blocking))
+  end subroutine write_to_device
+
+  !> Return where a part of a field begins and its extents; what is not given is that of the whole.
+  pure function part_of(self, startx, starty, nx, ny) result(part)
+    class(r2d_field), intent(in) :: self
+    integer, optional, intent(in) :: startx, starty, nx, ny
+    integer :: part(4)
+
+    part = [1, 1, shape(self%data)]
+    if (present(startx)) part(1) = startx
+    if (present(starty)) part(2) = starty
+    if (present(nx)) part(3) = nx
+    if (present(ny)) part(4) = ny
+  end function part_of
+
+  !> Return whether a move is to be over on return, which it is unless something else is asked for.
+  pure function waits(blocking)
+    logical, optional, intent(in) :: blocking
+    logical :: waits
+
+    waits = .true.
+    if (present(blocking)) waits = blocking
+  end function waits
 
   !> Make the halo equal to what its owners hold, up to `depth` points away, corners included.
   subroutine halo_exchange(self, depth)
@@ -190,6 +275,7 @@ contains
       call gocean_stop('An exchange of the field has not been finished.')
     end if
     call check_depth(self, depth)
+    call self%read_from_device()
     arrays(1)%data => self%data
     call start_exchange(self%grid%halo_plans(depth), arrays, self%messages)
     self%depth_started = depth
@@ -206,6 +292,7 @@ contains
     end if
     arrays(1)%data => self%data
     call finish_exchange(self%grid%halo_plans(depth), arrays, self%messages)
+    call self%write_to_device()
     self%depth_started = 0
     call self%set_clean(depth)
   end subroutine halo_exchange_finish
@@ -254,6 +341,7 @@ contains
         call gocean_stop('An exchange of a field has not been finished.')
       end if
       call check_depth(fields(n)%field, depth)
+      call fields(n)%field%read_from_device()
       arrays(n)%data => fields(n)%field%data
     end do
     associate (grid => fields(1)%field%grid, messages => fields(1)%field%messages)
@@ -261,6 +349,7 @@ contains
       call finish_exchange(grid%halo_plans(depth), arrays, messages)
     end associate
     do n = 1, size(fields)
+      call fields(n)%field%write_to_device()
       call fields(n)%field%set_clean(depth)
     end do
   end subroutine exchange_together
@@ -302,11 +391,12 @@ contains
   !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this
   !> together; on the others `global_data` has its extents and no values.
   subroutine gather_inner_data(self, global_data)
-    class(r2d_field), intent(in) :: self
+    class(r2d_field) :: self
     real(go_wp), allocatable, intent(out) :: global_data(:, :)
     real(go_wp), allocatable :: sent(:), received(:)
     integer :: n, rank
 
+    call self%read_from_device()
     associate (decomp => self%grid%decomp, own => self%grid%subdomain%internal)
       allocate (global_data(decomp%global_nx, decomp%global_ny))
       n = maxval(decomp%subdomains%internal%nx) * maxval(decomp%subdomains%internal%ny)
@@ -377,9 +467,10 @@ contains
 
   !> Return the sum over all ranks of absolute values in the internal region.
   function checksum_of_field(field) result(val)
-    type(r2d_field), intent(in) :: field
+    type(r2d_field) :: field
     real(go_wp) :: val
 
+    call field%read_from_device()
     associate (own => field%internal)
       val = sum(abs(field%data(own%xstart:own%xstop, own%ystart:own%ystop)))
     end associate

@@ -48,6 +48,8 @@ REFUSED = {
     "depth 0": DEPTH,
     "depth beyond the halo": DEPTH,
     "depth beyond the halo together": DEPTH,
+    "read from nowhere": "A device has the field, and nothing is known of how to read from it.",
+    "write to nowhere": "A device has the field, and nothing is known of how to write to it.",
 }
 REFUSED_ON_TWO_RANKS = {
     "more subdomains than ranks": NUMBER,
@@ -91,6 +93,13 @@ def test_grids_and_fields_are_as_they_should_be_and_speak_once_or_on_all_ranks(
     always = ["real of all 1.5", "both of all 3 4.5", "text of all"] * ranks
     numbers = [f"integer of all {rank}" for rank in range(1, ranks + 1)]
     assert Counter(said.splitlines()) == Counter([*once, *always, *numbers])
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_values_that_a_device_has_are_fetched_and_sent(link: Link, ranks: int) -> None:
+    program = link("devices")
+    said = command([*MPIRUN, str(ranks), str(program)], program.parent)
+    assert said == f"devices are right on ranks: {ranks}\n"
 
 
 def check_refusal(words: list[str], message: str) -> None:

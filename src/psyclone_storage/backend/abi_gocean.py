@@ -13,6 +13,7 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 class Module(StrEnum):
     """The modules that generated code uses."""
 
+    C_BINDING = "iso_c_binding"
     FIELD = "field_mod"
     KINDS = "kind_params_mod"
 
@@ -37,10 +38,29 @@ GRID = "grid"
 ON_DEVICE = "data_on_device"
 """Whether a device has the values of a field, which the infrastructure's own routines ask, too."""
 
+READ_FROM_DEVICE = "read_from_device"
+WRITE_TO_DEVICE = "write_to_device"
+"""What generated modules call the procedures that move values of a field to and from a device."""
+
+MEMBER_OF = {READ_FROM_DEVICE: "read_from_device_f", WRITE_TO_DEVICE: "write_to_device_f"}
+"""The members of a field by which the infrastructure calls these procedures. They take an array of
+the host and the address of the device's, in the order of the move, then
+`(startx, starty, nx, ny, blocking)`."""
+
 INTEGER = ScalarType(Intrinsic.INTEGER)
 WORKING_PRECISION = "go_wp"
 RESERVED = frozenset(
-    {*Module, FIELD.name, EXCHANGE_SEVERAL, FIELD_REFERENCE, WORKING_PRECISION, "size", "min"}
+    {
+        *Module,
+        FIELD.name,
+        EXCHANGE_SEVERAL,
+        FIELD_REFERENCE,
+        READ_FROM_DEVICE,
+        WRITE_TO_DEVICE,
+        WORKING_PRECISION,
+        "size",
+        "min",
+    }
 )
 
 

@@ -56,12 +56,14 @@ class Infrastructure:
 
     `reserved` are names that no variable may have. `home_of_kind` gives the module of a kind
     parameter, in lower case, that the algorithm does not import by name. `begin` starts the
-    lowering of a routine in its workspace.
+    lowering of a routine in its workspace. `helpers` gives the routines that those of the program
+    hand over or call.
     """
 
     reserved: frozenset[str]
     home_of_kind: Callable[[str], str]
     begin: Callable[[Schedule, Workspace], RoutineLowering]
+    helpers: Callable[[Program, Imports], tuple[Routine, ...]] = lambda _program, _imports: ()
 
 
 def lower_routines(program: Program, infrastructure: Infrastructure, comment: str = "") -> Unit:
@@ -78,7 +80,8 @@ def lower_routines(program: Program, infrastructure: Infrastructure, comment: st
     lowered = tuple(
         _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
     )
-    return Unit(program.name, imports.uses(), lowered, comment)
+    helpers = infrastructure.helpers(program, imports)
+    return Unit(program.name, imports.uses(), lowered, comment, helpers)
 
 
 def _lower_invoke(

@@ -135,12 +135,14 @@ class Compiler:
             program = _with_each(program, with_joint_exchanges)
         program = _with_each(program, with_marks_that_are_heard)
         placed = place_kernels(program, shelf or Counting())
-        layer = emit_unit(self.api.lower(placed.program, self.settings), placed.guests)
+        unit = self.api.lower(placed.program, self.settings)
+        layer = emit_unit(unit, placed.guests)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
         notes = _notes(algorithm)
         build = Build(program, text, layer, files, domain.rules, notes, refused, placed.kernels)
-        check_output(build, dict(placed.heads))
+        helpers = {item.name: tuple(dummy.name for dummy in item.dummies) for item in unit.helpers}
+        check_output(build, dict(placed.heads) | helpers)
         return build
 
 
@@ -200,10 +202,11 @@ def _notes(algorithm: ParsedAlgorithm) -> tuple[Diagnostic, ...]:
     return (Diagnostic("P013", message, file=name, severity=Severity.WARNING),)
 
 
-def check_output(build: Build, inlined: Mapping[str, tuple[str, ...]]) -> None:
+def check_output(build: Build, private: Mapping[str, tuple[str, ...]]) -> None:
     """Read the generated texts with our own front end, as a compiler would.
 
-    `inlined` are the dummy arguments of the kernels in the PSy layer, by name.
+    `private` are the dummy arguments of the other routines in the PSy layer, kernels among them, by
+    name.
 
     Raises:
         InternalError: an invoke is left in the algorithm, or a routine cannot be read back.
@@ -213,7 +216,7 @@ def check_output(build: Build, inlined: Mapping[str, tuple[str, ...]]) -> None:
         routines = subroutine_heads(SourceText("generated PSy layer", build.psy_text))
     except CompileError as error:
         raise InternalError(f"Generated code cannot be read: {error}") from error
-    wanted = dict(inlined) | {
+    wanted = dict(private) | {
         invoke.name: tuple(datum.name for datum in invoke.schedule.data)
         for invoke in build.program.invokes
     }

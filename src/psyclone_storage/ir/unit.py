@@ -202,9 +202,13 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A module with public `routines`; `comment` stands at its head."""
+    """A module with public `routines`, and `helpers`, which are private.
+
+    `comment` stands at its head.
+    """
 
     name: str
     uses: tuple[Use, ...]
     routines: tuple[Routine, ...]
     comment: str = ""
+    helpers: tuple[Routine, ...] = ()

@@ -81,6 +81,12 @@ contains
       call field%halo_exchange(3)
     case ('depth beyond the halo together')
       call exchange_several([field_reference_type(field)], 3)
+    case ('read from nowhere')
+      field%data_on_device = .true.
+      call field%read_from_device()
+    case ('write to nowhere')
+      field%data_on_device = .true.
+      call field%write_to_device()
     end select
   end subroutine misuse_field
 

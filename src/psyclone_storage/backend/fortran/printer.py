@@ -62,7 +62,7 @@ def emit_unit(unit: Unit, guests: Guests = Guests()) -> str:
     for specified in guests.specified:
         lines += ["", *specified]
     lines += ["", "contains"]
-    for routine in unit.routines:
+    for routine in (*unit.routines, *unit.helpers):
         lines += ["", *_routine(routine)]
     for procedure in guests.procedures:
         lines += ["", *procedure]

@@ -23,6 +23,8 @@ from psyclone_storage.backend.gocean.context import Context
 from psyclone_storage.backend.gocean.device import (
     carried_lines,
     enter_data_lines,
+    movers,
+    on_host,
     region_items,
     update_lines,
 )
@@ -76,7 +78,7 @@ def lower_program(program: Program, paths: Mapping[str, str], comment: str = "")
     def begin(schedule: Schedule, work: Workspace) -> _Lowering:
         return _Lowering(Context(schedule, work, paths))
 
-    infrastructure = Infrastructure(abi.RESERVED, lambda _: abi.Module.KINDS, begin)
+    infrastructure = Infrastructure(abi.RESERVED, lambda _: abi.Module.KINDS, begin, movers)
     return lower_routines(program, infrastructure, comment)
 
 
@@ -178,7 +180,8 @@ def _joint_exchange(context: Context, exchanges: tuple[HaloExchange, ...]) -> It
     guarded = any(item.guarded for item in exchanges)
     what = "What is dirty of these goes" if guarded else "These go"
     yield Comment(f"{what} in one message to each neighbour")
-    yield Call(exchange_several, (fields, depths, *(asked if guarded else ())))
+    call = Call(exchange_several, (fields, depths, *(asked if guarded else ())))
+    yield from on_host(context, exchanges, call)
 
 
 def _explanation(exchange: HaloExchange) -> Iterator[Comment]:

@@ -2,6 +2,8 @@
 module read_between_mod_psy
   use add_heights_0_mod, only: add_heights_0_code
   use field_mod, only: r2d_field
+  use, intrinsic :: iso_c_binding, only: c_ptr
+  use kind_params_mod, only: go_wp
   use smooth_0_mod, only: smooth_0_code
   use smooth_corners_0_mod, only: smooth_corners_0_code
 
@@ -25,16 +27,22 @@ contains
       !$acc enter data copyin(new)
       !$acc enter data copyin(new%data)
       new%data_on_device = .true.
+      new%read_from_device_f => read_from_device
+      new%write_to_device_f => write_to_device
     end if
     if (.not. old%data_on_device) then
       !$acc enter data copyin(old)
       !$acc enter data copyin(old%data)
       old%data_on_device = .true.
+      old%read_from_device_f => read_from_device
+      old%write_to_device_f => write_to_device
     end if
     if (.not. height%data_on_device) then
       !$acc enter data copyin(height)
       !$acc enter data copyin(height%data)
       height%data_on_device = .true.
+      height%read_from_device_f => read_from_device
+      height%write_to_device_f => write_to_device
     end if
 
     !$acc parallel default(present)
@@ -64,5 +72,37 @@ contains
     end do
     !$acc end parallel
   end subroutine invoke_0
+
+  subroutine read_from_device(from, to, startx, starty, nx, ny, blocking)
+    type(c_ptr), intent(in) :: from
+    real(kind=go_wp), target, intent(inout) :: to(:, :)
+    integer, intent(in) :: startx
+    integer, intent(in) :: starty
+    integer, intent(in) :: nx
+    integer, intent(in) :: ny
+    logical, intent(in) :: blocking
+
+    integer :: j
+
+    do j = starty, starty + ny - 1
+      !$acc update host(to(startx:startx + nx - 1,j))
+    end do
+  end subroutine read_from_device
+
+  subroutine write_to_device(from, to, startx, starty, nx, ny, blocking)
+    real(kind=go_wp), target, intent(in) :: from(:, :)
+    type(c_ptr), intent(in) :: to
+    integer, intent(in) :: startx
+    integer, intent(in) :: starty
+    integer, intent(in) :: nx
+    integer, intent(in) :: ny
+    logical, intent(in) :: blocking
+
+    integer :: j
+
+    do j = starty, starty + ny - 1
+      !$acc update device(from(startx:startx + nx - 1,j))
+    end do
+  end subroutine write_to_device
 
 end module read_between_mod_psy
