@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fortran import run
-from libraries import linked_with
+from libraries import STRICT, linked_with
 from psyclone_storage.cli.main import main
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "gocean" / "shallow_water"
@@ -24,7 +24,7 @@ def build_waves(
     assert main([*words, "-okern", str(changed)]) == 0
     kernels = [*sorted((EXAMPLE / "kernels").glob("*.f90")), *sorted(changed.glob("*.f90"))]
     sources = [*map(str, (*kernels, layer, algorithm)), *linked_with(library)]
-    command = [*f90, "-O1", "-Wall", "-Werror", flag, f"-J{folder}", *sources]
+    command = [*f90, "-O1", *STRICT, flag, f"-J{folder}", *sources]
     run([*command, "-o", str(folder / "waves")])
     return folder / "waves"
 

@@ -101,8 +101,12 @@ contains
     else
       call field%halo_exchange(1)
     end if
-    call require(all(abs(device - 5) < 0.5), 'the halo on the device')
-    call require(all(abs(field%data - 5) < 0.5), 'the halo on the host')
+    associate (all_of => field%whole)
+      associate (i => all_of%xstart, ii => all_of%xstop, j => all_of%ystart, jj => all_of%ystop)
+        call require(all(abs(device(i:ii, j:jj) - 5) < 0.5), 'the halo on the device')
+        call require(all(abs(field%data(i:ii, j:jj) - 5) < 0.5), 'the halo on the host')
+      end associate
+    end associate
   end subroutine check_exchange
 
   !> Copy part of what the device has.

@@ -73,6 +73,7 @@ contains
     !$acc end parallel
   end subroutine invoke_0
 
+  ! Move values of a field, as its infrastructure asks for them: the host has them then.
   subroutine read_from_device(from, to, startx, starty, nx, ny, blocking)
     type(c_ptr), intent(in) :: from
     real(kind=go_wp), target, intent(inout) :: to(:, :)
@@ -89,6 +90,7 @@ contains
     end do
   end subroutine read_from_device
 
+  ! Move values of a field, as its infrastructure asks for them: the device has them then.
   subroutine write_to_device(from, to, startx, starty, nx, ny, blocking)
     real(kind=go_wp), target, intent(in) :: from(:, :)
     type(c_ptr), intent(in) :: to
