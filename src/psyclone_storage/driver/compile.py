@@ -31,6 +31,7 @@ from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
+from psyclone_storage.ir.unit import Routine
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.scripting.context import Context
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
@@ -124,26 +125,38 @@ class Compiler:
         options = BuildOptions(self.distributed, self.settings.lfric.compute_annexed_dofs)
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
-        if self.recipe is not None:
-            program = self.recipe.run(program, domain.rules, self.kernels, self.context)
-        program, refused = apply_steps(program, self.steps, domain.rules, self.kernels)
-        program = with_profiles(program, self.profile, domain.rules)
-        raise_if_any(unfinished(program, refused))
-        if self.settings.lfric.fuse_built_ins:
-            program = _with_each(program, partial(with_shared_loops, rules=domain.rules))
-        if self.settings.joint_exchanges:
-            program = _with_each(program, with_joint_exchanges)
-        program = _with_each(program, with_marks_that_are_heard)
+        program, refused = self._transform(program, domain.rules)
         placed = place_kernels(program, shelf or Counting())
         unit = self.api.lower(placed.program, self.settings)
         layer = emit_unit(unit, placed.guests)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
-        notes = _notes(algorithm)
-        build = Build(program, text, layer, files, domain.rules, notes, refused, placed.kernels)
-        helpers = {item.name: tuple(dummy.name for dummy in item.dummies) for item in unit.helpers}
-        check_output(build, dict(placed.heads) | helpers)
+        build = Build(
+            program=program,
+            algorithm_text=text,
+            psy_text=layer,
+            kernel_files=files,
+            rules=domain.rules,
+            warnings=_notes(algorithm),
+            refused=refused,
+            kernels=placed.kernels,
+        )
+        check_output(build, dict(placed.heads) | _heads(unit.helpers))
         return build
+
+    def _transform(self, program: Program, rules: Rules) -> tuple[Program, Refused]:
+        """Apply the user's recipe and steps, then what the settings ask for."""
+        if self.recipe is not None:
+            program = self.recipe.run(program, rules, self.kernels, self.context)
+        program, refused = apply_steps(program, self.steps, rules, self.kernels)
+        program = with_profiles(program, self.profile, rules)
+        raise_if_any(unfinished(program, refused))
+        if self.settings.lfric.fuse_built_ins:
+            program = _with_each(program, partial(with_shared_loops, rules=rules))
+        if self.settings.joint_exchanges:
+            program = _with_each(program, with_joint_exchanges)
+        program = _with_each(program, with_marks_that_are_heard)
+        return program, refused
 
 
 def make_compiler(settings: Settings, request: Request) -> Compiler:
@@ -192,6 +205,10 @@ def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Prog
         if problems := check_schedule(invoke.schedule):
             raise InternalError(problems[0].message)
     return replace(program, invokes=invokes)
+
+
+def _heads(routines: tuple[Routine, ...]) -> dict[str, tuple[str, ...]]:
+    return {item.name: tuple(dummy.name for dummy in item.dummies) for item in routines}
 
 
 def _notes(algorithm: ParsedAlgorithm) -> tuple[Diagnostic, ...]:
