@@ -16,7 +16,7 @@ module bare_mod
 
   !> How many times an exchange is done for one measurement, and how many measurements there are:
   !> the fastest counts, because nothing makes an exchange faster than it is.
-  integer, parameter :: repeats = 50, measurements = 60
+  integer, parameter :: repeats = 20, measurements = 80
 
   !> Bytes of messages that are timed.
   integer(int64), parameter :: least_bytes = 2048, most_bytes = 65536
