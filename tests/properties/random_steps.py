@@ -96,10 +96,10 @@ def anywhere(rng: random.Random, schedule: Schedule, kind: type[Step]) -> Place:
 
 
 def options(rng: random.Random, kind: type[Step]) -> dict[str, object]:
-    """Return values for some of the options of a step."""
+    """Return values for some of the options of a step; no kernel here has a body for `force`."""
     chosen = {}
     for one in fields(kind):  # type: ignore[arg-type]
-        if one.default is MISSING or rng.random() > ASKED_OFTEN:
+        if one.default is MISSING or one.name == "force" or rng.random() > ASKED_OFTEN:
             continue
         chosen[one.name] = rng.choice(VALUES.get(one.name) or BY_TYPE[type(one.default)])
     return chosen
