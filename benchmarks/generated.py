@@ -1,18 +1,27 @@
 """How fast generated code is: this tool's and PSyclone's, in one run.
 
-    python benchmarks/generated.py                 serial, and two threads
+    python benchmarks/generated.py                 one thread, and two
     python benchmarks/generated.py --cells 32      a mesh that fits into caches
 
 The algorithms and kernels are the same, so are the infrastructure, the compiler and its options.
 LFRic: a matrix-vector product on W2, two stencils on W3, five built-ins on W2. GOcean: a step of
-the shallow-water example. Each program is run several times, the programs in turn, and the fastest
-call of each counts. All programs must print the same numbers, to 12 digits.
+the shallow-water example. All programs must print the same numbers, to 12 digits. What it prints
+is a table for each API and number of threads, in Markdown.
 
-The ratio compares the best of ours with the best of PSyclone's, whose scripts do all that its
-transformations offer for the case. The triad `z = x + a y` over the dofs of W2 tells what memory
-allows; the last column says how much of that ours reaches. PSyclone must be installed beside
-this tool. Its fused loops are not run on threads: PSyclone 3.3.1 makes a field that such a loop
-first writes private to each thread, so that its values are lost.
+Other programs on a machine disturb what a clock shows. So the programs run in turn, many times,
+and the least time of a call counts; on one thread it is time of the processor, which is not
+counted while others have it. `spread` is by how much the least time of the middle one of all runs
+is larger: differences below it say nothing. `instructions` is how many one thread executes for
+each cell and layer, or for each point, as valgrind counts them on a small mesh, if it is installed;
+compiled for processors without AVX-512, which valgrind does not know. No noise is in that.
+
+`of triad` compares with what memory allows: the bytes that a case has to move at least, each number
+once, by the speed of a triad `z = x + a y` on as many bytes as the case works on, in the same runs.
+`speed` is the best time of PSyclone, with any of its scripts, by the time of the row.
+
+PSyclone must be installed beside this tool. Its scripts do all that its transformations offer for
+a case. Its fused loops are not run on threads: PSyclone 3.3.1 makes a field that such a loop first
+writes private to each thread, so that its values are lost.
 """
 
 from __future__ import annotations
@@ -21,21 +30,37 @@ import argparse
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from psyclone_storage.cli.main import main as command
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[1]
 FORTRAN = Path(__file__).resolve().parent / "fortran"
 EXTERNAL = ROOT / "external"
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-ffree-line-length-none")
-ROUNDS = 5
+COUNTED_FLAGS = ("-O3", "-march=x86-64-v3", "-fopenmp", "-ffree-line-length-none")
+ROUNDS = 9
 DIGITS = 12
+SMALL_MESH, SMALL_GRID = 16, 200
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+KERNELS = (
+    "kernel-constants{element_order=0}; kernel-swap{loop=1 sums=true};"
+    "kernel-jam{call=multiply_type@loop2 loop=2 factor=6};"
+    "kernel-jam{call=blur_type@loop1 loop=2}; kernel-jam{call=blur_type@loop2 loop=2};"
+    "inline-kernel-module"
+)
+"""What a user may do to the kernels of LFRic's cases."""
+
+COPIED = "inline-kernel-module; fuse; openmp-do; openmp-parallel"
 
 
 @dataclass(frozen=True)
@@ -50,10 +75,19 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Case:
+    """An invoke that is timed: its routine, and how many bytes it has to move at least."""
+
+    name: str
+    routine: str
+    bytes_moved: int
+
+
+@dataclass(frozen=True)
 class Api:
     """The programs of one API: what they are made of, and in which ways.
 
-    `limits` tell how many times the bytes of a triad each case has to move at least.
+    Instructions are counted with the arguments `small`, on so many `points`.
     """
 
     name: str
@@ -61,8 +95,10 @@ class Api:
     kernels: Path
     program: Path
     arguments: tuple[str, ...]
+    small: tuple[str, ...]
+    points: int
+    cases: tuple[Case, ...]
     variants: tuple[Variant, ...]
-    limits: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def library(self) -> str:
@@ -72,10 +108,26 @@ class Api:
 
 @dataclass
 class Timing:
-    """The least milliseconds of each case, and the number that it printed."""
+    """What the runs of a program took, by case, and what its cases have printed.
 
-    least: dict[str, float] = field(default_factory=dict)
+    `milliseconds` has one number for each run, the least of all calls; `instructions` are those of
+    a call, for each point.
+    """
+
+    milliseconds: dict[str, list[float]] = field(default_factory=dict)
     value: dict[str, float] = field(default_factory=dict)
+    instructions: dict[str, float] = field(default_factory=dict)
+
+    def least(self, case: str) -> float:
+        """Return the least time of a call."""
+        return min(self.milliseconds[case])
+
+    def spread(self, case: str) -> float:
+        """Return by how much the middle run took longer than the fastest, as a share of it."""
+        return statistics.median(self.milliseconds[case]) / self.least(case) - 1
+
+
+Timings = Mapping[Variant, Timing]
 
 
 def main() -> None:
@@ -89,64 +141,79 @@ def main() -> None:
     if shutil.which("psyclone") is None:
         sys.exit("PSyclone is not installed: 'pip install psyclone'.")
     with tempfile.TemporaryDirectory() as scratch:
-        for api in apis(given.cells, given.layers, given.points):
+        for api in (lfric(given.cells, given.layers), gocean(given.points)):
             measure(api, Path(scratch) / api.name, given.rounds)
 
 
-def apis(cells: int, layers: int, points: int) -> tuple[Api, ...]:
-    """Return what is measured."""
-    lfric, gocean = FORTRAN / "lfric", FORTRAN / "gocean"
-    return (
-        Api(
-            "lfric",
-            lfric / "bench_alg_mod.x90",
-            lfric / "kernels",
-            lfric / "bench.f90",
-            (str(cells), str(layers), "10"),
-            (
-                Variant("ours"),
-                Variant("PSyclone", ours=False),
-                Variant("PSyclone, fused", script="psyclone_fused.py", ours=False),
-                Variant("ours, auto", 2, steps="auto"),
-                Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
-            ),
-            limits(cells, layers),
+def lfric(cells: int, layers: int) -> Api:
+    """Return what is measured of LFRic.
+
+    The product reads a matrix of 6 x 6 for each cell and x, and writes y. A stencil reads a field
+    on W3 and writes another. Five built-ins in one loop read four fields and write three.
+    """
+    of_w3 = cells * cells * layers
+    of_w2 = 3 * of_w3 + cells * cells
+    tiles = "colour{tiling=true}; auto"
+    folder = FORTRAN / "lfric"
+    return Api(
+        "lfric",
+        folder / "bench_alg_mod.x90",
+        folder / "kernels",
+        folder / "bench.f90",
+        (str(cells), str(layers), "5"),
+        (str(SMALL_MESH), str(layers), "1"),
+        SMALL_MESH**2 * layers,
+        (
+            Case("matvec", "invoke_matvec", 8 * (36 * of_w3 + 2 * of_w2)),
+            Case("stencils", "invoke_stencils", 8 * 2 * 2 * of_w3),
+            Case("five built-ins", "invoke_five_built_ins", 8 * 7 * of_w2),
         ),
-        Api(
-            "gocean",
-            gocean / "bench_alg_mod.x90",
-            ROOT / "examples" / "gocean" / "shallow_water" / "kernels",
-            gocean / "bench.f90",
-            (str(points), "10"),
-            (
-                Variant("ours"),
-                Variant("ours, in place", steps="inline-point-call"),
-                Variant("ours, copied", steps="inline-kernel-module"),
-                Variant("PSyclone", ours=False),
-                Variant("PSyclone, copied", script="psyclone_inline.py", ours=False),
-                Variant("ours, auto", 2, steps="auto"),
-                Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
-                Variant("PSyclone, both", 2, script="psyclone_both.py", ours=False),
-            ),
+        (
+            Variant("ours"),
+            Variant("ours, kernels changed", steps=KERNELS),
+            Variant("PSyclone", ours=False),
+            Variant("PSyclone, fused", script="psyclone_fused.py", ours=False),
+            Variant("PSyclone, fused, kernels changed", script="psyclone_best.py", ours=False),
+            Variant("ours, `auto`", 2, steps="auto"),
+            Variant("ours, tiles, `auto`", 2, steps=tiles),
+            Variant("ours, kernels changed, tiles, `auto`", 2, steps=f"{KERNELS}; {tiles}"),
+            Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
+            Variant("PSyclone, kernels changed, tiles", 2, script="psyclone_tiles.py", ours=False),
         ),
     )
 
 
-def limits(cells: int, layers: int) -> Mapping[str, float]:
-    """Return how many times the triad's 24 bytes for each dof of W2 a case moves at least.
+def gocean(points: int) -> Api:
+    """Return what is measured of GOcean.
 
-    The product reads a matrix of 6 x 6 for each cell and x, and sets and reads y. A stencil reads a
-    field on W3 and writes another. Five built-ins in one loop read four fields and write three.
+    A step reads five fields, four arrays of the grid, one of them of short integers, and writes
+    five fields.
     """
-    columns = cells * cells
-    of_w2 = columns * (2 * layers + layers + 1)
-    of_w3 = columns * layers
-    moved = {
-        "matvec": 36 * of_w3 + 3 * of_w2,
-        "stencils": 2 * 2 * of_w3,
-        "five built-ins": 7 * of_w2,
-    }
-    return {name: numbers / (3 * of_w2) for name, numbers in moved.items()}
+    folder = FORTRAN / "gocean"
+    return Api(
+        "gocean",
+        folder / "bench_alg_mod.x90",
+        ROOT / "examples" / "gocean" / "shallow_water" / "kernels",
+        folder / "bench.f90",
+        (str(points), "4"),
+        (str(SMALL_GRID), "1"),
+        SMALL_GRID**2,
+        (Case("shallow water", "invoke_advance", (8 * 13 + 4) * points * points),),
+        (
+            Variant("ours"),
+            Variant("ours, copied", steps="inline-kernel-module"),
+            Variant("ours, copied, fused", steps="inline-kernel-module; fuse"),
+            Variant("ours, in place", steps="inline-point-call"),
+            Variant("ours, in place, fused", steps="inline-point-call; fuse"),
+            Variant("PSyclone", ours=False),
+            Variant("PSyclone, copied", script="psyclone_inline.py", ours=False),
+            Variant("PSyclone, copied, fused", script="psyclone_fused.py", ours=False),
+            Variant("ours, `auto`", 2, steps="auto"),
+            Variant("ours, copied, fused, OpenMP", 2, steps=COPIED),
+            Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
+            Variant("PSyclone, copied, OpenMP", 2, script="psyclone_both.py", ours=False),
+        ),
+    )
 
 
 # ---------------------------------------------------------------------------- building
@@ -154,54 +221,82 @@ def limits(cells: int, layers: int) -> Mapping[str, float]:
 
 def measure(api: Api, scratch: Path, rounds: int) -> None:
     """Build and run the programs of `api` and print what they took."""
-    library = build_library(api, scratch / "library")
-    programs = {variant: build(api, variant, library, scratch) for variant in api.variants}
+    in_parallel(lambda variant: generate(api, variant, folder_of(variant, scratch)), api.variants)
+    programs = build_all(api, scratch, FLAGS, api.variants)
     timings = {variant: Timing() for variant in api.variants}
     for _ in range(rounds):
         for variant, program in programs.items():
-            note(timings[variant], run(program, api.arguments, variant.threads))
+            note(timings[variant], variant, run(program, api.arguments, variant.threads))
     check_values(timings)
-    print_tables(api, timings)
+    if shutil.which("valgrind") and os.uname().machine == "x86_64":
+        count_all(api, scratch, timings)
+    for threads in sorted({variant.threads for variant in timings}):
+        chosen = {item: timing for item, timing in timings.items() if item.threads == threads}
+        print("\n".join(table(api, threads, chosen)), flush=True)
 
 
-def build_library(api: Api, folder: Path) -> Path:
-    """Compile the infrastructure and return its folder."""
-    words = ["make", "--quiet", "-C", str(EXTERNAL / api.library), f"FFLAGS={' '.join(FLAGS)}"]
-    call([*words, "FC=gfortran", f"BUILD={folder}"], ROOT)
-    return folder
+def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return what `work` makes of the items, several at a time."""
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return list(threads.map(work, items))
 
 
-def build(api: Api, variant: Variant, library: Path, scratch: Path) -> Path:
-    """Generate the layers of one variant, compile the program and return it."""
+def folder_of(variant: Variant, scratch: Path) -> Path:
+    """Return the folder of a variant, which is made if it is not there."""
     folder = scratch / re.sub(r"\W+", "_", variant.name)
-    folder.mkdir(parents=True)
-    generate(api, variant, folder)
-    generated = [folder / "psy.f90", folder / "algorithm.f90"]
-    sources = [*sorted(api.kernels.glob("*.f90")), *generated, api.program]
-    words = ["gfortran", *FLAGS, f"-I{library}", *map(str, sources)]
-    call([*words, str(library / f"lib{api.library}.a"), "-o", "program"], folder)
-    return folder / "program"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def generate(api: Api, variant: Variant, folder: Path) -> None:
     """Write the PSy layer and the algorithm of one variant to `folder`."""
     words = ["-api", api.name, "-nodm", "-d", str(api.kernels), str(api.algorithm)]
     words += ["-oalg", str(folder / "algorithm.f90"), "-opsy", str(folder / "psy.f90")]
-    if variant.ours:
-        words += ["--apply", variant.steps] if variant.steps else []
-        if command([*words, "-okern", str(folder)]) != 0:
-            sys.exit(f"'{variant.name}' could not be generated.")
-        return
+    words += ["-okern", str(folder)]
+    words += ["--apply", variant.steps] if variant.steps else []
     words += ["-s", str(api.algorithm.parent / variant.script)] if variant.script else []
-    call(["psyclone", *words], folder)
+    tool = [sys.executable, "-m", "psyclone_storage"] if variant.ours else ["psyclone"]
+    call([*tool, *words], folder)
 
 
-def call(words: list[str], folder: Path) -> str:
-    """Run a command and return what it prints; stop if it fails."""
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+def build_all(
+    api: Api, scratch: Path, flags: tuple[str, ...], variants: Iterable[Variant]
+) -> dict[Variant, Path]:
+    """Compile the infrastructure and programs, and return these."""
+    name = re.sub(r"\W+", "_", " ".join(flags))
+    library = scratch / f"library{name}"
+    words = [
+        "make",
+        "--quiet",
+        f"-j{os.cpu_count()}",
+        "-C",
+        str(EXTERNAL / api.library),
+        "FC=gfortran",
+    ]
+    call([*words, f"FFLAGS={' '.join(flags)}", f"BUILD={library}"], ROOT)
+    archive = library / f"lib{api.library}.a"
+
+    def build(variant: Variant) -> tuple[Variant, Path]:
+        folder = folder_of(variant, scratch)
+        program = folder / f"program{name}"
+        generated = [folder / "psy.f90", folder / "algorithm.f90"]
+        sources = [*sorted(api.kernels.glob("*.f90")), *generated, api.program]
+        compiler = ["gfortran", *flags, f"-I{library}", *map(str, sources), str(archive)]
+        call([*compiler, "-o", str(program)], folder)
+        return variant, program
+
+    return dict(in_parallel(build, variants))
+
+
+def call(words: list[str], folder: Path, threads: int = 1) -> str:
+    """Run a command on so many threads and return what it prints; stop if it fails."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 # ---------------------------------------------------------------------------- running
@@ -209,26 +304,42 @@ def call(words: list[str], folder: Path) -> str:
 
 def run(program: Path, arguments: tuple[str, ...], threads: int) -> str:
     """Run a program on so many threads and return what it prints."""
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    done = subprocess.run(
-        [str(program), *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=program.parent,
-        env=environment,
-    )
-    return done.stdout
+    return call([str(program), *arguments], program.parent, threads)
 
 
-def note(timing: Timing, output: str) -> None:
-    """Keep the least time of each case."""
-    for name, milliseconds, value in re.findall(r"^(.+):\s*(\S+)\s+(\S+)$", output, re.MULTILINE):
-        timing.least[name] = min(timing.least.get(name, float("inf")), float(milliseconds))
-        timing.value[name] = float(value)
+def count_all(api: Api, scratch: Path, timings: Timings) -> None:
+    """Count the instructions of all programs for one thread."""
+    chosen = [variant for variant in timings if variant.threads == 1]
+    programs = build_all(api, scratch, COUNTED_FLAGS, chosen)
+    pairs = [(variant, case) for variant in chosen for case in api.cases]
+
+    def counted(pair: tuple[Variant, Case]) -> float:
+        variant, case = pair
+        return count(programs[variant], api.small, case.routine) / api.points
+
+    for (variant, case), number in zip(pairs, in_parallel(counted, pairs), strict=True):
+        timings[variant].instructions[case.name] = number
 
 
-def check_values(timings: Mapping[Variant, Timing]) -> None:
+def count(program: Path, arguments: tuple[str, ...], routine: str) -> int:
+    """Return how many instructions one call of a routine executes on one thread."""
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    words = [*tool, f"--toggle-collect=*_MOD_{routine}", str(program), *arguments]
+    found = re.search(r"Collected : (\d+)", call(words, program.parent))
+    assert found is not None, "valgrind says how many instructions it has collected"
+    return int(found[1])
+
+
+def note(timing: Timing, variant: Variant, output: str) -> None:
+    """Keep what a run took in each case: of the processor on one thread, by the clock on more."""
+    for name, *numbers in re.findall(r"^(.+):\s*(\S+)\s+(\S+)\s+(\S+)$", output, re.MULTILINE):
+        clock, processor, value = map(float, numbers)
+        taken = processor if variant.threads == 1 else clock
+        timing.milliseconds.setdefault(name, []).append(taken)
+        timing.value[name] = value
+
+
+def check_values(timings: Timings) -> None:
     """Stop if two variants have computed different things."""
     first, *others = timings.items()
     for variant, timing in others:
@@ -243,32 +354,35 @@ def check_values(timings: Mapping[Variant, Timing]) -> None:
 # ---------------------------------------------------------------------------- printing
 
 
-def print_tables(api: Api, timings: Mapping[Variant, Timing]) -> None:
-    """Print, for each number of threads, what ours and PSyclone's took."""
-    for threads in sorted({variant.threads for variant in timings}):
-        chosen = {item: timing for item, timing in timings.items() if item.threads == threads}
-        print(f"\n{api.name}, {' x '.join(api.arguments[:-1])}, threads: {threads}")
-        heads = "".join(f"{item.name:>20}" for item in chosen)
-        print(f"{'':<18}{heads}{'ratio':>9}{'of triad':>10}")
-        for name in next(iter(chosen.values())).least:
-            print_row(name, chosen, api.limits.get(name))
+def table(api: Api, threads: int, timings: Timings) -> Iterator[str]:
+    """Yield the lines of a table: a row for each case and variant."""
+    yield f"\n{api.name}, {' x '.join(api.arguments[:-1])}, threads: {threads}\n"
+    yield "| case | code | ms | spread | instructions | of triad | speed |"
+    yield "|---|---|--:|--:|--:|--:|--:|"
+    for case in api.cases:
+        yield from rows(case, timings)
 
 
-def print_row(name: str, chosen: Mapping[Variant, Timing], limit: float | None) -> None:
-    """Print one case: milliseconds; how many times ours is faster, best against best.
-
-    `limit` is the time that memory allows, in triads; the last column is its share of ours.
-    """
-    times = {item: timing.least[name] for item, timing in chosen.items()}
-    mine = min(time for item, time in times.items() if item.ours)
-    peer = min(time for item, time in times.items() if not item.ours)
-    line = f"{name:<18}" + "".join(f"{time:>17.3f} ms" for time in times.values())
-    if name != "triad":
-        line += f"{peer / mine:>9.2f}"
-    if limit is not None:
-        triad = min(timing.least["triad"] for timing in chosen.values())
-        line += f"{limit * triad / mine:>9.0%}"
-    print(line)
+def rows(case: Case, timings: Timings) -> Iterator[str]:
+    """Yield the rows of one case."""
+    triad = f"triad of {case.name}"
+    limit = min(
+        timing.least(triad) * case.bytes_moved / timing.value[triad] for timing in timings.values()
+    )
+    peer = min(timing.least(case.name) for item, timing in timings.items() if not item.ours)
+    for variant, timing in timings.items():
+        least = timing.least(case.name)
+        counted = timing.instructions.get(case.name)
+        words = (
+            case.name,
+            variant.name,
+            f"{least:.3g}",
+            f"{timing.spread(case.name):.0%}",
+            "" if counted is None else f"{counted:.1f}",
+            f"{limit / least:.0%}",
+            f"{peer / least:.2f}",
+        )
+        yield f"| {' | '.join(words)} |"
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
 from psyclone_storage.transform.kernel.loops import (
     with_chunks,
     with_fused,
+    with_jam,
     with_swapped,
     with_tiles,
 )
@@ -176,6 +177,8 @@ CHANGES = {
     "chunk": partial(with_chunks, number=2, size=2),
     "tile": partial(with_tiles, number=1, size=2),
     "fuse": partial(with_fused, number=1),
+    "jam": partial(with_jam, number=1, factor=2),
+    "jam nothing": partial(with_jam, number=1, factor=9),
     "bounds": with_plain_bounds,
     "hoist": with_hoisted,
 }
