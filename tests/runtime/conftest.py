@@ -11,6 +11,8 @@ from building import built_once, shared_folder
 from libraries import GOCEAN_MPI, LFRIC_MPI, Library
 from runtime import gocean_suite, programs
 from runtime.examples import pass_on_to_psyclone
+from runtime.generated import builds
+from runtime.generated.suite import write_suite
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +28,33 @@ def support(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shared_folder(tmp_path_factory) / "support",
         lambda folder: programs.build_support(library, folder),
     )
+
+
+@pytest.fixture(scope="session")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the generated kernels and algorithms."""
+    return built_once(shared_folder(tmp_path_factory) / "suite", write_suite)
+
+
+@pytest.fixture(scope="session")
+def suite_program(
+    library: Path, suite: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[programs.Mode], Path]:
+    """Return what gives the program of the generated suite for a mode."""
+    folder = shared_folder(tmp_path_factory)
+
+    def build(mode: programs.Mode, there: Path) -> None:
+        support = built_once(
+            folder / "suite_support", lambda where: builds.build_support(library, suite, where)
+        )
+        builds.generate(mode, suite, there)
+        builds.build_program(library, support, suite, there)
+
+    def built(mode: programs.Mode) -> Path:
+        folder_of_mode = folder / f"suite_{mode.name}"
+        return built_once(folder_of_mode, lambda where: build(mode, where)) / "program"
+
+    return built
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the adversary of `analysis.check` says of the mutations of the LFRic suite.
+"""What the adversary of `analysis.check` says of the mutations of an LFRic suite.
 
 A mutation of the running program has a counterpart in the schedule that the program was made of.
 The exchanges stay as they were planned for the schedule before the mutation.
@@ -6,8 +6,11 @@ The exchanges stay as they were planned for the schedule before the mutation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from properties.worlds import worlds
@@ -16,25 +19,30 @@ from psyclone_storage.analysis.touch import calls_in
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.driver.compile import Request, make_compiler
-from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (
     Extent,
     HaloExchange,
+    KernelCall,
     Loop,
     MarkHalo,
     Over,
     Reach,
     Schedule,
+    Statement,
 )
-from psyclone_storage.ir.walk import in_sequence, outer_loops, replaced
-from runtime.programs import SOURCES
+from psyclone_storage.ir.walk import in_sequence, replaced
+from runtime.mutations import Outcome
 
 RULES = LfricRules()
 ONE = Depth.of(1)
+EXTREMES = (ReductionOp.MIN, ReductionOp.MAX)
+MOST_WORLDS = 300
+"""In how many worlds a mutant is looked at; if there are more, in some of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mutant:
     """A schedule with one thing changed.
 
@@ -42,54 +50,107 @@ class Mutant:
         name: what was done and where, as an `Outcome` of a run names it.
         before: the schedule as it was.
         after: the schedule as it is.
-        loop: the loop that was changed, None for marks.
+        was: the statement before the change.
+        now: the statement after it, None where it was dropped.
     """
 
     name: str
     before: Schedule
     after: Schedule
-    loop: Loop | None = None
+    was: Statement
+    now: Statement | None
 
     @property
     def refused(self) -> bool:
         """Whether the rules of LFRic forbid the loop to go that far."""
-        if self.loop is None:
+        if not isinstance(self.now, Loop):
             return False
-        return any(RULES.check_extent(self.loop, call) for _, call in calls_in(self.loop))
+        return any(RULES.check_extent(self.now, call) for _, call in calls_in(self.now))
 
     @property
     def reduces(self) -> bool:
         """Whether the loop adds up dofs, of which each is some rank's own."""
-        if self.loop is None:
+        if not isinstance(self.was, Loop):
             return False
-        args = [arg for _, call in calls_in(self.loop) for arg in call.kernel.args]
+        args = [arg for _, call in calls_in(self.was) for arg in call.kernel.args]
         return any(arg.access is Access.REDUCTION for arg in args)
 
     @property
     def may_run(self) -> bool:
         """Whether the loop may go further without a look at memory that is not there."""
-        if self.loop is None:
+        if not isinstance(self.was, Loop):
             return True
-        args = [arg for _, call in calls_in(self.loop) for arg in call.kernel.args]
+        args = [arg for _, call in calls_in(self.was) for arg in call.kernel.args]
         return not any(arg.kind.is_operator or arg.stencil or arg.mesh for arg in args)
 
     @property
-    def is_overtaken(self) -> bool:
-        """Whether an exchange that is certain to happen comes next to the halo of a lost mark."""
-        later = iter(self.before.body)
-        lost = next(item for item in later if item not in self.after.body)
-        if not isinstance(lost, MarkHalo):
+    def is_asked_for(self) -> bool:
+        """Whether the algorithm says how far the loop goes."""
+        if not isinstance(self.was, Loop):
             return False
-        same = (
-            item
-            for item in later
-            if isinstance(item, MarkHalo | HaloExchange)
-            and (item.datum, item.component) == (lost.datum, lost.component)
-        )
-        following = next(same, None)
-        return isinstance(following, HaloExchange) and not following.guarded
+        calls = [call for _, call in calls_in(self.was)]
+        return any(call.kernel.iteration.takes_halo_depth for call in calls)
 
     @property
+    def seeks_extremes(self) -> bool:
+        """Whether the loop makes minima and maxima, which may be elsewhere than at its last dof."""
+        if not isinstance(self.was, Loop):
+            return False
+        formulas = [call.kernel.formula for _, call in calls_in(self.was)]
+        return all(one is not None and one.reduction in EXTREMES for one in formulas)
+
+    @property
+    def clears_boundary(self) -> bool:
+        """Whether the loop sets boundary dofs to 0, which one cell does as well as several."""
+        if not isinstance(self.was, Loop):
+            return False
+        return any(
+            call.kernel.procedure.startswith("enforce_bc_") for _, call in calls_in(self.was)
+        )
+
+    @property
+    def is_for_annexed_dofs(self) -> bool:
+        """Whether the loop goes beyond owned dofs only because annexed ones are always computed."""
+        return isinstance(self.was, Loop) and self.was.extent.reach is Reach.ANNEXED
+
+    @property
+    def shares_nothing_if(self) -> frozenset[str]:
+        """The fields that must be discontinuous for halo cells not to matter; empty if they do."""
+        if not isinstance(self.was, Loop) or self.was.extent.reach is not Reach.HALO:
+            return frozenset()
+        args = [
+            (actual.datum, described.kind)
+            for _, call in calls_in(self.was)
+            for described, actual in zip(call.kernel.args, call.args, strict=True)
+            if described.access.writes and actual.datum is not None
+        ]
+        fields = frozenset(datum for datum, kind in args if kind is ArgKind.FIELD)
+        return fields if len(fields) == len({datum for datum, _ in args}) else frozenset()
+
+    @property
+    def work(self) -> tuple[object, ...]:
+        """What the loop does: the same for the same calls, elsewhere in the algorithm, too."""
+        assert isinstance(self.was, Loop)
+        calls = tuple(call.kernel.name for _, call in calls_in(self.was))
+        return (self.name.split("/")[0], calls, *touched(self.was))
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nothing is left of what the loop makes, nor of what is made of that."""
+        if not isinstance(self.was, Loop):
+            return False
+        later = iter(in_sequence(self.before))
+        next(item for item in later if item is self.was)
+        left = {datum for datum, access in touched(self.was) if access.writes}
+        for _, call in (one for item in later if isinstance(item, Loop) for one in calls_in(item)):
+            uses = touched_by(call)
+            looks = any(datum in left and access is not Access.WRITE for datum, access in uses)
+            made = {datum for datum, access in uses if access.writes}
+            anew = {datum for datum, access in uses if access is Access.WRITE}
+            left = left | made if looks else left - anew
+        return not left
+
+    @cached_property
     def found_out(self) -> bool:
         """Whether some entry state makes the mutant read, or promise, what is stale.
 
@@ -97,61 +158,106 @@ class Mutant:
         """
         shared = frozenset(datum.name for datum in self.before.data)
         shared -= RULES.without_annexed(self.before)
-        every = list(worlds(self.after, shared))
-        return any(check_halos(self.after, world) for world in every) or any(
-            costs_more(self.before, self.after, world) for world in every
+        every = list(worlds(self.after if isinstance(self.was, Loop) else self.before, shared))
+        if isinstance(self.was, HaloExchange) and self.now is not None:
+            every = [world for world in every if levels_of(self.was.depth, world) > 1]
+        if len(every) > MOST_WORLDS:
+            every = random.Random(0).sample(every, MOST_WORLDS)
+        if any(check_halos(self.after, world) for world in every):
+            return True
+        mark = self.was
+        return isinstance(mark, MarkHalo) and any(
+            flags_after(self.before, mark, world) != flags_after(self.after, mark, world)
+            for world in every
         )
 
 
-def costs_more(before: Schedule, after: Schedule, world: World) -> bool:
-    """Return whether an exchange after the schedule, of some depth, has become necessary."""
-    asked = [
-        HaloExchange(f"later({mark.datum})", mark.datum, mark.component, Depth.of(depth), True)
-        for mark in before.body
-        if isinstance(mark, MarkHalo)
+def noticed_by(outcome: Outcome | None, mutant: Mutant | None) -> str:
+    """Return who notices a mutation first."""
+    if outcome is not None and outcome.noticed:
+        return "the run"
+    if mutant is not None and mutant.refused:
+        return "the rules"
+    if mutant is not None and mutant.found_out:
+        return "the adversary"
+    return "nobody"
+
+
+def beyond_memory(changed: Mapping[str, Mutant]) -> frozenset[str]:
+    """Return the names of the mutants that would look at memory that is not there."""
+    return frozenset(
+        name for name, one in changed.items() if name.startswith("widen") and not one.may_run
+    )
+
+
+def touched(loop: Loop) -> list[tuple[str, Access]]:
+    """Return what the calls of a loop touch, in order, and how."""
+    return [use for _, call in calls_in(loop) for use in touched_by(call)]
+
+
+def touched_by(call: KernelCall) -> list[tuple[str, Access]]:
+    """Return what a call touches, and how."""
+    pairs = zip(call.kernel.args, call.args, strict=True)
+    return [(actual.datum, arg.access) for arg, actual in pairs if actual.datum is not None]
+
+
+def levels_of(depth: Depth, world: World) -> int:
+    """Return how many levels a depth comes to in a world."""
+    sums = [sum(world.extents[name] for name in term.names) + term.constant for term in depth.terms]
+    return max([0, *sums])
+
+
+def flags_after(schedule: Schedule, mark: MarkHalo, world: World) -> tuple[str, ...]:
+    """Return the exchanges that would happen if one was asked for after a schedule, by depth."""
+    asked = tuple(
+        HaloExchange(f"later({depth})", mark.datum, mark.component, Depth.of(depth), guarded=True)
         for depth in range(1, world.levels + 1)
-    ]
-    done = [
-        execute(replace(one, body=(*one.body, later)), world).exchanged
-        for later in asked
-        for one in (before, after)
-    ]
-    return done[::2] != done[1::2]
+    )
+    return execute(replace(schedule, body=(*schedule.body, *asked)), world).exchanged
 
 
-def schedules(annexed: bool) -> Iterator[tuple[str, Schedule]]:
-    """Yield the schedule of each routine of the suite with `algorithm/routine`."""
+def schedules(sources: Path, annexed: bool) -> Iterator[tuple[str, Schedule]]:
+    """Yield the schedule of each routine of a suite with `algorithm/routine`."""
     settings = default_settings()
     lfric = replace(settings.lfric, compute_annexed_dofs=annexed)
-    request = Request("lfric", True, directories=(SOURCES / "kernels",))
+    request = Request("lfric", True, directories=(sources / "kernels",))
     compiler = make_compiler(replace(settings, lfric=lfric), request)
-    for path in sorted(SOURCES.glob("*.x90")):
-        for invoke in compiler.compile_algorithm(Path(path)).program.invokes:
+    for path in sorted(sources.glob("*.x90")):
+        for invoke in compiler.compile_algorithm(path).program.invokes:
             yield f"{path.stem.removesuffix('_alg_mod')}/{invoke.name}", invoke.schedule
 
 
-def mutants(annexed: bool) -> Iterator[Mutant]:
-    """Yield every mutant of every schedule of the suite."""
-    for place, schedule in schedules(annexed):
-        for loop in outer_loops(schedule):
-            for change, extent in changed_extents(loop):
-                changed = replace(loop, extent=extent)
-                after = replaced(schedule, loop.uid, changed)
-                yield Mutant(f"{change} {place}/{loop.uid}", schedule, after, changed)
-        met: list[str] = []
-        for mark in in_sequence(schedule):
-            if isinstance(mark, MarkHalo):
-                for changed_mark in without_parts(mark):
-                    met.append(label(mark))
-                    name = f"drop {place}/{met[-1]}/{met.count(met[-1])}"
-                    changed = (changed_mark,) if changed_mark else ()
-                    yield Mutant(name, schedule, replaced(schedule, mark.uid, *changed))
+def mutants(sources: Path, annexed: bool) -> Iterator[Mutant]:
+    """Yield every mutant of every schedule of a suite."""
+    for routine, schedule in schedules(sources, annexed):
+        met = Counter[str]()
+        for item in in_sequence(schedule):
+            for label, changes in places_in(item):
+                met[label] += 1
+                place = label if isinstance(item, Loop) else f"{label}/{met[label]}"
+                for change, now in changes:
+                    after = replaced(schedule, item.uid, *((now,) if now else ()))
+                    yield Mutant(f"{change} {routine}/{place}", schedule, after, item, now)
 
 
-def label(mark: MarkHalo) -> str:
-    """Return what a mark is called in the outcomes of a run."""
-    component = "" if mark.component is None else f"_proxy({mark.component})"
-    return f"mark({mark.datum}{component})"
+def places_in(item: Statement) -> Iterator[tuple[str, Iterable[tuple[str, Statement | None]]]]:
+    """Yield what each part of a statement is called, and what can be done to it."""
+    match item:
+        case Loop():
+            yield item.uid, [(change, replace(item, extent=to)) for change, to in extents_of(item)]
+        case MarkHalo():
+            for part in without_parts(item):
+                yield f"mark({component_of(item)})", [("drop", part)]
+        case HaloExchange():
+            shorter = replace(item, depth=item.depth.minus(1))
+            changes = [("drop", None), *([("shorten", shorter)] if shorter.depth.terms else ())]
+            yield component_of(item), changes
+
+
+def component_of(item: MarkHalo | HaloExchange) -> str:
+    """Return what the layer calls the component of a field."""
+    component = "" if item.component is None else f"_proxy({item.component})"
+    return f"{item.datum}{component}"
 
 
 def without_parts(mark: MarkHalo) -> Iterator[MarkHalo | None]:
@@ -163,12 +269,16 @@ def without_parts(mark: MarkHalo) -> Iterator[MarkHalo | None]:
         yield replace(mark, clean=NOTHING) if mark.dirty else None
 
 
-def changed_extents(loop: Loop) -> Iterator[tuple[str, Extent]]:
-    """Yield the next extents further out and in that a loop can have, as `BOUNDS` does."""
+def extents_of(loop: Loop) -> Iterator[tuple[str, Extent]]:
+    """Yield the next extents further out and in that a loop can have, as `BOUNDS` does.
+
+    No extent is less than all that is owned: a loop that stops earlier stays as it is.
+    """
     over_dofs = loop.over is Over.DOFS
     match loop.extent.reach:
         case Reach.OWNED if loop.over is not Over.DOMAIN:
             yield "widen", Extent(Reach.ANNEXED) if over_dofs else Extent(Reach.HALO, ONE)
+            yield "narrow", loop.extent
         case Reach.ANNEXED:
             yield "widen", Extent(Reach.HALO, ONE)
             yield "narrow", Extent(Reach.OWNED)
@@ -177,5 +287,5 @@ def changed_extents(loop: Loop) -> Iterator[tuple[str, Extent]]:
             inner = loop.extent.depth.minus(1)
             if inner.terms:
                 yield "narrow", Extent(reach, inner)
-            elif reach is Reach.HALO:
-                yield "narrow", Extent(Reach.OWNED)
+            else:
+                yield "narrow", Extent(Reach.OWNED) if reach is Reach.HALO else loop.extent

@@ -15,10 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from building import built_once, shared_folder
 from differential.features import ALGORITHM, METADATA, RAW, read_corpus, users_of_features
-from runtime.generated.builds import build_program, build_support, generate
-from runtime.generated.suite import write_suite
 from runtime.programs import (
     ANNEXED,
     OWNED,
@@ -59,29 +56,16 @@ Reader = Callable[..., Answers]
 
 
 @pytest.fixture(scope="session")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the generated kernels and algorithms."""
-    return built_once(shared_folder(tmp_path_factory) / "suite", write_suite)
-
-
-@pytest.fixture(scope="session")
-def answers(library: Path, suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+def answers(
+    suite_program: Callable[[Mode], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Reader:
     """Return what gives the answers of a mode on a number of ranks, with elements of an order."""
-    folder = shared_folder(tmp_path_factory)
-
-    def build(mode: Mode, there: Path) -> None:
-        support = built_once(
-            folder / "suite_support", lambda where: build_support(library, suite, where)
-        )
-        generate(mode, suite, there)
-        build_program(library, support, suite, there)
 
     @cache
     def computed(mode: Mode, ranks: int, orders: str = "") -> Answers:
-        there = built_once(folder / f"suite_{mode.name}", lambda where: build(mode, where))
         run = tmp_path_factory.mktemp(f"suite_{mode.name}_{ranks}")
         words = ("", orders) if orders else ()
-        return merge_answers(run_program(there / "program", mode, ranks, run, *words))
+        return merge_answers(run_program(suite_program(mode), mode, ranks, run, *words))
 
     return computed
 

@@ -12,9 +12,10 @@ stale is read or promised.
 | a loop goes further | the run if it reduces; the rules if it must not; the adversary |
 | a mark of a halo is dropped | the run, or the adversary |
 | colours of an increment are dropped | the run, with iterations at the same time |
+| a variable of a thread is shared | the run, with another thread's value in it |
 
-Harmless are loops that go further where all that they read is right, marks that an exchange to the
-same depth follows, and what `WITHOUT_EFFECT` lists.
+Harmless are loops that go further where all that they read is right, and what `WITHOUT_EFFECT`
+lists.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.mutated_schedules import Mutant, mutants
+from runtime.mutated_schedules import Mutant, beyond_memory, mutants, noticed_by
 from runtime.mutations import (
     EXCHANGES,
     LOOPS,
@@ -34,6 +35,7 @@ from runtime.mutations import (
     SUMS,
     Outcome,
     judge,
+    kind_of,
     lines_of,
     number_places,
     right_digests,
@@ -41,6 +43,7 @@ from runtime.mutations import (
 from runtime.programs import (
     ANNEXED,
     OWNED,
+    SOURCES,
     Mode,
     Run,
     build_program,
@@ -59,7 +62,12 @@ WITHOUT_EFFECT = {
         for name in ("one", "two", "product")
     ),
     *(f"narrow columns/invoke_compare/loop{number}" for number in (15, 16, 17)),
+    *(
+        f"drop columns/invoke_compare/private(error_of_{name})/{number}"
+        for number, name in enumerate(("one", "two", "product"), start=1)
+    ),
     "drop dofs/invoke_random/reduce(outside)/1",
+    "drop dofs/invoke_random/private(outside)/24",
     "narrow dofs/invoke_random/loop6",
     "narrow dofs/invoke_random/loop7",
     # Extremes that each rank has, and not at its last dof alone.
@@ -84,7 +92,7 @@ COLOURED = Mode("owned", ("-dm", "--apply", "colour; openmp-parallel-do"))
 @pytest.fixture(scope="module")
 def changed() -> dict[str, Mutant]:
     """Return the mutants of the schedules of the mode `owned`, by name."""
-    return {mutant.name: mutant for mutant in mutants(annexed=False)}
+    return {mutant.name: mutant for mutant in mutants(SOURCES, annexed=False)}
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +103,6 @@ def outcomes(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Tried:
     """Return what tries all mutations of a mode."""
-    beyond = {name for name, one in changed.items() if name.startswith("widen") and not one.may_run}
 
     @cache
     def tried(mode: Mode) -> tuple[Run, list[Outcome]]:
@@ -104,18 +111,11 @@ def outcomes(
         places = number_colours(layers) if mode == COLOURED else number_places(layers, KINDS[mode])
         program = build_program(library, support, folder)
         table = folder / "mutations.txt"
-        table.write_text("".join(lines_of(places, frozenset(beyond))), encoding="utf-8")
+        table.write_text("".join(lines_of(places, beyond_memory(changed))), encoding="utf-8")
         run = run_program(program, mode, RANKS, folder / "run", str(table))
         return run, judge(run, places)
 
     return tried
-
-
-def kind_of(mutation: str) -> str:
-    """Return what was done, such as `drop mark`."""
-    change, place = mutation.split()
-    label = place.split("/")[2].partition("(")[0]
-    return f"{change} {label}" if label in ("mark", "reduce") else change
 
 
 @pytest.mark.parametrize("mode", KINDS, ids=lambda mode: mode.name)
@@ -137,7 +137,7 @@ def test_every_other_mutation_is_noticed_or_harmless(
         if kind in ("drop", "shorten"):
             continue
         by = noticed_by(tried.get(name), changed.get(name))
-        if by == "nobody" and not is_harmless(kind, changed.get(name)):
+        if by == "nobody" and kind != "widen":
             unnoticed.add(name)
         noticed.setdefault(kind, Counter())[by] += 1
     assert unnoticed <= WITHOUT_EFFECT
@@ -147,24 +147,7 @@ def test_every_other_mutation_is_noticed_or_harmless(
     assert noticed["widen"]["the adversary"] > 60
     assert noticed["widen"]["the rules"] > 10
     assert noticed["drop mark"]["the run"] + noticed["drop mark"]["the adversary"] > 60
-    assert noticed["drop mark"]["nobody"] < 10
-
-
-def noticed_by(outcome: Outcome | None, mutant: Mutant | None) -> str:
-    """Return who notices a mutation first."""
-    if outcome is not None and outcome.noticed:
-        return "the run"
-    if mutant is not None and mutant.refused:
-        return "the rules"
-    if mutant is not None and mutant.found_out:
-        return "the adversary"
-    return "nobody"
-
-
-def is_harmless(kind: str, mutant: Mutant | None) -> bool:
-    """Return whether it is certain that a mutation which nobody notices does no harm."""
-    overtaken = mutant is not None and mutant.is_overtaken
-    return kind == "widen" or (kind == "drop mark" and overtaken)
+    assert noticed["drop mark"]["nobody"] == 0
 
 
 def test_no_loop_goes_too_far_without_a_word_of_the_adversary(
@@ -180,7 +163,16 @@ def test_no_loop_goes_too_far_without_a_word_of_the_adversary(
 
 
 def test_cells_of_a_colour_may_happen_at_once_but_not_those_of_all(outcomes: Tried) -> None:
-    run, tried = outcomes(COLOURED)
+    run, every = outcomes(COLOURED)
+    tried = [one for one in every if "/colours(" in one.mutation]
     assert right_digests(run).items() <= right_digests(outcomes(OWNED)[0]).items()
     assert len(tried) > 20
+    assert {one.mutation for one in tried if not one.noticed} <= WITHOUT_EFFECT
+
+
+def test_every_variable_of_a_thread_has_to_be_its_own(outcomes: Tried) -> None:
+    """Also those that reductions add up or compare."""
+    tried = [one for one in outcomes(COLOURED)[1] if "/private(" in one.mutation]
+    assert len(tried) > 30
+    assert all(one.reached for one in tried)
     assert {one.mutation for one in tried if not one.noticed} <= WITHOUT_EFFECT

@@ -1,8 +1,8 @@
-"""Lets the cells of a colour, or of all colours of a loop, happen at the same time.
+"""Lets what threads do happen at the same time, in the worst way that may be, on one thread.
 
-Owns the change of the text of coloured layers. Where a place is dropped, its colours are: then all
-cells of the loop take place at once, by `lfric/at_once_mod.f90`, and no luck is needed to see what
-threads would do.
+Owns the change of the text of coloured layers. Where the colours of a loop are dropped, all its
+cells take place at once, by `lfric/at_once_mod.f90`; where a variable is no longer private, or not
+reduced, each thread finds in it what another has put there. No luck is needed to see that.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runtime.mutations import MODULE, ROUTINE, USE, Place
+from runtime.thread_clauses import ASSIGNED, names_in_clauses
 
 COLOURS = re.compile(r"^( *)do colour = .*$")
 CALL = re.compile(r"^ *call (\w+)_code\(")
 DATA = re.compile(r"\b\w+_data\b")
-USES = f"{USE}\n  use at_once_mod, only: begin_all, begin_one, end_all, end_one"
+USES = f"{USE}, share\n  use at_once_mod, only: begin_all, begin_one, end_all, end_one"
 
 
 def number_colours(layers: Iterable[Path]) -> list[Place]:
@@ -27,10 +28,34 @@ def number_colours(layers: Iterable[Path]) -> list[Place]:
         text = path.read_text(encoding="utf-8")
         loops = text.count("do colour = ")
         before = len(found)
-        lines = _with_questions(text.split("\n"), algorithm, found)
-        path.write_text("\n".join(lines), encoding="utf-8")
-        assert len(found) - before == loops
+        lines = list(_with_shared(text.split("\n"), algorithm, found))
+        variables = len(found) - before
+        path.write_text("\n".join(_with_questions(lines, algorithm, found)), encoding="utf-8")
+        assert len(found) - before - variables == loops
     return found
+
+
+def _with_shared(lines: list[str], algorithm: str, found: list[Place]) -> Iterator[str]:
+    """Yield the lines of a layer; variables of a thread may be shared where they are assigned."""
+    routine, mine = "", dict[str, int]()
+    assigned = ""
+    for line in lines:
+        if opening := ROUTINE.match(line):
+            routine = opening[1]
+        if "!$omp parallel" in line:
+            mine = dict.fromkeys(names_in_clauses(line), 0)
+        elif "!$omp end parallel" in line:
+            mine = {}
+        yield line
+        if (match := ASSIGNED.match(line)) and match[2] in mine:
+            assigned = match[2]
+            if not mine[assigned]:
+                name = f"{algorithm}/{routine}/private({assigned})/{len(found) + 1}"
+                found.append(Place(len(found) + 1, algorithm, name, ("drop",)))
+                mine[assigned] = len(found)
+        if assigned and not line.endswith("&"):
+            yield f"      call share({mine[assigned]}, {assigned})"
+            assigned = ""
 
 
 def _with_questions(lines: list[str], algorithm: str, found: list[Place]) -> Iterator[str]:
@@ -48,11 +73,12 @@ def _with_questions(lines: list[str], algorithm: str, found: list[Place]) -> Ite
                 yield USES
             continue
         number, end = len(found) + 1, f"{colours[1]}end do"
+        loops = sum("/colours(" in place.name for place in found)
         loop = [line]
         while loop[-1] != end:
             loop.append(next(rest))
         kernel = next(match[1] for one in loop if (match := CALL.match(one)))
-        name = f"{algorithm}/{routine}/colours({kernel})/{number}"
+        name = f"{algorithm}/{routine}/colours({kernel})/{loops + 1}"
         found.append(Place(number, algorithm, name, ("drop",)))
         yield from _at_once(loop, number)
 

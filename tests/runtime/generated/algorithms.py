@@ -2,7 +2,8 @@
 
 Owns which objects a kernel is called with, and in which forms an algorithm may name them. Each
 algorithm calls several kernels, in one invoke and once more in the opposite order with changes of
-what they read in between, on objects that they share.
+what they read in between, on objects that they share. All this is done twice: entered with halos
+that are stale, where exchanges are needed, and with clean ones, where marks are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from psyclone_storage.domain.lfric.spaces import ANY_W2_MEMBERS, is_wildcard
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg, MeshRole
 from psyclone_storage.ir.types import Intrinsic
-from runtime.generated.kernels import OWN_NUMBERS, Subject, twin_of
+from runtime.generated.kernels import OWN_NUMBERS, Subject, takes_boundary, twin_of
 from runtime.generated.workspace import DIRECTIONS, EXTENTS, FieldKind, MatrixKind, Workspace
 
 CONTINUOUS = ("w0", "w2", "w1", "w2h", "w2trace", "w2htrace")
@@ -53,8 +54,8 @@ USES = """
     use r_solver_operator_mod, only: r_solver_operator_type
     use r_tran_field_mod, only: r_tran_field_type
     use r_tran_operator_mod, only: r_tran_operator_type
-    use world_mod, only: coarse, fine, new_field, poison_halos, report_fields, report_scalar, &
-                         report_stage
+    use world_mod, only: coarse, DEEPEST, fine, new_field, renew_halos, report_fields, &
+                         report_scalar, report_stage
 """
 
 
@@ -161,12 +162,17 @@ def calls_of(subject: Subject, work: Workspace, turn: int) -> Iterator[Call]:
 
 
 def choose_spaces(subject: Subject, turn: int) -> dict[str, str]:
-    """Return a function space for each wildcard of a kernel, others at each turn."""
+    """Return a function space for each wildcard of a kernel, others at each turn.
+
+    Where a kernel looks at boundary dofs, there have to be some.
+    """
     chosen: dict[str, str] = {}
     names = [name for arg in subject.kernel.args for name in arg.spaces]
     for place, name in enumerate(dict.fromkeys(names), turn):
         if name == "any_w2":
             chosen[name] = ANY_W2_MEMBERS[turn % len(ANY_W2_MEMBERS)]
+        elif takes_boundary(subject):
+            chosen[name] = "w2"
         elif is_wildcard(name):
             both = name.startswith("any_space") and subject.kernel.cma is None
             choices = ANY if both else DISCONTINUOUS
@@ -206,16 +212,21 @@ def write_kernel_algorithm(name: str, subjects: list[Subject], turn: int) -> str
         if kernel.iteration is Iteration.HALO_CELL_COLUMN
     ]
     body = [
-        *invoke("first", first),
-        *work.showing(),
-        "call report_stage('first')",
-        "call poison_halos()",
-        *invoke("again", again),
-        *work.showing(),
-        "call report_stage('again')",
+        "do clean = 0, DEEPEST, DEEPEST",
+        *stage(work, "first", first),
+        *stage(work, "again", again),
+        "end do",
         "call report_fields()",
     ]
     return write_algorithm(work, uses, body)
+
+
+def stage(work: Workspace, name: str, calls: list[str]) -> Iterator[str]:
+    """Yield an invoke that is entered with `clean` levels of all halos, and the report on it."""
+    yield "call renew_halos(clean)"
+    yield from invoke(name, calls)
+    yield from work.showing()
+    yield f"call report_stage('{name}', clean)"
 
 
 def invoke(name: str, calls: list[str]) -> list[str]:
@@ -228,7 +239,7 @@ def write_algorithm(work: Workspace, uses: list[str], body: list[str]) -> str:
     """Return the module of an algorithm that has the objects of a workspace."""
     name = work.name
     settings = (
-        "integer(i_def) :: direction, extent, extents(2), halo_depth, n",
+        "integer(i_def) :: clean, direction, extent, extents(2), halo_depth, n",
         "type(settings_type) :: settings",
     )
     lines = [

@@ -1,4 +1,8 @@
-"""Builds the programs of the generated suite, two compilers at a time."""
+"""Builds the programs of the generated suite, two compilers at a time.
+
+Where layers are made to be mutated, each of their places asks what to do; without a mutation, that
+is what was generated.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,22 @@ from pathlib import Path
 
 from libraries import archive_in
 from psyclone_storage.cli.main import main
-from runtime.programs import FLAGS, SOURCES, SUPPORT, Mode, command, compile_sources
+from runtime.mutations import EXCHANGES, LOOPS, MARKS, SUMS, Place, number_places
+from runtime.programs import (
+    ANNEXED,
+    FLAGS,
+    OWNED,
+    SOURCES,
+    SUPPORT,
+    Mode,
+    command,
+    compile_sources,
+)
 
 HELPERS = ("mixing_mod.f90", "objects_mod.f90")
 AT_ONCE = 2
+MUTATED = (OWNED, ANNEXED)
+KINDS = (EXCHANGES, MARKS, SUMS, LOOPS)
 
 
 def build_support(library: Path, suite: Path, folder: Path) -> Path:
@@ -22,11 +38,12 @@ def build_support(library: Path, suite: Path, folder: Path) -> Path:
     return folder
 
 
-def generate(mode: Mode, suite: Path, folder: Path) -> None:
-    """Generate the PSy layers of all algorithms of a suite in `folder`."""
+def generate(mode: Mode, suite: Path, folder: Path) -> list[Place]:
+    """Generate the PSy layers of a suite in `folder`, and return what can be mutated in them."""
     algorithms = sorted(map(str, suite.glob("*.x90")))
     words = ["-d", str(suite / "kernels"), "--output-dir", str(folder), *mode.options]
     assert main([*algorithms, *words]) == 0
+    return number_places(sorted(folder.glob("*_psy.f90")), KINDS) if mode in MUTATED else []
 
 
 def build_program(library: Path, support: Path, suite: Path, folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """Algorithms that call every built-in, on fields of every kind of number.
 
 Owns the choice of what a built-in is called with. Its fields are set anew for each call to values
-from 1.5 to 17.5, so that nothing is divided by zero and products keep few digits; what it computes
+from 0.5 to 18.5, so that nothing is divided by zero and products keep few digits; what it computes
 goes, with a weight of its own, into a sum that is reported, or is reported as a scalar.
 """
 
@@ -23,6 +23,8 @@ EXPONENT = "1.5"
 LEFT_OUT = ("setval_random",)
 """Its numbers are not the same on other ranks; `lfric/dofs_alg_mod.x90` looks at their range."""
 CALLS_PER_INVOKE = 12
+CLEAN = "call renew_halos(DEEPEST)"
+"""What makes halos clean before an invoke: what it says of them matters then."""
 
 
 def write_builtin_algorithms() -> dict[str, str]:
@@ -44,7 +46,8 @@ def write_calls(name: str, kernels: list[Kernel], number: str) -> str:
         some = kernels[first : first + CALLS_PER_INVOKE]
         calls = [call for kernel in some for call in calls_of(kernel, work, (number, space))]
         reported = [report for kernel in some for report in reports_of(kernel, work)]
-        body += [*invoke(f"some_{first}", calls), *reported, f"call report_stage('{first}')"]
+        body += [CLEAN, *invoke(f"some_{first}", calls), *reported]
+        body.append(f"call report_stage('{first}')")
     others = OTHERS.get(number, "r_def")
     for kind in (number, others, "i_def"):
         for letter in "xyz":
@@ -70,7 +73,7 @@ def prepare(work: Workspace) -> list[str]:
         real = f"inc_a_plus_X(9.5_{kind.number}"
         add = "int_inc_a_plus_X(9_i_def" if kind.number == "i_def" else real
         calls += [f"{add}, {name})" for name in names if name.startswith("start_")]
-    return invoke("prepare", calls)
+    return [CLEAN, *invoke("prepare", calls), "call report_stage('prepare')"]
 
 
 def calls_of(kernel: Kernel, work: Workspace, kind: tuple[str, str]) -> Iterator[str]:
@@ -98,7 +101,9 @@ def calls_of(kernel: Kernel, work: Workspace, kind: tuple[str, str]) -> Iterator
         own = written.partition("_")[2]
         total = object_of(work, (own, space), f"total_{own}")
         name = "int_inc_X_plus_Y" if own == "i_def" else "inc_X_plus_bY"
-        weight = "" if own == "i_def" else f"{1 + len(kernel.name) % 5}.0_{own}, "
+        weight = (
+            "" if own == "i_def" else f"{1 + builtin_names().index(kernel.name) % 11}.0_{own}, "
+        )
         yield f"{name}({total}, {weight}{written})"
 
 

@@ -3,17 +3,24 @@
 !> The test numbers the places of a copy of the generated code and lets each ask here.
 module mutation_mod
 
-  use, intrinsic :: iso_fortran_env, only: i_def => int32
+  use, intrinsic :: iso_fortran_env, only: i_def => int32, int32, real32, real64
 
   implicit none
   private
 
   public :: mutate, was_mutated
-  public :: bound_of, depth_of, performs
+  public :: bound_of, depth_of, performs, share
+
+  !> Let another thread set a variable that a thread has just set.
+  interface share
+    module procedure share_int32, share_real32, share_real64
+  end interface share
 
   integer(i_def), save :: place = 0
   character(16), save :: done_to_it = 'none'
   logical, save :: mutated = .false.
+  real(real64), save :: of_other_thread
+  logical, save :: another_has_set = .false.
 
 contains
 
@@ -25,6 +32,7 @@ contains
     place = number
     done_to_it = change
     mutated = .false.
+    another_has_set = .false.
   end subroutine mutate
 
   !> Return whether the generated code has come to do something else than it should.
@@ -42,6 +50,42 @@ contains
     performs = .not. (number == place .and. done_to_it == 'drop')
     mutated = mutated .or. .not. performs
   end function performs
+
+  !> Where a variable is not private any more, what a thread finds after setting it is what another
+  !> one has set it to. Here the other one is an iteration behind.
+  subroutine share_real64(number, variable)
+    integer(i_def), intent(in) :: number
+    real(real64), intent(inout) :: variable
+    real(real64) :: mine
+
+    if (performs(number)) return
+    mine = variable
+    if (another_has_set) variable = of_other_thread
+    of_other_thread = mine
+    another_has_set = .true.
+  end subroutine share_real64
+
+  !> As for the other precision.
+  subroutine share_real32(number, variable)
+    integer(i_def), intent(in) :: number
+    real(real32), intent(inout) :: variable
+    real(real64) :: value
+
+    value = real(variable, real64)
+    call share(number, value)
+    variable = real(value, real32)
+  end subroutine share_real32
+
+  !> As for real values.
+  subroutine share_int32(number, variable)
+    integer(i_def), intent(in) :: number
+    integer(int32), intent(inout) :: variable
+    real(real64) :: value
+
+    value = real(variable, real64)
+    call share(number, value)
+    variable = nint(value, int32)
+  end subroutine share_int32
 
   !> Return the depth to which an exchange is to be done, less by a level if that leaves one.
   function depth_of(number, depth)

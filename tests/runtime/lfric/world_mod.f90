@@ -27,7 +27,7 @@ module world_mod
 
   public :: open_answers, close_answers
   public :: make_planes, make_spheres, fine, coarse, orders
-  public :: new_field, poison_halos
+  public :: new_field, poison_halos, renew_halos
   public :: report_fields, report_scalar, report_stage, report_mutation
   public :: report_briefly, report_digests
 
@@ -37,7 +37,7 @@ module world_mod
     class(field_parent_proxy_type), allocatable :: proxy
   end type known_field_type
 
-  integer(i_def), parameter :: deepest = 3
+  integer(i_def), parameter, public :: deepest = 3
   integer, parameter :: most_fields = 256
   integer, parameter :: answers = 20
 
@@ -141,13 +141,17 @@ contains
                 tile_size=[3_i_def, 2_i_def])))
   end function new_mesh
 
-  !> Return a whole number from -8 to 8.
-  elemental function value_of(id, seed) result(value)
+  !> Return a whole number from -8 to 8, and one beyond that for the first and the last dof: the
+  !> extremes of a field are the values of one rank.
+  elemental function value_of(id, seed, number_of_all) result(value)
     integer(i_halo_index), intent(in) :: id
     integer(i_def), intent(in) :: seed
+    integer(i_def), intent(in) :: number_of_all
     integer(i_def) :: value
 
     value = int(modulo(37 * id + 11 * (id / 5) + 7 * seed, 17_i_halo_index), i_def) - 8
+    if (id == 0) value = -9
+    if (id == number_of_all - 1) value = 9
   end function value_of
 
   !> Make a field on a space of the fine mesh, or of the one given, with values from `seed`; those
@@ -183,11 +187,11 @@ contains
       end select
       select type (proxy => entry%proxy)
       type is (field_real64_proxy_type)
-        proxy%data = real(value_of(ids, seed), real64)
+        proxy%data = real(value_of(ids, seed, space%get_ndof_glob()), real64)
       type is (field_real32_proxy_type)
-        proxy%data = real(value_of(ids, seed), real32)
+        proxy%data = real(value_of(ids, seed, space%get_ndof_glob()), real32)
       type is (integer_field_proxy_type)
-        proxy%data = value_of(ids, seed)
+        proxy%data = value_of(ids, seed, space%get_ndof_glob())
       end select
     end associate
     call poison_halos()
@@ -208,6 +212,21 @@ contains
       end associate
     end do
   end subroutine poison_halos
+
+  !> Make the first levels of the halos of all fields clean, and poison all that is beyond.
+  subroutine renew_halos(clean)
+    integer(i_def), intent(in) :: clean
+
+    integer(i_def) :: n
+
+    do n = 1, number_known
+      associate (proxy => known(n)%proxy)
+        call proxy%set_dirty()
+        if (clean > 0) call proxy%halo_exchange(clean)
+      end associate
+    end do
+    call poison_halos()
+  end subroutine renew_halos
 
   !> Poison the values of a field from a dof to the end of a halo depth.
   subroutine poison(proxy, first, depth)
@@ -281,23 +300,28 @@ contains
   end subroutine report_scalar
 
   !> Write what all fields have come to, and keep them: a number that the values of a field make,
-  !> and how many of its halo values are wrong although its flags call them valid.
-  subroutine report_stage(stage)
+  !> and how many of its halo values are wrong although its flags call them valid. `clean` tells
+  !> stages apart that are entered with so many clean levels.
+  subroutine report_stage(stage, clean)
     character(*), intent(in) :: stage
+    integer(i_def), intent(in), optional :: clean
 
+    character(64) :: name
     real(r_def) :: stale_of_all
     integer :: n
 
+    name = stage
+    if (present(clean)) write (name, '(a, i0)') stage, clean
     do n = 1, number_known
       associate (entry => known(n))
         if (digests_only) then
           call digest_field(n, entry%proxy)
           digest = digest + number_stale(entry%proxy)
         else
-          call report_number(trim(entry%name) // '/' // stage, n, entry%proxy)
+          call report_number(trim(entry%name) // '/' // trim(name), n, entry%proxy)
           call global_mpi%global_sum(number_stale(entry%proxy), stale_of_all)
-          write (answers, '(a, 1x, a, 1x, f0.0)') trim(entry%name) // '/' // stage // '/stale', &
-            'scalar', stale_of_all
+          write (answers, '(4a, 1x, f0.0)') trim(entry%name), '/', trim(name), '/stale scalar', &
+            stale_of_all
         end if
       end associate
     end do
@@ -378,19 +402,18 @@ contains
     digest = 0.0_r_def
   end subroutine report_digests
 
-  !> Write the number that the answers with a mutation have made, over all ranks, and whether the
-  !> mutation came to anything.
-  subroutine report_mutation(number, change, algorithm, was_mutated)
+  !> Write, and return as `answer`, the number that the answers with a mutation have made over all
+  !> ranks, and write whether the mutation came to anything.
+  subroutine report_mutation(number, change, algorithm, was_mutated, answer)
     integer(i_def), intent(in) :: number
     character(*), intent(in) :: change
     character(*), intent(in) :: algorithm
     logical, intent(in) :: was_mutated
+    real(r_def), intent(out) :: answer
 
-    real(r_def) :: sum_of_digests
-
-    call global_mpi%global_sum(digest, sum_of_digests)
+    call global_mpi%global_sum(digest, answer)
     write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0)') trim(prefix), number, &
-      trim(change), trim(algorithm), was_mutated, sum_of_digests
+      trim(change), trim(algorithm), was_mutated, answer
   end subroutine report_mutation
 
   !> Add the owned dofs of a field to the digest.
