@@ -27,7 +27,7 @@ from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
-from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, InlinePointKernel
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.kernel.loops import (
     ChunkInKernel,
@@ -101,6 +101,7 @@ STEPS: Mapping[str, type[Step]] = {
         FuseInKernel,
         JamInKernel,
         InlineKernelModule,
+        InlinePointKernel,
         ImportsToArguments,
         MakeAccRoutine,
         DeclareTarget,
@@ -110,7 +111,7 @@ STEPS: Mapping[str, type[Step]] = {
 }
 
 RECIPES: Mapping[str, str] = {
-    "auto": "inline-point-call; fuse; colour; overlap; openmp-do; openmp-parallel",
+    "auto": "inline-point-kernel; fuse; colour; overlap; openmp-do; openmp-parallel",
     "openacc": "colour; acc-routine; acc-loop{collapse=0}; acc-parallel; acc-enter-data",
 }
 """Steps that are asked for by one name."""

@@ -209,4 +209,4 @@ def _shares_all(item: Statement) -> bool:
     """Return whether all that `item` computes is dealt out to the threads around it."""
     if isinstance(item, Construct):
         return item.directive is Directive.OMP_DO or item.directive.is_of_one_thread
-    return isinstance(item, Loop) and item.over.in_sequence and all(map(_shares_all, item.body))
+    return isinstance(item, Loop) and all(map(_shares_all, item.body))

@@ -6,17 +6,20 @@ import pytest
 
 from gocean_programs import READ, WRITE, kernel, schedule
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.ir.schedule import HaloExchange, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Over, Schedule
 from psyclone_storage.ir.walk import outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
+from psyclone_storage.transform.catalogue import grant, read_steps
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.swap import SwapLoops
 from psyclone_storage.transform.tile import ChunkLoop, TileLoops
+from psyclone_storage.transform.workbench import Workbench
 
 RULES = GoceanRules()
 U_WRITE = "go_write, go_cu, go_pointwise"
@@ -84,6 +87,19 @@ def test_points_race_in_the_direction_in_which_they_are_looked_at() -> None:
     assert reasons(columns, "along(a)") == ["S010"]
     assert reasons(rows, "south_west(a)") == ["S010"]
     assert reasons(columns, "south_west(a)") == []
+
+
+def test_threads_share_columns_in_one_region_where_rows_go_in_order() -> None:
+    made = schedule(KERNELS, "copy(a, b), south_west(a)", distributed=False)
+    work = Workbench(made, RULES)
+    for wish in read_steps("openmp-do; openmp-parallel"):
+        grant(work, wish)
+    assert check_finished(work.schedule) == ()
+    (region,) = (item for item in work.schedule.body if isinstance(item, Construct))
+    assert [item.uid for item in region.body] == ["omp-do(loop1)", "loop2"]
+    (_, rows) = region.body
+    assert isinstance(rows, Loop)
+    assert [item.uid for item in rows.body] == ["omp-do(columns@loop2)"]
 
 
 @pytest.mark.parametrize("uid", ["loop1", "columns@loop1"])

@@ -17,6 +17,7 @@ from dataclasses import replace
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Declare, Opaque
@@ -37,6 +38,15 @@ def coded_calls(schedule: Schedule) -> Iterator[Place]:
     """Yield the place of each call that has code: of all but built-ins."""
     for call in kernel_calls(schedule):
         if not call.kernel.is_builtin:
+            yield {"call": call.uid}
+
+
+def calls_for_points(schedule: Schedule) -> Iterator[Place]:
+    """Yield the place of each call for a point of a grid or for a dof, of all but built-ins."""
+    for call in kernel_calls(schedule):
+        iteration = call.kernel.iteration
+        of_points = iteration is Iteration.GRID_POINT or iteration.over_dofs
+        if of_points and not call.kernel.is_builtin:
             yield {"call": call.uid}
 
 

@@ -28,14 +28,14 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.interface import Dummy, Role
-from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, Imported, Line, Opaque, Use
-from psyclone_storage.ir.walk import find, kernel_calls
+from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.kernel.code import (
+    calls_for_points,
     check_call,
     coded_calls,
     codes_of,
@@ -140,11 +140,7 @@ class InlinePointCall(InlineCall):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every call of a kernel for a point or a dof."""
-        for call in kernel_calls(schedule):
-            iteration = call.kernel.iteration
-            of_points = iteration is Iteration.GRID_POINT or iteration.over_dofs
-            if of_points and not call.kernel.is_builtin:
-                yield {"call": call.uid}
+        return calls_for_points(schedule)
 
 
 # ---------------------------------------------------------------------------- reasons

@@ -15,6 +15,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Declare, Opaque, Use
 from psyclone_storage.transform.kernel.code import (
+    calls_for_points,
     check_called,
     check_each,
     coded_calls,
@@ -66,6 +67,28 @@ class InlineKernelModule:
         """Return `schedule` with the subroutine in the PSy layer."""
         raise_if_any(self.check(schedule, rules))
         return with_each(schedule, self.call, _on_its_own)
+
+
+@dataclass(frozen=True, slots=True)
+class InlinePointKernel(InlineKernelModule):
+    """Copy a kernel's subroutine into the PSy layer, where it is called for every point.
+
+    It does what `inline-kernel-module` does. "Everywhere" stands for the calls for a point of a
+    grid or for a dof, which cost as much as what the kernel does, so that a compiler should see the
+    kernel; a call for a column of cells does not.
+
+    Refused for the reasons of `inline-kernel-module`.
+
+    before: use k_mod, only: k_code
+    after:  contains, with k_code in the PSy layer
+    """
+
+    name: ClassVar[str] = "inline-point-kernel"
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every call of a kernel for a point or a dof."""
+        yield from calls_for_points(schedule)
 
 
 def _reasons(code: KernelCode) -> Iterator[Diagnostic]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
+from psyclone_storage.transform.kernel.inline_module import (
+    InlineKernelModule,
+    InlinePointKernel,
+)
+from unit.analysis.small import cells, dofs, schedule
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, codes, module, printed
 
@@ -110,3 +114,12 @@ end subroutine other"""
     assert "end function twice" in lines
     assert lines[-2:] == ["end function limit", "end subroutine work_code"]
     assert "subroutine other()" not in lines
+
+
+def test_everywhere_is_every_call_or_every_call_for_a_point() -> None:
+    made = schedule(dofs("x write w3"), cells("y write w3"), dofs("z write w3"))
+    for step, calls in (
+        (InlineKernelModule, ["call1", "call2", "call3"]),
+        (InlinePointKernel, ["call1", "call3"]),
+    ):
+        assert [place["call"] for place in step.places(made)] == calls
