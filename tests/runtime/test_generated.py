@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -59,9 +59,12 @@ Reader = Callable[..., Answers]
 def answers(
     suite_program: Callable[[Mode], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Reader:
-    """Return what gives the answers of a mode on a number of ranks, with elements of an order."""
+    """Return what gives the answers of a mode on a number of ranks, with elements of an order.
 
-    @cache
+    It keeps a few: a quarter of a gigabyte each.
+    """
+
+    @lru_cache(maxsize=3)
     def computed(mode: Mode, ranks: int, orders: str = "") -> Answers:
         run = tmp_path_factory.mktemp(f"suite_{mode.name}_{ranks}")
         words = ("", orders) if orders else ()

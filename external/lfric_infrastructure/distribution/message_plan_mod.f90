@@ -17,7 +17,6 @@ module message_plan_mod
     integer(i_def), allocatable :: first_received(:)
   contains
     procedure, public :: count_sent
-    procedure, public :: count_received
   end type message_plan_type
 
   interface message_plan_type
@@ -60,14 +59,6 @@ contains
 
     count_sent = self%first_sent(size(self%first_sent)) - 1
   end function count_sent
-
-  !> Return the number of values that this rank receives.
-  pure function count_received(self)
-    class(message_plan_type), intent(in) :: self
-    integer(i_def) :: count_received
-
-    count_received = self%first_received(size(self%first_received)) - 1
-  end function count_received
 
   !> Return the plan of exchanges that are done together: what they send to one rank is one message.
   pure function join_plans(plans) result(joint)

@@ -393,7 +393,8 @@ contains
     call self%halo_exchange_finish(depth)
   end subroutine halo_exchange
 
-  !> Start to make the halo valid to a depth; the halo may not be used until it is finished.
+  !> Start to make the halo valid to a depth; the halo may not be used, and the owned dofs not be
+  !> changed, until it is finished.
   subroutine halo_exchange_start(self, depth)
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth

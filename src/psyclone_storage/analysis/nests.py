@@ -164,7 +164,7 @@ def may_parallelise(loop: Do, code: KernelCode) -> Reasons:
     """
     counter = loop.variable.lower()
     problems = [*not_understood(loop.body, code), *_carried(loop, code)]
-    left = set(own_scalars(loop, code)) & _read_later(loop, code)
+    left = {*own_scalars(loop, code), counter} & _read_later(loop, code)
     problems += [_scalar_reason(loop, name) for name in sorted(left)]
     blocking = sorted(
         {item.name for item in dependences(loop.body, (counter,), code) if item.distances[counter]

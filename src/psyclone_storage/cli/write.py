@@ -150,10 +150,15 @@ class _Landing:
     def undo(self) -> None:
         """Put back what was there, and take away what was not."""
         for part in self._parts:
-            if part.landed and part.aside is not None:
-                part.aside.replace(part.target)
-            elif part.landed:
-                part.target.unlink(missing_ok=True)
+            aside, part.aside = part.aside, None
+            # An old file that cannot be put back stays beside its place.
+            with suppress(OSError):
+                if part.landed and aside is not None:
+                    aside.replace(part.target)
+                elif part.landed:
+                    part.target.unlink(missing_ok=True)
+                elif aside is not None:
+                    aside.unlink(missing_ok=True)
         self.tidy()
         for folder in reversed(self._folders):
             with suppress(OSError):

@@ -189,6 +189,23 @@ def test_files_are_put_back_if_a_later_one_cannot_be_replaced(
     assert (tmp_path / "alg.f90").stat().st_mtime == 1
 
 
+def test_an_old_file_that_cannot_be_put_back_stays_beside_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "alg.f90").write_text("old")
+    replace = Path.replace
+
+    def refuse(path: Path, target: Path) -> Path:
+        if target.name == "psy.f90" or path.read_text() == "old":
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(CompileError, match=r"'.*psy.f90' cannot be written: Operation not"):
+        write_together(outputs(tmp_path, "alg.f90", "psy.f90"))
+    assert "old" in contents(tmp_path).values()
+
+
 def test_a_shared_file_is_made_once_and_must_be_the_same(tmp_path: Path) -> None:
     path = tmp_path / "work_0_mod.f90"
     same = Output(path, "text", shared=True)

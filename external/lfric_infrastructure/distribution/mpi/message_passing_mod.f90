@@ -343,7 +343,7 @@ contains
     integer, intent(in) :: rank
     integer, intent(out) :: request
 
-    integer(c_int8_t), pointer :: values(:)
+    integer(c_int8_t), pointer, contiguous :: values(:)
     integer :: error
 
     call c_f_pointer(address, values, [1])
@@ -358,7 +358,7 @@ contains
     integer, intent(in) :: rank
     integer, intent(out) :: request
 
-    integer(c_int8_t), pointer :: values(:)
+    integer(c_int8_t), pointer, contiguous :: values(:)
     integer :: error
 
     call c_f_pointer(address, values, [1])
@@ -374,7 +374,7 @@ contains
     integer, intent(in) :: rank
     integer, intent(out) :: request
 
-    integer(c_int8_t), pointer :: values(:)
+    integer(c_int8_t), pointer, contiguous :: values(:)
     integer :: error
 
     call c_f_pointer(address, values, [1])

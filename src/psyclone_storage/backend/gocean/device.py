@@ -186,7 +186,8 @@ def on_host(context: Context, exchanges: tuple[HaloExchange, ...], call: Line) -
             before.append(Assign(there, flag))
         before.append(Assign(flag, _FALSE))
         after.append(Assign(flag, there))
-    return (*before, call, *after)
+    # Two names may be one object: what was saved first is put back last.
+    return (*before, call, *reversed(after))
 
 
 def _copy(context: Context, name: str, side: str, *, guarded: bool) -> tuple[Line, ...]:

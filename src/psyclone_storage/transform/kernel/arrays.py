@@ -29,7 +29,7 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Line
-from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.scratch import Scratch, loops_over, nothing_to_do
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -268,7 +268,7 @@ class ArraysToLoops:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the loops."""
-        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_loops)
+        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_loops)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
@@ -302,7 +302,7 @@ class ArraysToRanges:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the ranges."""
-        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_ranges)
+        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_ranges)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""

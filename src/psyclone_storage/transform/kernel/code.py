@@ -20,7 +20,7 @@ from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.unit import Declare, Opaque
+from psyclone_storage.ir.unit import Declare, Directive, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
 from psyclone_storage.transform.kernel.scopes import local_names, used_names
 from psyclone_storage.transform.step import Place, Reasons, missing, place_of
@@ -73,6 +73,26 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
         )
         for code in codes_of(schedule, uid)
         for name in own_variables(code)
+    )
+
+
+def check_body(schedule: Schedule, uid: str) -> Reasons:
+    """Return why no statement of `uid` can be changed.
+
+    That is what `check_call` returns, or that a directive speaks of a loop as it stands (T007).
+    """
+    if problems := check_call(schedule, uid):
+        return problems
+    return tuple(
+        Diagnostic(
+            "T007",
+            f"A loop of '{code.name}' stands under '{line.text}', which speaks of it as it is.",
+            code.module.routine,
+            hint="Apply 'kernel-acc-loop' after all steps that change the statements of a kernel.",
+        )
+        for code in codes_of(schedule, uid)
+        for line in walk_lines(code.body)
+        if isinstance(line, Directive)
     )
 
 

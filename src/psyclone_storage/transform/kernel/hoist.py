@@ -17,7 +17,7 @@ from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Do, If, Line
-from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch, nothing_to_do
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -49,7 +49,7 @@ class HoistAssignments:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against moving assignments."""
-        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_hoisted)
+        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_hoisted)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
@@ -80,7 +80,7 @@ class HoistBounds:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against new variables."""
-        return check_call(schedule, self.call) or check_each(schedule, self.call, _check_bounds)
+        return check_body(schedule, self.call) or check_each(schedule, self.call, _check_bounds)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""

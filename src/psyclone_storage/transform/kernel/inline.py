@@ -36,7 +36,7 @@ from psyclone_storage.ir.unit import Blank, Comment, Declare, Imported, Line, Op
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
-    check_call,
+    check_body,
     coded_calls,
     codes_of,
     not_understood,
@@ -91,7 +91,7 @@ class InlineCall:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against taking the statements for the call."""
-        if problems := check_call(schedule, self.call):
+        if problems := check_body(schedule, self.call):
             return problems
         call, codes = find(schedule, self.call), codes_of(schedule, self.call)
         assert isinstance(call, KernelCall)

@@ -26,7 +26,7 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Assign, Branch, Call, Do, If, Line
-from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
     Site,
@@ -241,7 +241,7 @@ class IntrinsicsToCode:
             message = f"'{unknown[0]}' cannot be written out."
             hint = f"There are {listed(sorted(FUNCTIONS), 'and')}."
             return (Diagnostic("T041", message, hint=hint),)
-        return check_call(schedule, self.call) or check_each(schedule, self.call, self._reasons)
+        return check_body(schedule, self.call) or check_each(schedule, self.call, self._reasons)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""

@@ -22,7 +22,12 @@ from psyclone_storage.ir.rewrite import blocks_of, everywhere, names_in, substit
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Blank, Branch, Comment, Do, If, Line, ScopedBlock
-from psyclone_storage.transform.kernel.code import check_call, check_each, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import (
+    check_body,
+    check_each,
+    coded_calls,
+    with_each,
+)
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -226,10 +231,11 @@ def check_loop(
     uid: str,
     number: int,
     check: Callable[[Do, KernelCode], Iterable[Diagnostic]],
+    before: Callable[[Schedule, str], Reasons] = check_body,
 ) -> Reasons:
     """Return what `check` has against loop `number` of the kernel that `uid` calls.
 
-    There may be no such loop (T064).
+    There may be no such loop (T064), or something `before` that.
     """
 
     def reasons(code: KernelCode) -> Iterable[Diagnostic]:
@@ -239,7 +245,7 @@ def check_loop(
         message = f"'{code.name}' has no loop {number}: it has {len(loops)}."
         return (Diagnostic("T064", message),)
 
-    return check_call(schedule, uid) or check_each(schedule, uid, reasons)
+    return before(schedule, uid) or check_each(schedule, uid, reasons)
 
 
 def following_loop(code: KernelCode, loop: Do) -> Do | None:

@@ -16,7 +16,7 @@ from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Directive, Do, Line
-from psyclone_storage.transform.kernel.code import coded_calls, with_each
+from psyclone_storage.transform.kernel.code import check_call, coded_calls, with_each
 from psyclone_storage.transform.kernel.loops import check_loop, loops_of, with_lines_for
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -62,7 +62,8 @@ class ShareInKernel:
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, hint=hint),)
-        return check_loop(schedule, self.call, self.loop, partial(_reasons, self.level))
+        reasons = partial(_reasons, self.level)
+        return check_loop(schedule, self.call, self.loop, reasons, check_call)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the directive in the kernel."""
@@ -91,18 +92,22 @@ def _reasons(level: str, loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
             code.module.routine,
             hint=f"Apply 'acc-routine{{parallelism={level}}}' to it first.",
         )
-    if any(level in taken for taken in _levels_around_or_inside(loop, code)):
-        message = f"The loop over '{loop.variable}', one around it or one in it has '{level}'."
-        yield Diagnostic("T084", message)
+    if _is_out_of_order(level, loop, code):
+        message = f"A loop around or in the one over '{loop.variable}' leaves no '{level}' for it."
+        yield Diagnostic("T084", message, hint="A gang has workers, and a worker has lanes.")
     yield from may_parallelise(loop, code)
 
 
-def _levels_around_or_inside(loop: Do, code: KernelCode) -> Iterator[str]:
-    """Yield the directives of `loop`, of the loops that it is in, and of those in it."""
-    for outer, directive in _shared_loops(code.body):
-        held = list(walk_lines((outer,)))
-        if any(line is loop for line in held) or any(line is outer for line in walk_lines((loop,))):
-            yield directive
+def _is_out_of_order(level: str, loop: Do, code: KernelCode) -> bool:
+    """Return whether a loop has a directive already, or is around or in a shared one wrongly."""
+    own = _LEVELS.index(level)
+    for other, directive in _shared_loops(code.body):
+        taken = next(at for at, word in enumerate(_LEVELS) if word in directive)
+        if any(line is loop for line in walk_lines((other,))) and taken <= own:
+            return True
+        if any(line is other for line in walk_lines((loop,))) and taken >= own:
+            return True
+    return False
 
 
 def _shared_loops(lines: Iterable[Line]) -> Iterator[tuple[Do, str]]:

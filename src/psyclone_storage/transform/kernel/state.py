@@ -2,8 +2,9 @@
 
 Metadata describe arguments. A subroutine can also change variables that it saves, and variables of
 modules; threads that are in it at the same time share them. Counted is what an assignment, a
-loop or an allocation changes, and what a variable with the attribute `save` is passed to. What
-the procedures do that it calls is not known, and is not looked at.
+loop or an allocation changes, also in statements that are not understood, and what a variable with
+the attribute `save` is passed to. What the procedures do that it calls is not known, and is not
+looked at, nor are variables of modules whose names are nowhere to be seen.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from psyclone_storage.ir.unit import (
 from psyclone_storage.transform.kernel.code import place_of_name
 from psyclone_storage.transform.kernel.scopes import imports_of
 
-_SAVED = re.compile(r"(?:save|data)\b", re.IGNORECASE)
+_SAVED = re.compile(r"(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = re.compile(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
 _ALL_SAVED = re.compile(r"save\s*$", re.IGNORECASE)
+_SET = re.compile(r"\s*(?:\d+\s+)?(?:.*\)\s*)?([a-z]\w*)\s*(?:[(%].*)?=(?![=>])", re.IGNORECASE)
+_OTHER_NAME = re.compile(r"=>\s*([a-z]\w*)", re.IGNORECASE)
 _OF_EACH_THREAD = re.compile(
     r"^\s*!\$omp\s+threadprivate\s*\((.*?)\)", re.IGNORECASE | re.MULTILINE
 )
@@ -122,7 +125,17 @@ def _changed(code: KernelCode) -> frozenset[str]:
         found.update(_base(target) for target in _targets(line))
         if isinstance(line, Call):
             found.update(saved & {_base(arg) for arg in line.args})
+        if isinstance(line, Opaque):
+            found.update(_set_in(line.text))
     return frozenset(found)
+
+
+def _set_in(text: str) -> Iterator[str]:
+    """Yield what statements that are not understood assign to, or give another name."""
+    for statement in re.split(r"[;\n]", text):
+        if target := _SET.match(statement):
+            yield target[1].lower()
+        yield from map(str.lower, _OTHER_NAME.findall(statement))
 
 
 def _targets(line: Line) -> tuple[Expr, ...]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.transform.kernel.hoist import HoistBounds
+from psyclone_storage.transform.kernel.inline import InlineCall
+from psyclone_storage.transform.kernel.loops import ChunkInKernel, SwapInKernel
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.workbench import Workbench
@@ -39,7 +42,22 @@ def test_levels_from_the_outside_to_the_inside() -> None:
     assert refused(made, ShareInKernel(CALL, 1, "vector")) == ["T084"]
 
 
+def test_an_outer_loop_takes_more_than_one_in_it() -> None:
+    made = work("do j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do", "gang")
+    made.apply(ShareInKernel(CALL, 2, "worker"))
+    assert refused(made, ShareInKernel(CALL, 1, "vector")) == ["T084"]
+    made.apply(ShareInKernel(CALL, 1, "gang"))
+
+
+def test_statements_under_a_directive_stay_as_they_are() -> None:
+    made = work("do j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do")
+    made.apply(ShareInKernel(CALL))
+    for step in (SwapInKernel(CALL), ChunkInKernel(CALL), HoistBounds(CALL), InlineCall(CALL)):
+        assert refused(made, step) == ["T007"]
+
+
 REFUSED = {
+    "a counter that is used later": ("do k = 1, n\na(k) = 0.0\nend do\na(1) = k", "T062"),
     "a sum": ("do k = 1, n\nt = t + a(k)\nend do", "T062"),
     "a value that is used later": ("do k = 1, n\nt = a(k)\nend do\na(1) = t", "T062"),
     "a value of the iteration before": (

@@ -33,6 +33,16 @@ KEPT = {
     "of another module": ("use counters, only : calls", "calls%total = 1", ""),
     "renamed": ("", "calls = 1", "use counters, only : calls => total"),
     "given back": ("", "deallocate(calls)", "use counters, only : calls"),
+    "common": ("integer :: calls\ncommon /counts/ calls", "calls = calls + 1", ""),
+    "in a case": (
+        "",
+        "select case (n)\ncase (1)\ncalls = calls + 1\nend select",
+        "integer :: calls",
+    ),
+    "while": ("integer, save :: calls", "do while (calls < n)\ncalls = calls + 1\nend do", ""),
+    "where": ("", "where (a > 0.0) calls(1:n) = 1.0", "real :: calls(3)"),
+    "by another name": ("", "associate (c => calls)\nc = 1\nend associate", "integer :: calls"),
+    "with a label": ("", "10 calls = 1", "integer :: calls"),
 }
 HARMLESS = {
     "read": ("integer :: calls = 3", "a(1) = calls", ""),
@@ -44,6 +54,8 @@ HARMLESS = {
     "of each thread": (
         "", "calls = calls + 1", "integer :: calls\n!$omp threadprivate(calls)",
     ),
+    "chosen by": ("", "select case (calls)\ncase (1)\na(1) = 1.0\nend select", "integer :: calls"),
+    "compared": ("", "do while (a(1) <= calls)\na(1) = a(1) + 1.0\nend do", "real :: calls"),
     "an equal sign in text": ("character(9) :: word", "word = 'a = b'; if (n == 1) a(1) = 2", ""),
 }  # fmt: skip
 
