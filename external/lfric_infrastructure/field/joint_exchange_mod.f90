@@ -45,9 +45,9 @@ module joint_exchange_mod
 
 contains
 
-  !> Start to make the halo of each field valid to its depth; the halos may not be used, and the owned
-  !> dofs not be changed, until the exchange is finished. The first of the fields that are dirty
-  !> keeps the messages.
+  !> Start to make the halo of each field valid to its depth; the halos may not be used, and the
+  !> owned dofs not be changed, until the exchange is finished. The first of the fields that are
+  !> dirty keeps the messages.
   subroutine start(self, proxies, depths)
     class(joint_exchange_type), intent(inout) :: self
     class(field_parent_proxy_type), intent(in) :: proxies(:)
