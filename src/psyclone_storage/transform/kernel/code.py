@@ -25,6 +25,9 @@ from psyclone_storage.ir.walk import find, kernel_calls, replaced
 from psyclone_storage.transform.kernel.scopes import local_names, used_names
 from psyclone_storage.transform.step import Place, Reasons, missing, place_of
 
+SHARED_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)
+"""How a directive begins that shares the iterations of a loop in a kernel."""
+
 _DECLARES_NO_VARIABLE = re.compile(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
     re.IGNORECASE,
@@ -92,7 +95,7 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
         )
         for code in codes_of(schedule, uid)
         for line in walk_lines(code.body)
-        if isinstance(line, Directive)
+        if isinstance(line, Directive) and SHARED_LOOP.match(line.text)
     )
 
 

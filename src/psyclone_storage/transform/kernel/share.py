@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,11 +15,15 @@ from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Directive, Do, Line
-from psyclone_storage.transform.kernel.code import check_call, coded_calls, with_each
+from psyclone_storage.transform.kernel.code import (
+    SHARED_LOOP,
+    check_call,
+    coded_calls,
+    with_each,
+)
 from psyclone_storage.transform.kernel.loops import check_loop, loops_of, with_lines_for
 from psyclone_storage.transform.step import Place, Reasons
 
-_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)
 _LEVELS = ("vector", "worker", "gang")
 """What of a device may share a loop, from the inside to the outside."""
 
@@ -118,4 +121,4 @@ def _shared_loops(lines: Iterable[Line]) -> Iterator[tuple[Do, str]]:
             yield line, before
         for block in blocks_of(line):
             yield from _shared_loops(block)
-        before = line.text if isinstance(line, Directive) and _LOOP.match(line.text) else ""
+        before = line.text if isinstance(line, Directive) and SHARED_LOOP.match(line.text) else ""
