@@ -60,7 +60,7 @@ KERNELS = (
 )
 """What a user may do to the kernels of LFRic's cases."""
 
-IN_PLACE = "inline-point-call; fuse; openmp-do; openmp-parallel"
+COPIED = "inline-point-kernel; fuse; openmp-do; openmp-parallel"
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def gocean(points: int) -> Api:
             Variant("PSyclone, copied", script="psyclone_inline.py", ours=False),
             Variant("PSyclone, copied, fused", script="psyclone_fused.py", ours=False),
             Variant("ours, `auto`", 2, steps="auto"),
-            Variant("ours, in place, fused, OpenMP", 2, steps=IN_PLACE),
+            Variant("ours, copied, fused, OpenMP", 2, steps=COPIED),
             Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
             Variant("PSyclone, copied, OpenMP", 2, script="psyclone_both.py", ours=False),
         ),

@@ -111,7 +111,7 @@ STEPS: Mapping[str, type[Step]] = {
 }
 
 RECIPES: Mapping[str, str] = {
-    "auto": "inline-point-kernel; fuse; colour; overlap; openmp-do; openmp-parallel",
+    "auto": "inline-point-call; fuse; colour; overlap; openmp-do; openmp-parallel",
     "openacc": "colour; acc-routine; acc-loop{collapse=0}; acc-parallel; acc-enter-data",
 }
 """Steps that are asked for by one name."""
