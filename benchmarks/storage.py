@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import numpy as np
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.buffer import Buffer
-from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.locks import AccessMode
 
 SHAPE = (16, 16, 8)
 REPEATS = 7

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from psyclone_storage.storage.context import Context
-from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.core.context import Context
+from psyclone_storage.storage.core.futures import Future
 
 PATIENCE = 10.0
 """Seconds after which a wait counts as endless."""

@@ -53,6 +53,17 @@ OUTSIDERS: dict[str, set[str]] = {
 }
 OPTIONAL = {"cupy", "mpi4py", "xarray"}
 
+# The folders of the storage runtime: no face knows another, and the core knows no face.
+STORAGE: dict[str, set[str]] = {
+    "core": {"memory"},
+    "memory": {"core"},
+    "interop": {"core", "memory"},
+    "gdp": {"core", "memory", "interop"},
+    "hmemo": {"core", "memory", "interop"},
+    "kokkos": {"core", "memory", "interop"},
+    "accessors": {"core", "memory", "interop"},
+}
+
 # The commands import what they run once they know that it is needed: `--version` and `--help`
 # answer without the compiler (docs/adr/0010-commands-import-late.md).
 LATE = {
@@ -90,6 +101,17 @@ def check_rooms(source: Path) -> list[str]:
         if found.package == PACKAGE
         for room, target in [(room_of(found.file), target_room(source, found.name))]
         if target != room and target not in ROOMS.get(room, set())
+    ]
+
+
+def check_storage(source: Path) -> list[str]:
+    """Name every import from one folder of the storage runtime that its table does not allow."""
+    return [
+        f"{found.place}: 'storage/{folder}' may not import 'storage/{target}'"
+        for found in imports_of(source)
+        if found.name.startswith(f"{PACKAGE}.storage.") and found.file.parts[0] == "storage"
+        for folder, target in [(found.file.parts[1], found.name.split(".")[2])]
+        if folder in STORAGE and target != folder and target not in STORAGE[folder]
     ]
 
 
@@ -176,6 +198,7 @@ def check_state(source: Path) -> list[str]:
 
 RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_rooms,
+    check_storage,
     check_outsiders,
     check_deferred,
     check_cycles,
@@ -290,6 +313,11 @@ def test_every_room_is_in_the_table() -> None:
     assert folders <= set(ROOMS)
 
 
+def test_every_folder_of_the_storage_runtime_is_in_its_table() -> None:
+    folders = {path.parent.name for path in (SOURCE / "storage").glob("*/__init__.py")}
+    assert folders == set(STORAGE)
+
+
 def test_no_test_file_is_over_600_lines() -> None:
     assert check_sizes(ROOT / "tests") == []
 
@@ -309,6 +337,8 @@ VIOLATIONS = [
     ),
     (check_rooms, {"cli/a.py": f"x = importlib.import_module('{PACKAGE}.ir')\n"}),
     (check_rooms, {"utils/a.py": ""}),
+    (check_storage, {"storage/core/a.py": f"from {PACKAGE}.storage.gdp import storage\n"}),
+    (check_storage, {"storage/hmemo/a.py": f"import {PACKAGE}.storage.kokkos.view\n"}),
     (check_outsiders, {"frontend/fortran/algorithm.py": "import fparser.two\n"}),
     (check_outsiders, {"transform/a.py": "import numpy as np\n"}),
     (check_outsiders, {"base/a.py": "import attrs\n"}),

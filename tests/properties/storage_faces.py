@@ -20,9 +20,9 @@ from psyclone_storage.storage.accessors import (
     HostAccessor,
     memory_space,
 )
+from psyclone_storage.storage.core.locks import Policy
 from psyclone_storage.storage.hmemo import HArray, ReadAccess, WriteAccess, WriteOnlyAccess
 from psyclone_storage.storage.kokkos import LayoutRight, View, create_mirror, deep_copy, subview
-from psyclone_storage.storage.locks import Policy
 
 Array = np.ndarray[Any, Any]
 PLACES = ("host", "gpu", "gpu:1", "uvm")

@@ -24,8 +24,8 @@ from psyclone_storage.storage.accessors import (
     PoisonedDataError,
     memory_space,
 )
+from psyclone_storage.storage.core.locks import Policy
 from psyclone_storage.storage.hmemo import HArray
-from psyclone_storage.storage.locks import Policy
 from storage_threads import wait_until
 
 SIZE = 7

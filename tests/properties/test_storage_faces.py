@@ -26,11 +26,11 @@ from psyclone_storage.storage.accessors import (
     DeviceAccessor,
     GpuTask,
 )
-from psyclone_storage.storage.device import Emulation, use_device
-from psyclone_storage.storage.errors import AllocationInUseError, StorageError
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import AllocationInUseError, StorageError
+from psyclone_storage.storage.core.locks import Policy
+from psyclone_storage.storage.core.token import Request
 from psyclone_storage.storage.hmemo import HArray, WriteAccess, WriteOnlyAccess
-from psyclone_storage.storage.locks import Policy
-from psyclone_storage.storage.token import Request
 from storage_threads import wait_for_queue
 
 SEQUENCES = int(os.environ.get("PSYCLONE_STORAGE_THOROUGH", "100"))

@@ -5,9 +5,12 @@ them show the same buffers, so that a field may be used through several. The roo
 anything about compilers, and imports NumPy only: CuPy when a device is asked for, xarray never.
 """
 
-from psyclone_storage.storage.base_storage import Storage
-from psyclone_storage.storage.binding import TransferWarning, bound
-from psyclone_storage.storage.creation import (
+from psyclone_storage.storage.core.device import DeviceKind, Emulation, use_device
+from psyclone_storage.storage.core.errors import GTNoSuchBufferError, StorageError
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.gdp.base_storage import Storage
+from psyclone_storage.storage.gdp.binding import TransferWarning, bound
+from psyclone_storage.storage.gdp.creation import (
     as_storage,
     empty,
     empty_like,
@@ -20,11 +23,8 @@ from psyclone_storage.storage.creation import (
     zeros,
     zeros_like,
 )
-from psyclone_storage.storage.defaults import Preset, register_defaults
-from psyclone_storage.storage.device import DeviceKind, Emulation, use_device
-from psyclone_storage.storage.errors import GTNoSuchBufferError, StorageError
-from psyclone_storage.storage.interop.xarray import register_when_loaded
-from psyclone_storage.storage.kinds import (
+from psyclone_storage.storage.gdp.defaults import Preset, register_defaults
+from psyclone_storage.storage.gdp.kinds import (
     CPUStorage,
     CUDAManagedGPUStorage,
     CudaManagedGPUStorage,
@@ -35,8 +35,8 @@ from psyclone_storage.storage.kinds import (
     GT4PySyncedGPUStorage,
     SoftwareManagedGPUStorage,
 )
-from psyclone_storage.storage.locks import AccessMode
-from psyclone_storage.storage.sync_state import SyncState
+from psyclone_storage.storage.gdp.sync_state import SyncState
+from psyclone_storage.storage.interop.xarray import register_when_loaded
 
 RDONLY = AccessMode.RDONLY
 WRONLY = AccessMode.WRONLY

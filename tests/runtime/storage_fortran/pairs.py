@@ -16,26 +16,26 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.device import use_device
-from psyclone_storage.storage.errors import (
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.device import use_device
+from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessReleasedError,
     ConstBufferError,
     StorageError,
 )
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import memory_space
+from psyclone_storage.storage.core.stats import Direction
+from psyclone_storage.storage.core.token import AccessToken, Request
 from psyclone_storage.storage.interop.fortran import (
     FortranLibrary,
     FortranOptions,
     FortranStorage,
     HaloDepthError,
 )
-from psyclone_storage.storage.locks import AccessMode, Policy
 from psyclone_storage.storage.memory.base import host_pages
 from psyclone_storage.storage.memory.registry import memory_of
-from psyclone_storage.storage.spaces import memory_space
-from psyclone_storage.storage.stats import Direction
-from psyclone_storage.storage.token import AccessToken, Request
 
 HALO_DEPTH = 3
 SPACES = ("host", "gpu")

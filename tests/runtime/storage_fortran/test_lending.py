@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.chunks import ChunkLayout
-from psyclone_storage.storage.errors import (
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.chunks import ChunkLayout
+from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessReleasedError,
     AllocationInUseError,
@@ -26,6 +26,7 @@ from psyclone_storage.storage.errors import (
     StorageError,
     ViewTypeError,
 )
+from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.interop.fortran import (
     FortranField,
     FortranLibrary,
@@ -33,7 +34,6 @@ from psyclone_storage.storage.interop.fortran import (
     FortranStatistics,
     HaloDepthError,
 )
-from psyclone_storage.storage.locks import AccessMode
 from runtime.storage_fortran.builds import FLAGS, HERE, run
 from runtime.storage_fortran.conftest import Build, Load
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 
-from psyclone_storage.storage.errors import StorageError
+from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.interop.fortran import FortranLibrary
 from runtime.storage_fortran.builds import LIBRARY, build_copy
 from runtime.storage_fortran.pairs import Operation, World, check_agreement, uses, worlds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.core.locks import AccessMode
 from runtime.storage_fortran.builds import OPENACC_DOUBLE
 from runtime.storage_fortran.conftest import Load
 from runtime.storage_fortran.pairs import Memory, Operation, World, check_agreement, uses, worlds

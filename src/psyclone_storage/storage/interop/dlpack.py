@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray
-from psyclone_storage.storage.spaces import MemorySpace, SpaceKind, host_space
 
 HOST = (1, 0)
 _HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.value)

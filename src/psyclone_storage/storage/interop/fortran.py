@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psyclone_storage.storage.buffer import Buffer
-from psyclone_storage.storage.errors import (
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessReleasedError,
     AllocationInUseError,
@@ -36,12 +36,12 @@ from psyclone_storage.storage.errors import (
     UnknownSpaceError,
     ViewTypeError,
 )
-from psyclone_storage.storage.faces import buffer_behind
-from psyclone_storage.storage.locks import AccessMode, Policy
+from psyclone_storage.storage.core.faces import buffer_behind
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
+from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
-from psyclone_storage.storage.spaces import MemorySpace, SpaceLike, host_space, memory_space
-from psyclone_storage.storage.token import AccessToken
 
 _HOST, _DEVICE = 1, 2
 _ACCESSES = {AccessMode.READ: 1, AccessMode.WRITE_ONLY: 2, AccessMode.READ_WRITE: 3}

@@ -13,10 +13,10 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from psyclone_storage.storage.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray, EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
-from psyclone_storage.storage.spaces import device_space
 
 Device: TypeAlias = Literal["gpu"] | None
 Info: TypeAlias = Mapping[str, Any]

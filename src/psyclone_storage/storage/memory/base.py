@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psyclone_storage.storage.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.errors import MemoryException
-from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.spaces import MemorySpace
 
 
 class Memory(ABC):

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.storage.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.host import HostMemory
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.spaces import MemorySpace
 
 
 def is_available() -> bool:

@@ -12,14 +12,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from psyclone_storage.storage.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.device import current_emulation
-from psyclone_storage.storage.errors import HostUseError
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.device import current_emulation
+from psyclone_storage.storage.core.errors import HostUseError
+from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.arithmetic import DeviceArithmetic
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.spaces import MemorySpace
 
 _POISON_BYTE = 0xA5
 _POISON_WORD = np.uint64(0x7FF4A5A57FB4A5A5)

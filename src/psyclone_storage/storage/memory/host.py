@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.storage.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.errors import MemoryException
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
-from psyclone_storage.storage.spaces import MemorySpace
 
 
 class HostMemory(Memory):

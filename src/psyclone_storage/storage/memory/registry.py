@@ -5,20 +5,20 @@ from __future__ import annotations
 import threading
 from functools import cache
 
-from psyclone_storage.storage.device import (
+from psyclone_storage.storage.core.device import (
     VARIABLE,
     DeviceKind,
     current_emulation,
     on_device_change,
     selected_device,
 )
-from psyclone_storage.storage.errors import DeviceUnavailableError, MemoryException
+from psyclone_storage.storage.core.errors import DeviceUnavailableError, MemoryException
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.memory import cuda
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.host import HostMemory, ManagedMemory, PinnedMemory
 from psyclone_storage.storage.memory.router import Router
-from psyclone_storage.storage.spaces import MemorySpace, SpaceKind, host_space
 
 _LOCK = threading.Lock()
 _MEMORIES: dict[MemorySpace, Memory] = {}

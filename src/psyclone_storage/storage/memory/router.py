@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-from psyclone_storage.storage.allocation import Allocation
-from psyclone_storage.storage.futures import Future, forward
+from psyclone_storage.storage.core.allocation import Allocation
+from psyclone_storage.storage.core.futures import Future, forward
+from psyclone_storage.storage.core.spaces import SpaceKind
 from psyclone_storage.storage.memory.base import Memory
-from psyclone_storage.storage.spaces import SpaceKind
 
 Span = tuple[int, int]
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.core.futures import Future
 
 T = TypeVar("T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]

@@ -23,9 +23,9 @@ from psyclone_storage.storage.accessors import (
     memory_space,
     row_blocks,
 )
-from psyclone_storage.storage.device import own_node
+from psyclone_storage.storage.core.device import own_node
+from psyclone_storage.storage.core.stats import Direction
 from psyclone_storage.storage.hmemo import HArray
-from psyclone_storage.storage.stats import Direction
 from storage_threads import PATIENCE
 
 HOST, GPU = "node:0", "node:0:device:0"

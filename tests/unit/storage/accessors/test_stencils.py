@@ -18,7 +18,7 @@ from psyclone_storage.storage.accessors import (
     memory_space,
     read_stencil,
 )
-from psyclone_storage.storage.device import Emulation, use_device
+from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.memory.registry import memory_of
 
 RELAXED = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

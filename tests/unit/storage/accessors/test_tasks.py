@@ -20,11 +20,11 @@ from psyclone_storage.storage.accessors import (
     TaskState,
     memory_space,
 )
-from psyclone_storage.storage.device import use_device
-from psyclone_storage.storage.errors import DeviceUnavailableError, StorageError
+from psyclone_storage.storage.core.device import use_device
+from psyclone_storage.storage.core.errors import DeviceUnavailableError, StorageError
+from psyclone_storage.storage.core.stats import Direction
 from psyclone_storage.storage.hmemo import Context, HArray
 from psyclone_storage.storage.memory.registry import device_count
-from psyclone_storage.storage.stats import Direction
 from storage_threads import PATIENCE, Worker, wait_for_queue
 
 HOST, GPU = "node:0", "node:0:device:0"

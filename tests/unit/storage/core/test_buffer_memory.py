@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.chunks import row_blocks
-from psyclone_storage.storage.device import Emulation, use_device
-from psyclone_storage.storage.errors import (
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.chunks import row_blocks
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AllocationInUseError,
     StorageError,
 )
-from psyclone_storage.storage.hints import Hints
-from psyclone_storage.storage.locks import AccessMode, Policy
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.memory.registry import host_memory
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE

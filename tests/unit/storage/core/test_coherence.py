@@ -8,17 +8,16 @@ import weakref
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer, BufferOptions, DirtySide
-from psyclone_storage.storage.chunks import ChunkLayout, row_blocks
-from psyclone_storage.storage.errors import (
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide
+from psyclone_storage.storage.core.chunks import ChunkLayout, row_blocks
+from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
     ConstBufferError,
     PoisonedDataError,
 )
-from psyclone_storage.storage.hints import Hints
-from psyclone_storage.storage.locks import AccessMode, Policy
-from psyclone_storage.storage.memory.registry import host_memory
-from psyclone_storage.storage.spaces import (
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     device_space,
     host_space,
@@ -26,9 +25,10 @@ from psyclone_storage.storage.spaces import (
     memory_space,
     pinned_space,
 )
-from psyclone_storage.storage.stats import GLOBAL_STATS, Direction, TransferEvent
-from psyclone_storage.storage.token import Request
-from psyclone_storage.storage.validity import Freshness
+from psyclone_storage.storage.core.stats import GLOBAL_STATS, Direction, TransferEvent
+from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.validity import Freshness
+from psyclone_storage.storage.memory.registry import host_memory
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
 HOST, GPU, GPU1 = "host", "gpu", "gpu:1"

@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from psyclone_storage.storage.context import Context, register_context
-from psyclone_storage.storage.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.context import Context, register_context
+from psyclone_storage.storage.core.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.spaces import device_space, host_space, pinned_space
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.host import HostMemory, PinnedMemory
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
-from psyclone_storage.storage.spaces import device_space, host_space, pinned_space
 
 
 @pytest.mark.spec("HM-7", "HM-18", "HM-19", "HM-20", "HM-21")

@@ -11,12 +11,12 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors
-from psyclone_storage.storage.buffer import Buffer
-from psyclone_storage.storage.device import DeviceKind, Emulation, selected_device, use_device
-from psyclone_storage.storage.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.device import DeviceKind, Emulation, selected_device, use_device
+from psyclone_storage.storage.core.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.spaces import device_space, memory_space
 from psyclone_storage.storage.memory import cuda
 from psyclone_storage.storage.memory.registry import device_count, memory_of
-from psyclone_storage.storage.spaces import device_space, memory_space
 
 
 def run(program: str, **environment: str) -> str:
@@ -30,7 +30,10 @@ def run(program: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-ASK = "from psyclone_storage.storage.device import selected_device; print(selected_device().name)"
+ASK = (
+    "from psyclone_storage.storage.core.device import selected_device; "
+    "print(selected_device().name)"
+)
 
 
 @pytest.mark.parametrize(("value", "name"), [("auto", "AUTO"), ("emulated", "EMULATED")])
@@ -79,7 +82,7 @@ def test_unknown_names_and_misplaced_properties_are_refused() -> None:
 
 IMPORT = """
 import numpy, sys
-import psyclone_storage.storage.buffer, psyclone_storage.storage.context
+import psyclone_storage.storage.core.buffer, psyclone_storage.storage.core.context
 print([name for name in ("cupy", "xarray", "mpi4py") if name in sys.modules])
 """
 

@@ -12,10 +12,10 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
-from psyclone_storage.storage.device import Emulation, use_device
-from psyclone_storage.storage.faces import buffer_behind
-from psyclone_storage.storage.locks import AccessMode
-from psyclone_storage.storage.token import Request
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.faces import buffer_behind
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.token import Request
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.device import use_device
-from psyclone_storage.storage.hints import Hints
-from psyclone_storage.storage.locks import AccessMode
-from psyclone_storage.storage.stats import Direction
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.device import use_device
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.stats import Direction
 
 pytestmark = pytest.mark.gpu
 

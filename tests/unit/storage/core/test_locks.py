@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.chunks import row_blocks
-from psyclone_storage.storage.context import Context
-from psyclone_storage.storage.device import Emulation, use_device
-from psyclone_storage.storage.errors import (
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.chunks import row_blocks
+from psyclone_storage.storage.core.context import Context
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessDeadlockError,
     DeviceUnavailableError,
 )
-from psyclone_storage.storage.futures import Future, wait_all
-from psyclone_storage.storage.locks import AccessMode, Policy
+from psyclone_storage.storage.core.futures import Future, wait_all
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import device_space
+from psyclone_storage.storage.core.token import Request
 from psyclone_storage.storage.memory.registry import memory_of
-from psyclone_storage.storage.spaces import device_space
-from psyclone_storage.storage.token import Request
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
 AUTO, WAIT, RAISE = Policy.AUTO, Policy.WAIT, Policy.RAISE

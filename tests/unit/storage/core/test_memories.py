@@ -8,14 +8,14 @@ import time
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.allocation import WindowSpec
-from psyclone_storage.storage.device import Emulation, use_device
-from psyclone_storage.storage.errors import HostUseError, MemoryException
+from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import HostUseError, MemoryException
+from psyclone_storage.storage.core.spaces import device_space, memory_space
 from psyclone_storage.storage.memory.pools import Pool
 from psyclone_storage.storage.memory.registry import host_memory, memory_of, router
 from psyclone_storage.storage.memory.router import Route, route
 from psyclone_storage.storage.memory.stream import Stream
-from psyclone_storage.storage.spaces import device_space, memory_space
 
 F8 = np.dtype("f8")
 

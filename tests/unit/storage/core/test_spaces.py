@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from psyclone_storage.storage.errors import UnknownSpaceError
-from psyclone_storage.storage.spaces import (
+from psyclone_storage.storage.core.errors import UnknownSpaceError
+from psyclone_storage.storage.core.spaces import (
     SpaceKind,
     device_space,
     host_space,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
+from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.memory.registry import memory_of
-from psyclone_storage.storage.spaces import device_space
 
 
 @pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import basic_indices
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState
-from psyclone_storage.storage.indexing import on_gpu
+from psyclone_storage.storage.gdp.indexing import on_gpu
 
 SHAPE = (3, 4, 5)
 VALUES = np.arange(60.0).reshape(SHAPE)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.layout import first_fastest, layout_of
+from psyclone_storage.storage.core.layout import first_fastest, layout_of
 
 SHAPE = (3, 4, 5)
 

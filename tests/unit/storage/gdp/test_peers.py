@@ -12,8 +12,8 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import RDWR, SyncState
-from psyclone_storage.storage.buffer import Buffer
-from psyclone_storage.storage.locks import AccessMode
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.locks import AccessMode
 
 SHAPE = (3, 4)
 

@@ -10,7 +10,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import RDONLY, RDWR, WRONLY, SyncState
-from psyclone_storage.storage.errors import PoisonedDataError
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 CLEAN, HOST, DEVICE = (
     SyncState.SYNC_CLEAN, SyncState.SYNC_HOST_DIRTY, SyncState.SYNC_DEVICE_DIRTY,

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer
-from psyclone_storage.storage.futures import Future
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.stats import Direction
 from psyclone_storage.storage.hmemo import (
     AccessConflictError,
     AccessReleasedError,
@@ -25,8 +27,6 @@ from psyclone_storage.storage.hmemo import (
     WriteAccess,
     WriteOnlyAccess,
 )
-from psyclone_storage.storage.locks import AccessMode, Policy
-from psyclone_storage.storage.stats import Direction
 from storage_threads import PATIENCE, Worker, wait_for_queue
 
 HOST, CUDA = "node:0", "node:0:device:0"

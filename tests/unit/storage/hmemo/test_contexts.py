@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from psyclone_storage.storage import hmemo
-from psyclone_storage.storage.device import Emulation, use_device
-from psyclone_storage.storage.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import DeviceUnavailableError
 from psyclone_storage.storage.hmemo import (
     Context,
     CUDAContext,

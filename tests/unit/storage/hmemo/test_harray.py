@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer
+from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.hmemo import (
     AccessConflictError,
     AllocationInUseError,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psyclone_storage.storage.hmemo import Context, HArray, Kernel, LArray, ReadAccess, WriteAccess
-from psyclone_storage.storage.larray import MULTIPLY
+from psyclone_storage.storage.hmemo.larray import MULTIPLY
 
 CUDA = "node:0:device:0"
 

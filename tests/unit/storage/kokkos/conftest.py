@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from psyclone_storage.storage.device import Emulation, use_device
+from psyclone_storage.storage.core.device import Emulation, use_device
 
 
 @pytest.fixture(autouse=True)

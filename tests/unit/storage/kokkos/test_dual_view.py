@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.storage import dual_view
-from psyclone_storage.storage.errors import AccessConflictError, MemoryException
+from psyclone_storage.storage.core.errors import AccessConflictError, MemoryException
 from psyclone_storage.storage.kokkos import (
     ALL,
     Cuda,
@@ -18,6 +17,7 @@ from psyclone_storage.storage.kokkos import (
     Serial,
     View,
     ViewTypeError,
+    dual_view,
     subview,
 )
 

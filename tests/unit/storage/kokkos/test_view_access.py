@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.errors import HostUseError
+from psyclone_storage.storage.core.errors import HostUseError
 from psyclone_storage.storage.kokkos import (
     CudaHostPinnedSpace,
     CudaSpace,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.errors import MemoryException
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.kokkos import (
     ALL,
     AnonymousSpace,
@@ -36,7 +37,6 @@ from psyclone_storage.storage.kokkos import (
     view_alloc,
     view_wrap,
 )
-from psyclone_storage.storage.locks import AccessMode
 
 READ_WRITE = AccessMode.READ_WRITE
 SPACES = [HostSpace, CudaHostPinnedSpace, CudaUVMSpace, CudaSpace]

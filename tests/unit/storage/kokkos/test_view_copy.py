@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.kokkos import (
     ALL,
     Cuda,
@@ -32,7 +33,6 @@ from psyclone_storage.storage.kokkos import (
     subview,
     view_alloc,
 )
-from psyclone_storage.storage.spaces import device_space
 
 SPACES = [HostSpace, CudaHostPinnedSpace, CudaUVMSpace, CudaSpace]
 LAYOUTS = [LayoutRight, LayoutLeft, LayoutStride]

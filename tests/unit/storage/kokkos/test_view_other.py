@@ -12,8 +12,8 @@ import pytest
 
 from psyclone_storage import storage
 from psyclone_storage.storage import hmemo
-from psyclone_storage.storage.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.errors import AllocationInUseError, HostUseError
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.errors import AllocationInUseError, HostUseError
 from psyclone_storage.storage.kokkos import (
     ALL,
     CudaHostPinnedSpace,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.context import Context
+from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.kokkos import (
     AnonymousSpace,
     Atomic,

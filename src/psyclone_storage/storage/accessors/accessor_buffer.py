@@ -1,0 +1,184 @@
+"""Own the buffer of the accessor notes: a buffer with a shape, hints to set and chunks to look at.
+
+It refuses to give anybody data: host accessors, device accessors and tasks do that. Two processes
+that make a buffer from the same arguments get the same chunks, whatever node they are (ACC-27).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.buffer import Buffer as CoreBuffer
+from psyclone_storage.storage.core.buffer import BufferOptions
+from psyclone_storage.storage.core.chunks import ChunkLayout, row_blocks
+from psyclone_storage.storage.core.faces import buffer_behind
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, memory_space
+from psyclone_storage.storage.memory.registry import memory_of
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChunk:
+    """Describe one part of a buffer (ACC-8, ACC-9).
+
+    Elements `start` to `stop`, `nbytes` bytes of type `dtype`; `tag` names the memory space of
+    their point of truth.
+    """
+
+    start: int
+    stop: int
+    nbytes: int
+    dtype: np.dtype[Any]
+    tag: str
+
+
+class BufferWords(TypedDict, total=False):
+    """List the keywords of a buffer.
+
+    - `chunks`: into how many blocks of rows the buffer is divided, or the layout itself.
+    - `label`, `init`, `const`, `hints`: as in `BufferOptions`.
+    """
+
+    chunks: int | ChunkLayout
+    label: str
+    init: Any
+    const: bool
+    hints: Hints
+
+
+class Buffer(CoreBuffer):
+    """Keep data of any shape, in C order, coherent over memory spaces.
+
+    `Buffer(1024)` and `Buffer((4, 6), "f4")` have no values yet; `Buffer(numpy_array)` has a copy
+    of those given. The metadata are `size`, `shape`, `dtype`, `itemsize` and `nbytes` (ACC-1).
+    """
+
+    __slots__ = ("_shape",)
+
+    def __init__(
+        self,
+        shape: int | Sequence[Any] | np.ndarray[Any, Any],
+        dtype: Any = None,
+        options: BufferOptions = BufferOptions(),  # noqa: B008 - frozen
+        **words: Unpack[BufferWords],
+    ) -> None:
+        """Make a buffer of a shape, or with the values of an array or a list.
+
+        Raises `ValueError` for negative extents or chunks that do not fit.
+        """
+        values = None if _is_shape(shape) else np.asarray(shape, dtype)
+        self._shape: Shape = _shape_of(shape) if values is None else values.shape
+        if dtype is None:
+            dtype = np.float64 if values is None else values.dtype
+        wanted = _with(options, self._shape, words)
+        fillable = wanted if values is None else replace(wanted, const=False)
+        super().__init__(math.prod(self._shape), dtype, fillable)
+        if values is not None:
+            home = self.replicas.truth_of(0) if self.chunks.count == 1 else None
+            self._write(values, home)
+            if wanted.const:
+                self.freeze()
+
+    @property
+    def shape(self) -> Shape:
+        """Return the extents; a buffer that another face gave another size has one dimension."""
+        fits = math.prod(self._shape) == self.size
+        return self._shape if fits else (self.size,)
+
+    @property
+    def window_spec(self) -> WindowSpec:
+        """Return how the elements are to be seen: in C order, in the shape of the buffer."""
+        return WindowSpec(self.dtype, self.shape)
+
+    def set_read_mostly(self, on: bool = True) -> None:
+        """Say that readers far outnumber writers: copies follow each write (ACC-5)."""
+        self.set_hints(replace(self.hints, read_mostly=on))
+
+    def set_preferred(self, *spaces: SpaceLike) -> None:
+        """Say where the point of truth must be, chunks shared out over several (ACC-6).
+
+        It moves there at once, or as soon as the accesses under way let it. No space at all takes
+        the wish back. Raises `DeviceUnavailableError` for a device that is not there.
+        """
+        self.set_hints(replace(self.hints, preferred=tuple(_existing(s) for s in spaces)))
+
+    def set_access_via(self, space: SpaceLike) -> None:
+        """Say which space will read the data: it gets a copy after each write (ACC-7).
+
+        Raises `DeviceUnavailableError` for a device that is not there.
+        """
+        self.set_hints(replace(self.hints, access_via=_existing(space)))
+
+    def memory_chunks(self) -> tuple[MemoryChunk, ...]:
+        """Return a description of each chunk, with the tag of the space of its truth (ACC-8)."""
+        spans = [self.chunks.span(chunk) for chunk in range(self.chunks.count)]
+        return tuple(
+            MemoryChunk(start, stop, (stop - start) * self.itemsize, self.dtype, space.tag)
+            for (start, stop), space in zip(spans, self.point_of_truth(), strict=True)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy or pickle by value, shape included."""
+        return *super().__reduce__(), (None, {"_shape": self._shape})
+
+    def _write(self, values: np.ndarray[Any, Any], home: SpaceLike) -> None:
+        with self.acquire(home, AccessMode.WRITE_ONLY, Policy.AUTO) as token:
+            window = token.window(self.dtype, self.shape)
+            if isinstance(window, np.ndarray):
+                window[...] = values
+            else:
+                window.set(np.ascontiguousarray(values, self.dtype))
+
+
+def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
+    """Return the buffer behind `face`, a buffer or anything with one, and the shape to see it in.
+
+    Other faces' layouts are their own: their elements are seen in the order of memory, as one
+    dimension. Raises `TypeError` for what has no buffer.
+    """
+    buffer = buffer_behind(face)
+    return buffer, shape_of(buffer)
+
+
+def shape_of(buffer: CoreBuffer) -> Shape:
+    """Return the shape to see `buffer` in, as it is now: another face may have resized it."""
+    return buffer.shape if isinstance(buffer, Buffer) else (buffer.size,)
+
+
+def _existing(name: SpaceLike) -> MemorySpace:
+    """Return the space; raise where there is no such memory, before the wish is forgotten."""
+    space = memory_space(name)
+    memory_of(space)
+    return space
+
+
+def _is_shape(given: Any) -> bool:
+    whole = (int, np.integer)
+    return isinstance(given, whole) or (
+        isinstance(given, tuple) and all(isinstance(extent, whole) for extent in given)
+    )
+
+
+def _shape_of(given: Any) -> Shape:
+    shape = given if isinstance(given, tuple) else (given,)
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f"A buffer cannot have the shape {shape}.")
+    return tuple(int(extent) for extent in shape)
+
+
+def _with(options: BufferOptions, shape: Shape, words: BufferWords) -> BufferOptions:
+    changes: dict[str, Any] = dict(words)
+    chunks = changes.get("chunks")
+    if isinstance(chunks, int):
+        rows = shape[0] if shape else 1
+        changes["chunks"] = row_blocks(rows, math.prod(shape[1:]), chunks)
+    return replace(options, **changes)

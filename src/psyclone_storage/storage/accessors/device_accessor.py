@@ -1,0 +1,147 @@
+"""Own `DeviceAccessor`, the use of a buffer by one device task between `open` and `close`."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
+from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
+from psyclone_storage.storage.core.futures import Future, forward
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import SpaceLike, memory_space
+from psyclone_storage.storage.core.token import AccessToken, Request
+
+
+class DeviceAccessor:
+    """Use a buffer at a memory space for the time of a device task.
+
+    Many const accessors may be open at a time, one that is not const is alone (ACC-39). Between
+    `open` and `close`, `array` is the data at the space. After a `close` it may be opened again.
+
+    `mode`, if given, says more than `const`: `AccessMode.WRITE_ONLY` copies nothing in. `request`
+    limits the use to a region, or says who holds the access.
+    """
+
+    __slots__ = ("space", "mode", "request", "buffer", "_token", "_opening")
+
+    def __init__(
+        self,
+        buffer: Any,
+        space: SpaceLike = "gpu",
+        const: bool = False,
+        *,
+        mode: AccessMode | None = None,
+        request: Request | None = None,
+    ) -> None:
+        """Prepare to use `buffer`, or the buffer behind another face, at `space`."""
+        self.buffer, _ = buffer_of(buffer)
+        self.space = memory_space(space)
+        self.mode = mode or (AccessMode.READ if const else AccessMode.READ_WRITE)
+        self.request = request
+        self._token: AccessToken | None = None
+        self._opening: Future[AccessToken] | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Return the extents of the buffer."""
+        return shape_of(self.buffer)
+
+    @property
+    def const(self) -> bool:
+        """Say whether this only reads."""
+        return not self.mode.writes
+
+    def open(self) -> Future[DeviceAccessor]:
+        """Ask the buffer for its use; the future resolves when that is safe (ACC-18 to ACC-20).
+
+        Nothing waits before `result` of the future, so that buffers are opened side by side.
+        Waiting raises `AccessDeadlockError` where it could never end, and `PoisonedDataError` if
+        the last task that wrote failed. Raises `AccessConflictError` if this is open already.
+        """
+        if self._opening is not None:
+            raise AccessConflictError(f"{self!r} is open already: close it first.")
+        self._token, self._opening = self.buffer.ask(self.space, self.mode, self.request)
+        return self._opening.map(lambda _: self)
+
+    def close(self, error: BaseException | None = None) -> Future[None]:
+        """Say that the task is complete; `error` says that it failed (ACC-21 to ACC-25).
+
+        A task that wrote leaves the truth at this space, or on its way to the preferred one: the
+        future resolves when it is there. Those who waited for the buffer go on. An access that was
+        not granted yet is given up. Raises `AccessReleasedError` if this is not open.
+        """
+        if self._opening is None or self._token is None:
+            raise AccessReleasedError(f"{self!r} was closed, but it is not open.")
+        token, opening = self._token, self._opening
+        self._token = self._opening = None
+        self.buffer.table.withdraw(token)
+        if not (opening.done() or token.active):
+            opening.set_exception(AccessReleasedError(f"{self!r} was closed before it was open."))
+            return Future.completed(None)
+        closed: Future[None] = Future()
+
+        def end(opened: Future[AccessToken]) -> None:
+            if opened.exception() is not None:
+                closed.set_result(None)
+            else:
+                self.buffer.close(token, error).then(lambda done: forward(done, closed))
+
+        opening.then(end)
+        return closed
+
+    def close_after(self, work: Future[Any]) -> None:
+        """Close when `work` ends, as failed if it fails; meanwhile others may wait for that."""
+        self._live().in_flight = True
+
+        def end(done: Future[Any]) -> None:
+            self.close(done.exception())
+
+        work.then(end)
+
+    @property
+    def token(self) -> AccessToken:
+        """Return the right to use the data; raise `AccessReleasedError` unless this is open."""
+        return self._live()
+
+    @property
+    def array(self) -> Any:
+        """Return the data at the space, in the shape of the buffer, until `close`."""
+        return self._live().window(self.buffer.dtype, self.shape)
+
+    @property
+    def kernel_array(self) -> Any:
+        """Return `array` as a kernel at the space gets it."""
+        token = self._live()
+        return token.kernel_view(token.window(self.buffer.dtype, self.shape))
+
+    def _live(self) -> AccessToken:
+        if self._opening is None or not self._opening.done():
+            raise AccessReleasedError(f"{self!r} is not open: wait for the future of `open`.")
+        return self._opening.result()
+
+    def __enter__(self) -> DeviceAccessor:
+        """Open and wait; where that fails, nothing stays behind that others would wait for."""
+        opening = self.open()
+        try:
+            return opening.result()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close, as failed if the block failed."""
+        if self._opening is not None:
+            self.close(error)
+
+    def __repr__(self) -> str:
+        """Describe the accessor without using it."""
+        return (
+            f"<DeviceAccessor {self.mode.value} at {self.space.tag} to "
+            f'"{self.buffer.label}" ({self.buffer.size} x {self.buffer.dtype})>'
+        )

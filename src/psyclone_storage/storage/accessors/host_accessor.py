@@ -1,0 +1,98 @@
+"""Own `HostAccessor`, long-lived access to a buffer from host code, element by element.
+
+Each use asks the buffer anew and waits until it is safe, so that the accessor always shows the
+point of truth and nobody has to close it (ACC-17). It refuses to hand out the memory, except for
+the time of a `held` block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
+from psyclone_storage.storage.core.errors import ConstBufferError
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import host_space
+from psyclone_storage.storage.core.token import AccessToken
+
+
+class HostAccessor:
+    """Read, or read and write, a buffer on the host by indexing.
+
+    A const accessor reads: it waits while a device task writes (ACC-13), not while one reads
+    (ACC-14), and leaves the point of truth as it is (ACC-12). One that is not const counts every
+    use as a write, even a read through it: it waits while any device task uses the buffer (ACC-16),
+    and the truth is on the host afterwards (ACC-15). So use const ones where possible.
+
+    Indexing returns copies. Raises `AccessDeadlockError` for a wait that could never end, as for a
+    device accessor that the same thread holds open.
+    """
+
+    __slots__ = ("const", "buffer", "_mode")
+
+    def __init__(self, buffer: Any, const: bool = False) -> None:
+        """Look at `buffer`, or at the buffer behind another face of it."""
+        self.const = const
+        self.buffer, _ = buffer_of(buffer)
+        self._mode = AccessMode.READ if const else AccessMode.READ_WRITE
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the element type."""
+        return self.buffer.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """Return the extents of the buffer."""
+        return shape_of(self.buffer)
+
+    @contextmanager
+    def held(self) -> Iterator[np.ndarray[Any, Any]]:
+        """Hold one access for a block and give the array itself, read-only if this is const.
+
+        For loops: indexing the array costs no access. Others wait until the end of the block.
+        """
+        with self._use() as token:
+            yield self._window(token)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a copy of what `key` selects."""
+        with self._use() as token:
+            found = self._window(token)[key]
+            return found.copy() if isinstance(found, (np.ndarray, np.void)) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Set what `key` selects; raise `ConstBufferError` if this is const (ACC-11)."""
+        if self.const:
+            raise ConstBufferError(
+                f'"{self.buffer.label}" was to be written through a const host accessor: make one '
+                f"that is not const."
+            )
+        with self._use() as token:
+            self._window(token)[key] = value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Return a copy of all values; raise `ValueError` if no copy is allowed."""
+        if copy is False:
+            raise ValueError("A host accessor gives copies of its values only: use `held`.")
+        with self._use() as token:
+            return np.array(self._window(token), dtype)
+
+    def __len__(self) -> int:
+        """Return the first extent."""
+        return self.shape[0]
+
+    def _use(self) -> AccessToken:
+        return self.buffer.acquire(host_space(), self._mode, Policy.WAIT)
+
+    def _window(self, token: AccessToken) -> np.ndarray[Any, Any]:
+        window: np.ndarray[Any, Any] = token.window(self.dtype, self.shape)
+        return window
+
+    def __repr__(self) -> str:
+        """Describe the accessor without using it."""
+        return f"<HostAccessor {'const ' if self.const else ''}to {self.buffer!r}>"

@@ -1,0 +1,168 @@
+"""Own the local copy of what a read stencil selects; refuse to keep it coherent.
+
+A `Patch` lives as long as its task holds the stencil's elements for reading, which is why it cannot
+get stale. Only the elements of the stencil are moved, and only if they are not at the space of the
+task already.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from psyclone_storage.storage.accessors.stencil import Box, Index, Indices, Stencil
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.spaces import MemorySpace, host_space
+from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.registry import host_memory, memory_of, router
+
+
+class Patch:
+    """Be the elements of a read stencil, as a kernel gets them.
+
+    `array` holds them in local order, `mapping` is the stencil. `patch[i]` takes the global index
+    and raises `IndexError` outside of the stencil.
+    """
+
+    __slots__ = ("array", "mapping")
+
+    def __init__(self, array: Any, mapping: Stencil) -> None:
+        """Show `array` through `mapping`."""
+        self.array = array
+        self.mapping = mapping
+
+    def local(self, index: Index) -> Index:
+        """Return where the element at a global index lies in `array` (ACC-35)."""
+        return self.mapping.local(index)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the local copy."""
+        return self.mapping.local_shape
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        return self.mapping.size
+
+    def __getitem__(self, index: Index) -> Any:
+        """Return the element at a global index."""
+        return self.array[self.mapping.local(index)]
+
+
+def sources_of(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> dict[int, MemorySpace]:
+    """Return for each chunk that `stencil` touches where its elements are copied from.
+
+    That is `space` itself where it is valid, where a transfer under way makes it so, or where
+    nothing is; else the host, else the truth. The access to the source waits for that transfer.
+    """
+    return {part.chunk: _source(buffer, part.chunk, space) for part in _parts(buffer, stencil)}
+
+
+def bytes_to_move(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> int:
+    """Return how many bytes a patch at `space` would have to fetch."""
+    return sum(
+        part.numbers.size * buffer.itemsize
+        for part in _parts(buffer, stencil)
+        if _source(buffer, part.chunk, space) is not space
+    )
+
+
+def gather(
+    buffer: Buffer, stencil: Stencil, tokens: dict[int, AccessToken], space: MemorySpace
+) -> Patch:
+    """Return a patch at `space` of what `tokens`, one for each chunk, may read."""
+    memory = memory_of(space)
+    if len(tokens) == 1:
+        ((chunk, token),) = tokens.items()
+        array = _bring(buffer, chunk, token, (_pick(token, stencil), memory))
+    else:
+        array = _new_array(memory, buffer.dtype, (stencil.size,))
+        for part in _parts(buffer, stencil):
+            token = tokens[part.chunk]
+            values = _pick_numbers(token, part.numbers)
+            array[_send(memory, part.places)] = _bring(buffer, part.chunk, token, (values, memory))
+        array = array.reshape(stencil.local_shape)
+    view = memory.kernel_view(array)
+    if isinstance(view, np.ndarray):
+        view.flags.writeable = False
+    return Patch(view, stencil)
+
+
+class _Part(NamedTuple):
+    """Be what a stencil reads of one chunk: global element numbers, and their local places."""
+
+    chunk: int
+    numbers: Indices
+    places: Indices
+
+
+def _parts(buffer: Buffer, stencil: Stencil) -> list[_Part]:
+    flat = stencil.flat()
+    chunk_of = np.searchsorted(buffer.chunks.bounds, flat, "right") - 1
+    return [
+        _Part(int(chunk), flat[chunk_of == chunk], np.flatnonzero(chunk_of == chunk))
+        for chunk in np.unique(chunk_of)
+    ]
+
+
+def _source(buffer: Buffer, chunk: int, space: MemorySpace) -> MemorySpace:
+    region = buffer.chunks.span(chunk)
+    # In this order: a transfer that ends between two of the questions is not overlooked.
+    if buffer.replicas.is_arriving(space, chunk):
+        return space
+    if buffer.is_valid(space, region) or not buffer.is_initialised(region):
+        return space
+    return host_space() if buffer.is_valid(None, region) else buffer.replicas.truth_of(chunk)
+
+
+def _pick(token: AccessToken, stencil: Stencil) -> Any:
+    """Return a contiguous copy of the elements of a stencil, where `token` reads them."""
+    if not isinstance(stencil, Box):
+        return _pick_numbers(token, stencil.flat())
+    slices = tuple(map(slice, stencil.starts, stencil.stops))
+    return token.window(token.buffer.dtype, stencil.shape)[slices].copy()
+
+
+def _pick_numbers(token: AccessToken, numbers: Indices) -> Any:
+    return token.array[_send(memory_of(token.space), numbers)]
+
+
+def _bring(buffer: Buffer, chunk: int, token: AccessToken, wish: tuple[Any, Memory]) -> Any:
+    """Return the array of a wish in the memory of the wish, and note the transfer if any."""
+    array, memory = wish
+    if token.space is memory.space:
+        return array
+    begin = time.perf_counter()
+    brought = _send(memory, array if isinstance(array, np.ndarray) else array.get())
+    event = TransferEvent(
+        buffer.label, token.space, memory.space, array.nbytes, chunk, time.perf_counter() - begin
+    )
+    buffer.stats.record(event)
+    GLOBAL_STATS.record(event)
+    return brought
+
+
+def _send(memory: Memory, values: np.ndarray[Any, Any]) -> Any:
+    """Return an array in `memory` with the values of a contiguous one of the host."""
+    if memory.space.host_accessible:
+        return values
+    array, allocation = _new(memory, values.dtype, values.shape)
+    if values.nbytes:
+        staged = host_memory().adopt(values)[0]
+        router().copy((memory, host_memory()), allocation, staged, (0, values.nbytes))
+    return array
+
+
+def _new(memory: Memory, dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[Any, Allocation]:
+    allocation = memory.allocate(math.prod(shape) * dtype.itemsize)
+    return memory.window(allocation, WindowSpec(dtype, shape)), allocation
+
+
+def _new_array(memory: Memory, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    return _new(memory, dtype, shape)[0]

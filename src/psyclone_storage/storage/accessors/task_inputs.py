@@ -1,0 +1,187 @@
+"""Own what a task does with each of its inputs: ask for it, hand it to the kernel, close it.
+
+Registrations of one buffer that writes become one access, as a task cannot wait for itself. What is
+only read is an access each: all of the buffer, or the patch of a read stencil.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from psyclone_storage.storage.accessors.accessor_buffer import shape_of
+from psyclone_storage.storage.accessors.device_accessor import DeviceAccessor
+from psyclone_storage.storage.accessors.patch import bytes_to_move, gather, sources_of
+from psyclone_storage.storage.accessors.stencil import Stencil
+from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.errors import StorageError
+from psyclone_storage.storage.core.futures import Future, join
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
+from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.memory.registry import memory_of
+
+Opening: TypeAlias = "Future[DeviceAccessor]"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """Record one input: the face that was given, its buffer and shape, stencil and mode.
+
+    `stencil` is None where the whole buffer is used.
+    """
+
+    face: Any
+    buffer: Buffer
+    shape: tuple[int, ...]
+    stencil: Stencil | None
+    mode: AccessMode
+
+    def cost_at(self, space: MemorySpace) -> int:
+        """Return how many bytes would have to move if the task ran at `space`."""
+        leaves = self.mode.writes and self.buffer.hints.preferred
+        away = self.buffer.nbytes if leaves and space not in self.buffer.hints.preferred else 0
+        if not self.mode.reads:
+            return away
+        if self.stencil is not None:
+            return away + bytes_to_move(self.buffer, self.stencil, space)
+        chunks = self.buffer.chunks
+        spans = [chunks.span(chunk) for chunk in range(chunks.count)]
+        stale = [
+            span
+            for span in spans
+            if self.buffer.is_initialised(span) and not self.buffer.is_valid(space, span)
+        ]
+        return away + sum(b - a for a, b in stale) * self.buffer.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """State where an input lies, and where the kernel that uses it runs."""
+
+    space: MemorySpace
+    executing: MemorySpace
+
+    @property
+    def reachable(self) -> bool:
+        """Say whether the executing side can use memory of the space."""
+        if self.space is self.executing:
+            return True
+        if self.space.kind is SpaceKind.DEVICE:
+            return False
+        on_device = self.executing.kind is SpaceKind.DEVICE
+        return self.space.device_accessible if on_device else self.space.host_accessible
+
+
+class Input(Protocol):
+    """Be one access of a task."""
+
+    def open(self, request: Request) -> Sequence[Opening]:
+        """Ask for the access."""
+
+    def argument(self, registration: Registration) -> Any:
+        """Return what the kernel gets for one of the registrations that this serves."""
+
+    def close(self, error: BaseException | None) -> Future[None]:
+        """End the access, as failed if there is an error."""
+
+    def abandon(self) -> BaseException | None:
+        """Return what makes the values unusable if the task never ran, None if nothing does."""
+
+
+class WholeInput:
+    """Use the whole buffer, at a space that the executing device can reach."""
+
+    def __init__(self, registration: Registration, mode: AccessMode, place: Place) -> None:
+        """Use the buffer of `registration` in `mode`, which may be more than it asks for."""
+        self._accessor = DeviceAccessor(registration.buffer, place.space, mode=mode)
+        self._executing = place.executing
+
+    def open(self, request: Request) -> Sequence[Opening]:
+        """Ask for the access."""
+        self._accessor.request = request
+        return [self._accessor.open()]
+
+    def argument(self, registration: Registration) -> Any:
+        """Return the array of the kernel, in the shape of the buffer."""
+        token = self._accessor.token
+        memory = memory_of(self._executing)
+        buffer = registration.buffer
+        spec = WindowSpec(buffer.dtype, shape_of(buffer), writable=token.mode.writes)
+        return memory.kernel_view(memory.window(token.allocation, spec))
+
+    def close(self, error: BaseException | None) -> Future[None]:
+        """End the access."""
+        return self._accessor.close(error if self._accessor.mode.writes else None)
+
+    def abandon(self) -> BaseException | None:
+        """Return an error where the task promised to write everything."""
+        if self._accessor.mode is AccessMode.WRITE_ONLY:
+            return StorageError("The task that was to write the data was finalised unexecuted.")
+        return None
+
+
+class PatchInput:
+    """Copy the elements of a read stencil to the space of the task, and keep writers away."""
+
+    def __init__(self, registration: Registration, stencil: Stencil, place: Place) -> None:
+        """Use the elements of `stencil`."""
+        self._buffer = registration.buffer
+        self._stencil = stencil
+        self._space = place.executing
+        self._accessors: dict[int, DeviceAccessor] = {}
+
+    def open(self, request: Request) -> Sequence[Opening]:
+        """Ask to read each chunk where it is valid."""
+        sources = sources_of(self._buffer, self._stencil, self._space)
+        self._accessors = {
+            chunk: DeviceAccessor(
+                self._buffer,
+                source,
+                const=True,
+                request=Request(self._buffer.chunks.span(chunk), request.owner, request.in_flight),
+            )
+            for chunk, source in sources.items()
+        }
+        return [accessor.open() for accessor in self._accessors.values()]
+
+    def argument(self, registration: Registration) -> Any:
+        """Return the patch."""
+        tokens = {chunk: accessor.token for chunk, accessor in self._accessors.items()}
+        return gather(self._buffer, self._stencil, tokens, self._space)
+
+    def close(self, error: BaseException | None) -> Future[None]:
+        """End the access; nothing was written."""
+        accessors, self._accessors = self._accessors, {}
+        return join([accessor.close() for accessor in accessors.values()])
+
+    def abandon(self) -> BaseException | None:
+        """Return None: what is only read stays usable."""
+        return None
+
+
+def plan_inputs(registrations: Sequence[Registration], places: Sequence[Place]) -> list[Input]:
+    """Return the access that serves each registration, one object for those that share it."""
+    writers: dict[int, AccessMode] = {}
+    for registration in registrations:
+        if registration.mode.writes:
+            together = [r.mode for r in registrations if r.buffer is registration.buffer]
+            reads = any(mode.reads for mode in together)
+            writers[id(registration.buffer)] = (
+                AccessMode.READ_WRITE if reads else AccessMode.WRITE_ONLY
+            )
+    shared: dict[int, Input] = {}
+    inputs: list[Input] = []
+    for registration, place in zip(registrations, places, strict=True):
+        key = id(registration.buffer)
+        if key in writers:
+            if key not in shared:
+                shared[key] = WholeInput(registration, writers[key], place)
+            inputs.append(shared[key])
+        elif registration.stencil is not None:
+            inputs.append(PatchInput(registration, registration.stencil, place))
+        else:
+            inputs.append(WholeInput(registration, AccessMode.READ, place))
+    return inputs

@@ -1,0 +1,282 @@
+"""Own `GpuTask`: the events around one kernel, from registering its inputs to closing them.
+
+    task = GpuTask("smooth").register(u, (slice(0, 100),)).register(v, ())
+    task.run(smooth)
+
+It refuses to know what the kernel computes, and to move anything itself: the inputs do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, Self, TypeAlias
+
+from psyclone_storage.storage.accessors.accessor_buffer import buffer_of
+from psyclone_storage.storage.accessors.stencil import Stencil, read_stencil
+from psyclone_storage.storage.accessors.task_inputs import (
+    Input,
+    Opening,
+    Place,
+    Registration,
+    plan_inputs,
+)
+from psyclone_storage.storage.core.context import Context
+from psyclone_storage.storage.core.device import default_device_id
+from psyclone_storage.storage.core.errors import StorageError
+from psyclone_storage.storage.core.futures import Future, join
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import (
+    MemorySpace,
+    SpaceKind,
+    SpaceLike,
+    device_space,
+    memory_space,
+)
+from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.memory.registry import device_count, memory_of
+
+Where: TypeAlias = "Context | SpaceLike"
+
+_MODES = {
+    "r": AccessMode.READ,
+    "read": AccessMode.READ,
+    "w": AccessMode.WRITE_ONLY,
+    "write-only": AccessMode.WRITE_ONLY,
+    "rw": AccessMode.READ_WRITE,
+    "read-write": AccessMode.READ_WRITE,
+    "write": AccessMode.READ_WRITE,
+}
+
+
+class TaskState(Enum):
+    """Name the events that a task has been through."""
+
+    NEW = "new"
+    SET_UP = "set up"
+    PREPARED = "prepared"
+    EXECUTED = "executed"
+
+
+class GpuTask:
+    """Run a kernel on a device with the inputs that were registered for it.
+
+    The events are `register` for each input, `setup`, then `prepare`, `execute` and `finalize`,
+    which `run` does in one go and `submit` without waiting. A finalised task may be run again.
+    """
+
+    def __init__(self, name: str, work: Callable[..., Any] | None = None) -> None:
+        """Make a task; `work` is what `run` and `submit` execute if they are given nothing."""
+        self.name = name
+        self.state = TaskState.NEW
+        self._work = work
+        self._registrations: list[Registration] = []
+        self._places: list[Place] = []
+        self._inputs: list[Input] = []
+        self._openings: list[Opening] = []
+        self._failure: BaseException | None = None
+
+    @property
+    def spaces(self) -> tuple[MemorySpace, ...]:
+        """Return where each input will be used, in the order of registration."""
+        return tuple(place.space for place in self._places)
+
+    @property
+    def space(self) -> MemorySpace:
+        """Return where the kernel runs; raise `StorageError` before `setup`."""
+        self._check("asked where it runs", TaskState.SET_UP, TaskState.PREPARED, TaskState.EXECUTED)
+        return self._places[0].executing
+
+    # -- before the run --------------------------------------------------------------------------
+
+    def register(self, x: Any, stencil: Any = None, mode: AccessMode | str | None = None) -> Self:
+        """Add an input: a buffer, or another face of one; return the task (ACC-30).
+
+        `stencil` says what is read (`read_stencil` lists the forms): None is everything, `()` is
+        nothing, which makes the input write-only. `mode` is read, unless the stencil is empty. A
+        stencil limits what is copied for an input that is only read, which the kernel gets as a
+        `Patch`; of an input that is also written, everything is brought, as what the stencil leaves
+        out would be lost otherwise. Raises `ValueError` where stencil and mode contradict.
+        """
+        self._check("given an input", TaskState.NEW, TaskState.SET_UP)
+        buffer, shape = buffer_of(x)
+        selected = read_stencil(stencil, shape)
+        chosen = _mode_of(mode, selected)
+        if chosen is not AccessMode.READ:
+            selected = None
+        self._registrations.append(Registration(x, buffer, shape, selected, chosen))
+        self.state = TaskState.NEW
+        return self
+
+    def setup(self, spaces: Where | Sequence[Where] = None) -> Self:
+        """Decide where the task runs, and where each input is used; return the task.
+
+        Without `spaces`, that is the device to which the fewest bytes have to move (ACC-33), the
+        default device among equals. One space or context overrides the choice (ACC-34), a sequence
+        of them does so for each input; those that are not on the executing device must be reachable
+        from it, as `node:0:uvm` is. Raises `ValueError` for places that do not fit,
+        `DeviceUnavailableError` without a device.
+        """
+        self._check("set up", TaskState.NEW, TaskState.SET_UP)
+        if not self._registrations:
+            raise StorageError(f'The task "{self.name}" has no input: register one.')
+        self._places = _place(self._registrations, spaces)
+        self.state = TaskState.SET_UP
+        return self
+
+    def mapping(self, x: Any) -> Stencil | None:
+        """Return the map from global to local indices of input `x`, None for all of it (ACC-35)."""
+        found = [r.stencil for r in self._registrations if r.face is x]
+        if not found:
+            raise StorageError(f'The task "{self.name}" has no such input: {x!r}.')
+        return found[0]
+
+    # -- the run ---------------------------------------------------------------------------------
+
+    def prepare(self) -> Future[None]:
+        """Ask for access to all inputs at once; the future resolves when they are open (ACC-36).
+
+        Raises `StorageError` if the task is prepared already.
+        """
+        return self._prepare(Request())
+
+    def execute(self, work: Callable[..., Any] | None = None) -> Any:
+        """Wait for the inputs, run `work` on the device, and return its result (ACC-37).
+
+        `work` gets one argument for each input, in the order of registration: an array as kernels
+        on the device get it, or the `Patch` of a stencil. Raises what it raises, what opening an
+        input raises, or `StorageError` if the task is not prepared.
+        """
+        self._check("executed", TaskState.PREPARED)
+        kernel = work or self._work
+        if kernel is None:
+            raise StorageError(f'The task "{self.name}" has nothing to execute: give a function.')
+        try:
+            for opening in self._openings:
+                opening.result()
+            self.state = TaskState.EXECUTED
+            pairs = zip(self._inputs, self._registrations, strict=True)
+            arguments = [used.argument(registration) for used, registration in pairs]
+            return memory_of(self.space).run(kernel, *arguments)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def finalize(self) -> Future[None]:
+        """Close all inputs, whether or not the kernel failed (ACC-38, ACC-40).
+
+        What a failed kernel wrote is poisoned, and so is what a kernel that never ran was to write
+        all of. The future resolves when the values are where the hints want them.
+        """
+        self._check("finalised", TaskState.PREPARED, TaskState.EXECUTED)
+        executed = self.state is TaskState.EXECUTED
+        closed = [
+            used.close(self._failure if executed else used.abandon())
+            for used in dict.fromkeys(self._inputs)
+        ]
+        self._inputs, self._openings, self._failure = [], [], None
+        self.state = TaskState.SET_UP
+        return join(closed)
+
+    def run(self, work: Callable[..., Any] | None = None) -> Any:
+        """Prepare, execute and finalise; return the result of the kernel, or raise its error."""
+        self.prepare()
+        return self._finish(work)
+
+    def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
+        """Do `run` in the background; the inputs are asked for before this returns."""
+        self._prepare(Request(owner=self, in_flight=True))
+        future: Future[Any] = Future()
+
+        def serve() -> None:
+            try:
+                result = self._finish(work)
+            except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        threading.Thread(target=serve, name=self.name, daemon=True).start()
+        return future
+
+    # -- private ---------------------------------------------------------------------------------
+
+    def _prepare(self, request: Request) -> Future[None]:
+        self._check("prepared", TaskState.NEW, TaskState.SET_UP)
+        if self.state is TaskState.NEW:
+            self.setup()
+        self._inputs = plan_inputs(self._registrations, self._places)
+        self._openings = [
+            opening for used in dict.fromkeys(self._inputs) for opening in used.open(request)
+        ]
+        self.state = TaskState.PREPARED
+        return join(self._openings)
+
+    def _finish(self, work: Callable[..., Any] | None) -> Any:
+        try:
+            return self.execute(work)
+        finally:
+            self.finalize()
+
+    def _check(self, what: str, *allowed: TaskState) -> None:
+        if self.state not in allowed:
+            raise StorageError(
+                f'The task "{self.name}" cannot be {what}: it is {self.state.value}, and must be '
+                f"{' or '.join(state.value for state in allowed)}."
+            )
+
+    def __repr__(self) -> str:
+        """Describe the task."""
+        return f'<GpuTask "{self.name}" {self.state.value}, {len(self._registrations)} inputs>'
+
+
+def _mode_of(mode: AccessMode | str | None, stencil: Stencil | None) -> AccessMode:
+    empty = stencil is not None and stencil.size == 0
+    if mode is None:
+        return AccessMode.WRITE_ONLY if empty else AccessMode.READ
+    if isinstance(mode, str) and mode not in _MODES:
+        raise ValueError(f'The mode "{mode}" is none of {", ".join(map(repr, _MODES))}.')
+    chosen = _MODES[mode] if isinstance(mode, str) else mode
+    if empty and chosen is AccessMode.READ:
+        raise ValueError("An empty stencil reads nothing: an input with it is written.")
+    if stencil is not None and not empty and chosen is AccessMode.WRITE_ONLY:
+        raise ValueError("A stencil says what is read, but the mode is write-only.")
+    return AccessMode.WRITE_ONLY if empty else chosen
+
+
+def _place(registrations: Sequence[Registration], spaces: Where | Sequence[Where]) -> list[Place]:
+    if spaces is None:
+        best = _cheapest(registrations)
+        return [Place(best, best) for _ in registrations]
+    if isinstance(spaces, (str, MemorySpace, Context)):
+        one = _space_of(spaces)
+        return [Place(one, one) for _ in registrations]
+    wanted = [_space_of(space) for space in spaces]
+    if len(wanted) != len(registrations):
+        raise ValueError(f"{len(wanted)} spaces were given for {len(registrations)} inputs.")
+    devices = [space for space in wanted if space.kind is SpaceKind.DEVICE]
+    executing = devices[0] if devices else device_space()
+    places = [Place(space, executing) for space in wanted]
+    for place in places:
+        if not place.reachable:
+            raise ValueError(f"A task at {executing.tag} cannot use memory at {place.space.tag}.")
+    return places
+
+
+def _cheapest(registrations: Sequence[Registration]) -> MemorySpace:
+    """Return the device to which the fewest bytes have to move, wishes and the default first."""
+    default = device_space()
+    memory_of(default)
+    others = [device_space(n) for n in range(device_count()) if n != default_device_id()]
+
+    def burden(space: MemorySpace) -> tuple[int, int]:
+        hints = [registration.buffer.hints for registration in registrations]
+        wishes = sum(space in (*hint.preferred, hint.access_via) for hint in hints)
+        return sum(registration.cost_at(space) for registration in registrations), -wishes
+
+    return min([default, *others], key=burden)
+
+
+def _space_of(where: Where) -> MemorySpace:
+    return where.space if isinstance(where, Context) else memory_space(where)

@@ -1,0 +1,1 @@
+"""The coherent buffer: replicas, validity, locks, tokens. It knows no face."""

@@ -1,0 +1,85 @@
+"""Own `Allocation`, a piece of memory in one space; refuse to know whether its values are valid.
+
+An allocation counts its users, and knows who owns the memory if the runtime does not. What its
+`block` is depends on the memory: bytes of a NumPy array for those of the host and of emulated
+devices, a memory pointer of CuPy for a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.spaces import MemorySpace
+
+
+class Allocation:
+    """Be one piece of memory: address, capacity in bytes, space, owner and users.
+
+    `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
+    such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
+    """
+
+    __slots__ = ("pointer", "capacity", "space", "block", "owner", "label", "writable", "_uses")
+
+    def __init__(self, space: MemorySpace, pointer: int, capacity: int, block: Any) -> None:
+        """Record a piece of `capacity` bytes at address `pointer`; memories call this."""
+        self.pointer = pointer
+        self.capacity = capacity
+        self.space = space
+        self.block = block
+        self.owner: object | None = None
+        self.label = ""
+        self.writable = True
+        self._uses = 1
+
+    @property
+    def use_count(self) -> int:
+        """Return how many users hold this allocation (VIEW-75)."""
+        return self._uses
+
+    @property
+    def external(self) -> bool:
+        """Say whether the memory belongs to somebody else."""
+        return self.owner is not None
+
+    @property
+    def alive(self) -> bool:
+        """Say whether the memory is still there."""
+        return self._uses > 0
+
+    def retain(self) -> Allocation:
+        """Count one more user; return this allocation."""
+        if self._uses == 0:
+            raise MemoryException(f'The allocation "{self.label}" was freed: nobody can use it.')
+        self._uses += 1
+        return self
+
+    def drop(self) -> None:
+        """Count one user less; the last one lets the memory go."""
+        if self._uses == 0:
+            raise MemoryException(f'The allocation "{self.label}" was freed twice.')
+        self._uses -= 1
+        if self._uses == 0:
+            self.block = None
+            self.owner = None
+            self.pointer = 0
+
+    def __repr__(self) -> str:
+        """Describe the allocation by label, place and size."""
+        return f'<Allocation "{self.label}" {self.capacity} B at {self.space.tag}>'
+
+
+class WindowSpec(NamedTuple):
+    """Describe a typed array over an allocation: `offset` and `strides` in bytes.
+
+    `strides` None means C order without gaps.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
+    offset: int = 0
+    writable: bool = True

@@ -1,0 +1,543 @@
+"""Own `Buffer`, the one true value of some data and its replicas in several memory spaces.
+
+Every face (Storage, View, HArray, accessors) is a window on a buffer, so that all of them see the
+same validity, locks and statistics. A buffer is one-dimensional and knows elements, bytes and
+chunks; shapes, layouts and halos belong to the faces. It allocates nothing before it has to,
+never moves what is uninitialised, and moves what is stale once, when somebody asks for it.
+
+    buffer = Buffer(1024, "float64", BufferOptions(label="pressure", init=0.0))
+    with buffer.acquire("gpu", AccessMode.READ_WRITE) as access:
+        kernel(access.kernel_array)
+    with buffer.acquire("host") as access:
+        print(access.array.sum())
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import Allocation
+from psyclone_storage.storage.core.chunks import ChunkLayout, whole
+from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
+    AccessReleasedError,
+    AllocationInUseError,
+    StorageError,
+)
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.replicas import Replicas
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
+from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.memory.pools import ALIGNMENT
+from psyclone_storage.storage.memory.registry import memory_of
+
+
+@dataclass(frozen=True, slots=True)
+class BufferOptions:
+    """State how a buffer is made.
+
+    - `label` appears in error messages and statistics.
+    - `init` is the value of all elements, set on the side that is touched first; None leaves them.
+    - `chunks` divides the buffer into parts with a validity of their own; None is one chunk.
+    - `const` refuses write accesses (HM-41).
+    - `alignment` of the first byte of each replica, in bytes.
+    """
+
+    label: str = ""
+    init: Any = None
+    chunks: ChunkLayout | None = None
+    hints: Hints = field(default_factory=Hints)
+    const: bool = False
+    alignment: int = ALIGNMENT
+
+
+class DirtySide(Enum):
+    """Name the side that alone has current values; `NONE` if both have, or neither."""
+
+    NONE = "clean"
+    HOST = "host"
+    DEVICE = "device"
+
+
+_DEFAULTS = BufferOptions()
+_READ = AccessMode.READ
+_AUTO = Policy.AUTO
+
+
+class Buffer:
+    """Keep some data coherent over memory spaces; the HDataManager of HMemo.
+
+    Where a method takes a space, a tag or an alias will do, and None is the host. Regions are pairs
+    (first element, after last element).
+    """
+
+    __slots__ = (
+        "dtype", "itemsize", "label", "version", "hints", "stats", "const", "replicas", "table",
+        "_resident", "_pins", "_whole", "_has_wishes", "__weakref__",
+    )  # fmt: skip
+
+    def __init__(
+        self, size: int, dtype: Any = np.float64, options: BufferOptions = _DEFAULTS
+    ) -> None:
+        """Make a buffer of `size` elements; allocates only if a hint says that it is not delayed.
+
+        Raises `ValueError` for a negative size, or chunks that do not add up to it.
+        """
+        layout = options.chunks or whole(_checked_size(size))
+        if layout.size != size:
+            raise ValueError(f"The chunks hold {layout.size} elements, but the buffer has {size}.")
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.itemsize: int = self.dtype.itemsize
+        self.label = options.label
+        self.version = 0
+        self.hints = options.hints
+        self.const = options.const
+        self.replicas = Replicas(self.dtype, layout, options)
+        self.table = self.replicas.table
+        self.stats = self.replicas.stats
+        self._resident = self.replicas.resident
+        self._whole = (0, layout.count)
+        self._pins: list[None] = []
+        hints = self.hints
+        self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
+        if hints.first_touch is not None:
+            self.replicas.at(hints.first_touch)
+        if not hints.delayed:
+            self.replicas.allocate(self.replicas.at(hints.first_touch or host_space()))
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self.replicas.layout.size
+
+    @property
+    def nbytes(self) -> int:
+        """Return the number of bytes of all elements."""
+        return self.replicas.layout.size * self.itemsize
+
+    @property
+    def chunks(self) -> ChunkLayout:
+        """Return the division into chunks."""
+        return self.replicas.layout
+
+    @property
+    def poisoned(self) -> BaseException | None:
+        """Return what made the last writing task fail, None if it went well."""
+        return self.replicas.poisoned
+
+    @property
+    def exports(self) -> int:
+        """Return how many windows outside of any access look at the memory."""
+        return len(self._pins)
+
+    # -- using it --------------------------------------------------------------------------------
+
+    def acquire(
+        self,
+        space: SpaceLike = None,
+        mode: AccessMode = _READ,
+        policy: Policy = _AUTO,
+        request: Request | None = None,
+    ) -> AccessToken:
+        """Return the right to use the data at `space`, whose replica is valid from then on.
+
+        Waits or raises as `policy` says. A mode that writes invalidates all other replicas at once
+        (HM-53); `WRITE_ONLY` copies nothing in (HM-54, ACC-31). Raises `AccessConflictError`,
+        `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`, `DeviceUnavailableError`.
+        """
+        if isinstance(space, str):
+            space = memory_space(space)
+        replica = self._resident.get(space)
+        if replica is None or request is not None:
+            return self._acquire_carefully(memory_space(space), (mode, policy), request)
+        asked = replica.space if space is None else space
+        token = AccessToken(self, replica, (asked, self._whole), mode, policy)
+        self.table.acquire(token)
+        replicas = self.replicas
+        if not replicas.attention:
+            validity = replicas.validity
+            bit = replica.bit
+            if mode.writes:
+                if validity.everywhere == validity.anywhere == bit:
+                    return token
+            elif validity.everywhere & bit:
+                return token
+        return self._prepare(token)
+
+    def release(self, token: AccessToken, error: BaseException | None = None) -> None:
+        """End an access; `error` says that what it wrote is unusable (spec 2B.2).
+
+        Raises `AccessReleasedError` if the access has ended before.
+        """
+        if not token.active:
+            raise AccessReleasedError(f"{token.describe()} was released twice.")
+        if not token.mode.writes:
+            self.table.release(token)
+            if self._has_wishes:
+                self._pull_truths(token.chunks)
+            return
+        self.version += 1
+        self.replicas.close_write(token, error)
+        self.table.release(token)
+        if self._has_wishes and error is None:
+            self._follow_hints(token)
+
+    def open(
+        self,
+        space: SpaceLike = None,
+        mode: AccessMode = _READ,
+        request: Request | None = None,
+    ) -> Future[AccessToken]:
+        """Ask for an access without waiting; the future resolves when it is safe (ACC-18 to 20).
+
+        Waiting for the future raises `AccessDeadlockError` where it could never resolve.
+        """
+        return self.ask(space, mode, request)[1]
+
+    def ask(
+        self,
+        space: SpaceLike = None,
+        mode: AccessMode = _READ,
+        request: Request | None = None,
+    ) -> tuple[AccessToken, Future[AccessToken]]:
+        """Do `open`, and return the token as well, for someone who may give up."""
+        token = self._token(memory_space(space), (mode, Policy.WAIT), request)
+        future: Future[AccessToken] = Future(
+            lambda: self.table.begin_wait(token, threading.get_ident())
+        )
+        if self.table.enqueue(token, lambda: self.replicas.prepare_async(token, future)):
+            self.replicas.prepare_async(token, future)
+        return token, future
+
+    def close(self, token: AccessToken, error: BaseException | None = None) -> Future[None]:
+        """End an access; the future resolves when the preferred space has the values (ACC-22)."""
+        self.release(token, error)
+        return self.replicas.settled()
+
+    def make_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> None:
+        """Make the replica at `space` valid, without keeping an access."""
+        request = None if region is None else Request(region=region)
+        self.acquire(space, _READ, _AUTO, request).release()
+
+    def touch(self, space: SpaceLike = None) -> None:
+        """Note that all values at `space` are new: nothing is copied, other replicas are stale.
+
+        This is acquire and release of a write access in one step (GDP-114, GDP-115).
+        """
+        self.acquire(space, AccessMode.WRITE_ONLY, _AUTO).release()
+
+    def prefetch(
+        self, space: SpaceLike = None, region: tuple[int, int] | None = None
+    ) -> Future[None]:
+        """Start to make the replica at `space` valid; the next access waits for it (HM-75, 76)."""
+        request = Request(region=region, in_flight=True)
+        token = self._token(memory_space(space), (_READ, Policy.WAIT), request)
+        future: Future[None] = Future(lambda: self.table.begin_wait(token, threading.get_ident()))
+        if self.table.enqueue(token, lambda: self.replicas.start_prefetch(token, future)):
+            self.replicas.start_prefetch(token, future)
+        return future
+
+    def set_hints(self, hints: Hints) -> None:
+        """Change the wishes about places (ACC-5 to ACC-7); the truth starts to move at once.
+
+        `first_touch`, `managed`, `pinned` and `delayed` concern memory that is not allocated yet.
+        """
+        self.hints = hints
+        self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
+        self._follow(hints, self.const)
+        self._pull_truths(self._whole)
+
+    def freeze(self) -> None:
+        """Refuse write accesses from now on (HM-41)."""
+        self.const = True
+        self._follow(self.hints, True)
+
+    def wait(self) -> None:
+        """Wait for all transfers that are under way; one that failed is tried again when needed."""
+        if self.replicas.busy:
+            self.replicas.settled().exception()
+
+    # -- asking about it -------------------------------------------------------------------------
+
+    def is_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> bool:
+        """Say whether the replica at `space` has the current values of `region`."""
+        return self.replicas.is_valid(memory_space(space), self._chunks(region))
+
+    def is_initialised(self, region: tuple[int, int] | None = None) -> bool:
+        """Say whether `region` has values anywhere; an `init` not yet executed does not count."""
+        return self.replicas.validity.is_initialised(self._chunks(region))
+
+    def incarnations(self) -> tuple[IncarnationState, ...]:
+        """Return the state of all replicas, in the order in which they came up."""
+        return self.replicas.states()
+
+    def capacity(self, space: SpaceLike = None) -> int:
+        """Return the bytes allocated at `space`, 0 where there is no replica (HM-40)."""
+        replica = self.replicas.find(memory_space(space))
+        return replica.capacity if replica is not None else 0
+
+    def point_of_truth(self) -> tuple[MemorySpace, ...]:
+        """Return for each chunk where its true values are (ACC-4), or will be put (ACC-28)."""
+        self.wait()
+        return self.replicas.point_of_truth()
+
+    def dirty_side(self) -> DirtySide:
+        """Return the side that alone is current, as GDP-3's SyncState says it (spec 2B.3)."""
+        host, device = self.replicas.valid_sides()
+        if host == device:
+            return DirtySide.NONE
+        return DirtySide.HOST if host else DirtySide.DEVICE
+
+    def assume_valid(self, spaces: Iterable[SpaceLike]) -> None:
+        """Take the caller's word that exactly the replicas at `spaces` are valid (GDP-116)."""
+        with self._quiet():
+            self.replicas.assume_valid([memory_space(space) for space in spaces])
+
+    # -- its memory ------------------------------------------------------------------------------
+
+    def resize(self, size: int, token: AccessToken | None = None) -> None:
+        """Change the size and keep the values; `token` is the write access that asks, if any.
+
+        Only valid replicas that are too small get new memory (HM-56). Raises `AccessConflictError`
+        while others use the memory (HM-64), `AllocationInUseError` for exported or foreign memory.
+        """
+        if self.chunks.count > 1:
+            raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
+        with self._quiet():
+            others = [held for held in self.table.holders if held is not token]
+            growing = self.replicas.valid_below(_checked_size(size) * self.itemsize)
+            if others and (growing or token is None):
+                raise AccessConflictError(
+                    f'"{self.label}" cannot be resized to {size} elements: {others[0].describe()} '
+                    f"is alive."
+                )
+            if growing:
+                self._check_movable(growing)
+            self.replicas.resize(size, growing)
+
+    def clear(self) -> None:
+        """Set the size to 0; memory and validity stay (HM-58)."""
+        self.resize(0)
+
+    def reserve(self, size: int, space: SpaceLike = None) -> None:
+        """Allocate room for `size` elements at `space`; the size stays."""
+        with self._quiet():
+            replica = self.replicas.at(memory_space(space))
+            nbytes = _checked_size(size) * self.itemsize
+            if replica.capacity < nbytes:
+                self._check_idle("get more memory")
+                if replica.allocation is not None:
+                    self._check_movable([replica])
+                self.replicas.grow(replica, nbytes)
+
+    def purge(self) -> None:
+        """Set the size to 0 and free all memory (HM-60); the replicas stay known, invalid."""
+        if self.chunks.count > 1:
+            raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
+        with self._quiet():
+            self._check_idle("be purged")
+            self._check_movable(self.replicas.all())
+            self.replicas.purge()
+
+    def drop_replica(self, space: SpaceLike) -> None:
+        """Free the memory at `space`. Raises `StorageError` if the only valid values are there."""
+        with self._quiet():
+            self._check_idle("lose a replica")
+            replica = self.replicas.find(memory_space(space))
+            if replica is not None:
+                self._check_movable([replica])
+                self.replicas.drop(replica)
+
+    def adopt(self, allocation: Allocation, valid: bool = True) -> None:
+        """Use memory that exists already as the replica in its space, without a copy (GDP-4)."""
+        if allocation.capacity < self.nbytes:
+            raise ValueError(f'"{self.label}" needs {self.nbytes} B, but {allocation!r} has fewer.')
+        with self._quiet():
+            self._check_idle("adopt memory")
+            self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
+
+    def pin(self) -> ExportPin:
+        """Keep the memory where it is until the pin is released: something outside looks at it."""
+        return ExportPin(self._pins)
+
+    # -- private ---------------------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy or pickle by value: what it is, and the values that it has, wherever they are.
+
+        Places, locks and statistics stay behind. Raises `PoisonedDataError` for unusable values.
+        """
+        parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]] = []
+        for span in map(self.chunks.span, range(self.chunks.count)):
+            if self.is_initialised(span):
+                with self.acquire(host_space(), request=Request(region=span)) as token:
+                    parts.append((span, np.array(token.array[slice(*span)])))
+        return _restored, (type(self), self.size, self.dtype, self.replicas.options, parts)
+
+    def _follow(self, hints: Hints, const: bool) -> None:
+        old = self.replicas.options
+        self.replicas.follow(
+            BufferOptions(self.label, old.init, self.chunks, hints, const, old.alignment)
+        )
+
+    def _acquire_carefully(
+        self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
+    ) -> AccessToken:
+        token = self._token(space, intent, request)
+        self.table.acquire(token)
+        return self._prepare(token)
+
+    def _token(
+        self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
+    ) -> AccessToken:
+        chunks = self._chunks(request.region if request is not None else None)
+        with self.table.lock:
+            replica = self.replicas.at(space)
+        token = AccessToken(self, replica, (space, chunks), *intent)
+        if request is not None:
+            token.request = request
+            token.in_flight = request.in_flight
+            if request.owner is not None:
+                token.owner = request.owner
+        return token
+
+    def _prepare(self, token: AccessToken) -> AccessToken:
+        try:
+            self.replicas.prepare(token)
+        except BaseException:
+            self.table.release(token)
+            raise
+        return token
+
+    def _follow_hints(self, token: AccessToken) -> None:
+        """Start the transfers that the hints ask for after a write."""
+        self._pull_truths(token.chunks)
+        for space in self.replicas.wishes_after(token):
+            self.prefetch(space)
+
+    def _pull_truths(self, chunks: tuple[int, int]) -> None:
+        """Start to move the truth of `chunks` to the preferred spaces, if it is not there (ACC-6).
+
+        What has no values yet is put there by the first write.
+        """
+        preferred = self.hints.preferred
+        if not preferred:
+            return
+        for chunk in range(*chunks):
+            strays = self.replicas.truth_of(chunk) not in preferred
+            if strays and self.replicas.validity.is_initialised((chunk, chunk + 1)):
+                self._pull_truth(chunk, self.replicas.preferred(chunk) or preferred[0])
+
+    def _pull_truth(self, chunk: int, home: MemorySpace) -> None:
+        def moved(done: Future[None]) -> None:
+            if done.exception() is None:
+                self.replicas.move_truth(chunk, home)
+
+        self.prefetch(home, self.chunks.span(chunk)).then(moved)
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Hold the lock of the table at a moment when no transfer is under way."""
+        while True:
+            self.wait()
+            with self.table.lock:
+                if not self.replicas.busy:
+                    yield
+                    return
+
+    def _chunks(self, region: tuple[int, int] | None) -> tuple[int, int]:
+        return self._whole if region is None else self.chunks.touched_by(region)
+
+    def _check_idle(self, what: str) -> None:
+        if self.table.holders:
+            raise AccessConflictError(
+                f'"{self.label}" cannot {what}: {self.table.holders[0].describe()} is alive.'
+            )
+
+    def _check_movable(self, replicas: Iterable[Incarnation]) -> None:
+        foreign = [replica for replica in replicas if replica.external]
+        if foreign or self._pins:
+            why = (
+                f"its memory at {foreign[0].space.tag} belongs to somebody else"
+                if foreign
+                else f"{self.exports} exported view(s) look at it"
+            )
+            raise AllocationInUseError(
+                f'The memory of "{self.label}" ({self.size} x {self.dtype}) cannot move: {why}.'
+            )
+
+    def __repr__(self) -> str:
+        """Describe the buffer without touching it."""
+        places = ", ".join(state.space.tag for state in self.incarnations())
+        return f'<Buffer "{self.label}" {self.size} x {self.dtype} [{places}]>'
+
+
+class ExportPin:
+    """Keep the memory of a buffer in place, until `release` or until nobody holds the pin."""
+
+    __slots__ = ("_pins", "_held", "__weakref__")
+
+    def __init__(self, pins: list[None]) -> None:
+        """Count as one more in `pins`.
+
+        Appending to a list and popping from it are atomic. A lock is out of the question, as
+        `__del__` may run in the middle of anything.
+        """
+        self._pins = pins
+        self._held = True
+        pins.append(None)
+
+    def release(self) -> None:
+        """Let the memory move again; does nothing the second time."""
+        if self._held:
+            self._held = False
+            self._pins.pop()
+
+    def __enter__(self) -> ExportPin:
+        """Return the pin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Release the pin."""
+        self.release()
+
+    def __del__(self) -> None:
+        """Release the pin."""
+        self.release()
+
+
+def _restored(
+    kind: type[Buffer],
+    size: int,
+    dtype: np.dtype[Any],
+    options: BufferOptions,
+    parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]],
+) -> Buffer:
+    """Make a buffer from what `__reduce__` says."""
+    buffer = kind.__new__(kind)
+    Buffer.__init__(buffer, size, dtype, replace(options, const=False))
+    for span, values in parts:
+        request = Request(region=span)
+        with buffer.acquire(host_space(), AccessMode.WRITE_ONLY, request=request) as token:
+            token.array[slice(*span)] = values
+    if options.const:
+        buffer.freeze()
+    return buffer
+
+
+def _checked_size(size: int) -> int:
+    if size < 0:
+        raise ValueError(f"A buffer cannot have {size} elements.")
+    return size

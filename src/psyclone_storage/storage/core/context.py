@@ -1,0 +1,234 @@
+"""Own the executing contexts: who runs a kernel, and with which memories; refuse to hold data.
+
+There is one `Context` object per kind and device (HM-7). `with context:` makes it the executing
+one of the calling thread, nested as deep as one likes (HM-12). The words of HMemo (`getContextPtr`,
+`getMemoryPtr` ...) are aliases of ours.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from enum import Enum
+from types import TracebackType
+from typing import Any, TypeVar
+
+from psyclone_storage.storage.core.device import DeviceKind, default_device_id, on_device_change
+from psyclone_storage.storage.core.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.spaces import (
+    MemorySpace,
+    SpaceKind,
+    device_space,
+    host_space,
+    pinned_space,
+)
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.registry import memory_of, resolved_device
+from psyclone_storage.storage.memory.stream import Stream
+
+T = TypeVar("T")
+
+
+class ContextKind(Enum):
+    """Name the kinds of contexts that come with the runtime; more can be registered by name."""
+
+    HOST = "Host"
+    CUDA = "CUDA"
+    MIC = "MIC"
+
+
+class Context:
+    """Be a place that executes kernels, the host or one device.
+
+    `zero_copy` makes a device work on page-locked host memory instead of its own (HM-17). Obtain
+    contexts from `Context.get`; one is alive as long as somebody refers to it (HM-9).
+    """
+
+    Host = ContextKind.HOST
+    CUDA = ContextKind.CUDA
+    MIC = ContextKind.MIC
+
+    def __init__(self, kind: ContextKind | str, device_id: int, space: MemorySpace) -> None:
+        """Stand for the device whose own memory is `space`; its memory must be there (HM-8)."""
+        self.kind = kind
+        self.device_id = device_id
+        self.space = space
+        self.zero_copy = False
+        self._memory = memory_of(space)
+        self._stream = self._memory.stream or Stream(f"host of {space.tag}")
+
+    @staticmethod
+    def get(kind: ContextKind | str = ContextKind.HOST, device_id: int | None = None) -> Context:
+        """Return the context of a kind and device, the default device if none is named (HM-21).
+
+        Raises `DeviceUnavailableError` for a device that is not there, or an unknown kind.
+        """
+        number = device_id
+        if number is None:
+            number = 0 if kind is ContextKind.HOST else default_device_id()
+        with _LOCK:
+            found = _CONTEXTS.get((kind, number))
+            if found is None:
+                found = _CONTEXTS[kind, number] = _factory(kind)(number)
+            return found
+
+    @staticmethod
+    def host() -> Context:
+        """Return the context of the host (HM-20)."""
+        return Context.get(ContextKind.HOST)
+
+    @staticmethod
+    def current() -> Context:
+        """Return the executing context of the calling thread, the host if none was set."""
+        return Context.scope() or Context.host()
+
+    @staticmethod
+    def scope() -> Context | None:
+        """Return the context of the innermost `with` block of the calling thread, if any."""
+        stack = _stack()
+        return stack[-1] if stack else None
+
+    def local_memory(self) -> Memory:
+        """Return the memory of the device itself (HM-13)."""
+        return self._memory
+
+    def host_memory(self) -> Memory:
+        """Return the host memory with the fastest transfers to this device (HM-14)."""
+        return self._memory if self.space is host_space() else memory_of(pinned_space())
+
+    def working_memory(self) -> Memory:
+        """Return the memory that kernels work on: local, or host memory with zero copy (HM-15)."""
+        return self.host_memory() if self.zero_copy else self.local_memory()
+
+    def enable_zero_copy(self, on: bool = True) -> None:
+        """Switch zero copy on or off (HM-16, HM-17)."""
+        self.zero_copy = on
+
+    def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
+        """Run `work(*args)` after all that was submitted before; return at once."""
+        return self._stream.submit(self._run, work, args)
+
+    def synchronize(self) -> None:
+        """Wait until all that was submitted is done."""
+        self._stream.synchronize()
+
+    def _run(self, work: Callable[..., T], args: tuple[Any, ...]) -> T:
+        with self:
+            return work(*args)
+
+    def __enter__(self) -> Context:
+        """Make this the executing context of the calling thread."""
+        _stack().append(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Go back to the context before."""
+        _stack().pop()
+
+    def __repr__(self) -> str:
+        """Name the kind and the device."""
+        name = self.kind.value if isinstance(self.kind, ContextKind) else self.kind
+        return f"<Context {name} {self.device_id}>"
+
+    create = get
+    getContextPtr = get  # noqa: N815
+    getHostPtr = host  # noqa: N815
+    getContextMemoryPtr = local_memory  # noqa: N815
+    getLocalMemoryPtr = local_memory  # noqa: N815
+    getHostMemoryPtr = host_memory  # noqa: N815
+    getMemoryPtr = working_memory  # noqa: N815
+    enableZeroCopy = enable_zero_copy  # noqa: N815
+
+
+class HostContext(Context):
+    """Be the context of the host (HM-6)."""
+
+    def __init__(self, device_id: int = 0) -> None:
+        """Stand for the one host. Raises `DeviceUnavailableError` for any number but 0."""
+        if device_id != 0:
+            raise DeviceUnavailableError(f"There is one host, number 0, and no number {device_id}.")
+        super().__init__(ContextKind.HOST, 0, host_space())
+
+
+class CUDAContext(Context):
+    """Be the context of one GPU, or of the emulated device in its place (HM-6)."""
+
+    def __init__(self, device_id: int) -> None:
+        """Stand for device `device_id` of the own node."""
+        super().__init__(ContextKind.CUDA, device_id, device_space(device_id))
+
+
+class MICContext(Context):
+    """Be the context of one coprocessor; its transfers start from plain host memory (HM-31).
+
+    Only the emulation has coprocessors: number n is the emulated device n in this role.
+    """
+
+    def __init__(self, device_id: int) -> None:
+        """Stand for coprocessor `device_id`. Raises `DeviceUnavailableError` outside emulation."""
+        if resolved_device() is not DeviceKind.EMULATED:
+            raise DeviceUnavailableError(
+                "This machine has no coprocessor of the kind MIC: only emulated devices can play "
+                'one, call use_device("emulated").'
+            )
+        super().__init__(ContextKind.MIC, device_id, device_space(device_id))
+
+    def host_memory(self) -> Memory:
+        """Return plain host memory: nothing is page-locked for a coprocessor."""
+        return memory_of(host_space())
+
+    getHostMemoryPtr = host_memory  # noqa: N815
+
+
+ContextFactory = Callable[[int], Context]
+
+
+def register_context(kind: str, factory: ContextFactory) -> None:
+    """Make `Context.get(kind, n)` return `factory(n)`, called once for each n (HM-23)."""
+    _FACTORIES[kind] = factory
+
+
+def context_at(space: MemorySpace) -> Context:
+    """Return a context that can use the memory of `space`: the host where it can (HM-28)."""
+    if space.kind is SpaceKind.DEVICE:
+        return Context.get(ContextKind.CUDA, space.device_id)
+    return Context.host()
+
+
+def _factory(kind: ContextKind | str) -> ContextFactory:
+    factory = _FACTORIES.get(kind)
+    if factory is None:
+        raise DeviceUnavailableError(
+            f'There is no kind of context called "{kind}": make it known with register_context().'
+        )
+    return factory
+
+
+def _stack() -> list[Context]:
+    stack: list[Context] = _THREAD.__dict__.setdefault("stack", [])
+    return stack
+
+
+def _forget_devices() -> None:
+    with _LOCK:
+        for key in [key for key in _CONTEXTS if key[0] is not ContextKind.HOST]:
+            del _CONTEXTS[key]
+
+
+_LOCK = threading.RLock()
+_THREAD = threading.local()
+_CONTEXTS: dict[tuple[ContextKind | str, int], Context] = {}
+_FACTORIES: dict[ContextKind | str, ContextFactory] = {
+    ContextKind.HOST: HostContext,
+    ContextKind.CUDA: CUDAContext,
+    ContextKind.MIC: MICContext,
+}
+
+Memory.context_finder = staticmethod(context_at)
+on_device_change(_forget_devices)

@@ -1,0 +1,35 @@
+"""Own the wishes about where data should live; refuse to act on them (the buffer does)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.storage.core.spaces import MemorySpace
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """State how the data will be used.
+
+    - `read_mostly` (ACC-5): readers far outnumber writers, so that existing copies are brought up
+      to date as soon as a write is released.
+    - `preferred` (ACC-6): the spaces that must hold the point of truth, which they pull in when a
+      write elsewhere is released; several of them share the chunks out. Empty is unconstrained.
+    - `access_via` (ACC-7): the space that will read the data; it gets a copy when a write is
+      released.
+    - `pinned` (HM-80): the host replica lives in page-locked memory.
+    - `managed`: one replica in memory shared by host and devices (GDP-128).
+    - `first_touch` (HM-81): the space where the data are touched first; if it is a device, the host
+      replica is page-locked.
+    - `host_follows_device`: the first use counts as the first touch, as HMemo has it (HM-81).
+    - `delayed`: nothing is allocated before the first access (spec 3A, field_api).
+    """
+
+    read_mostly: bool = False
+    preferred: tuple[MemorySpace, ...] = ()
+    access_via: MemorySpace | None = None
+    pinned: bool = False
+    managed: bool = False
+    first_touch: MemorySpace | None = None
+    host_follows_device: bool = False
+    delayed: bool = True

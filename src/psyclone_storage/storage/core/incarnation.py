@@ -1,0 +1,61 @@
+"""Own `Incarnation`, one replica of a buffer (HData of HMemo); refuse to know if it is valid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.storage.core.allocation import Allocation
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.validity import Freshness
+from psyclone_storage.storage.memory.base import Memory
+
+
+class Incarnation:
+    """Be the replica of a buffer in one memory, allocated or not yet (HM-40)."""
+
+    __slots__ = ("memory", "space", "bit", "allocation")
+
+    def __init__(self, memory: Memory, allocation: Allocation | None = None) -> None:
+        """Stand for a replica in `memory`."""
+        self.memory = memory
+        self.space = memory.space
+        self.bit = memory.space.bit
+        self.allocation = allocation
+
+    @property
+    def capacity(self) -> int:
+        """Return the allocated bytes."""
+        return self.allocation.capacity if self.allocation is not None else 0
+
+    @property
+    def external(self) -> bool:
+        """Say whether the memory belongs to somebody else."""
+        return self.allocation is not None and self.allocation.external
+
+    def allocation_there(self) -> Allocation:
+        """Return the allocation; raise `MemoryException` if there is none."""
+        if self.allocation is None:
+            raise MemoryException(f"Nothing is allocated at {self.space.tag}.")
+        return self.allocation
+
+    def free(self) -> None:
+        """Give up the memory."""
+        if self.allocation is not None:
+            self.allocation.drop()
+            self.allocation = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncarnationState:
+    """Report on one replica: the row that HMemo's tables show, with more detail.
+
+    `valid` is true if all chunks are valid; `freshness` is that of each chunk.
+    """
+
+    space: MemorySpace
+    pointer: int
+    capacity: int
+    valid: bool
+    freshness: tuple[Freshness, ...]
+    pending: bool

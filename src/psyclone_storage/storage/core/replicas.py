@@ -1,0 +1,587 @@
+"""Own the replicas of one buffer and the movement of values between them; refuse to lock.
+
+`Replicas` is the inner part of `Buffer`. It finds or makes the replica for a space, brings values
+to it, marks what a write leaves stale, and follows the hints. Its callers hold an access that the
+lock table granted, which is why validity can only grow under a reader and why nobody else is there
+under a writer.
+
+Synchronous work blocks its caller. Asynchronous work (`prepare_async`, `start_prefetch`) may start
+on the worker thread of some device, and therefore never waits: it submits to the stream of the
+replica that it fills and goes on in callbacks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.chunks import ChunkLayout, whole
+from psyclone_storage.storage.core.errors import (
+    ConstBufferError,
+    PoisonedDataError,
+    StorageError,
+)
+from psyclone_storage.storage.core.futures import Future, all_of, forward
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
+from psyclone_storage.storage.core.locks import LockTable
+from psyclone_storage.storage.core.spaces import (
+    MemorySpace,
+    SpaceKind,
+    host_space,
+    managed_space,
+    pinned_space,
+)
+from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.validity import Validity
+from psyclone_storage.storage.memory.registry import memory_of, router
+
+
+class _Transfer(NamedTuple):
+    """Be a transfer under way: the bit of its target, one bit for each chunk, and its end."""
+
+    bit: int
+    chunks: int
+    end: Future[None]
+
+
+class Recipe(Protocol):
+    """Be what the replicas need of the options of their buffer."""
+
+    @property
+    def label(self) -> str:
+        """Return the name for messages and statistics."""
+
+    @property
+    def hints(self) -> Hints:
+        """Return the wishes about places."""
+
+    @property
+    def const(self) -> bool:
+        """Say whether nobody may write."""
+
+    @property
+    def init(self) -> Any:
+        """Return the value of elements that nobody wrote, None for no value."""
+
+    @property
+    def alignment(self) -> int:
+        """Return the alignment of each replica in bytes."""
+
+
+class Replicas:
+    """Keep the replicas of some data, in the order in which they came up.
+
+    `resident` maps a space that was asked for to the replica that serves it: the host and its
+    page-locked part share one, and unified memory serves all. `attention` is true while the hot
+    path must not be taken: the data are const or poisoned, or a transfer is under way.
+    """
+
+    __slots__ = (
+        "dtype", "layout", "options", "table", "stats", "poisoned", "validity", "resident",
+        "attention", "_guarded", "_last_writer", "_list", "_pending", "_truth",
+    )  # fmt: skip
+
+    def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
+        """Start without replicas."""
+        self.dtype = dtype
+        self.layout = layout
+        self.options = options
+        self.table = LockTable()
+        self.stats = TransferStats()
+        self.poisoned: BaseException | None = None
+        self.validity = Validity(layout.count)
+        self.resident: dict[MemorySpace | None, Incarnation] = {}
+        self.attention = options.const
+        self._guarded = options.const
+        self._list: list[Incarnation] = []
+        self._last_writer: Incarnation | None = None
+        self._pending: list[_Transfer] = []
+        self._truth: list[MemorySpace | None] = [None] * layout.count
+
+    # -- finding ---------------------------------------------------------------------------------
+
+    def find(self, space: MemorySpace) -> Incarnation | None:
+        """Return the replica that serves `space`, None where there is none yet."""
+        found = self.resident.get(space)
+        if found is not None:
+            return found
+        home = self._home(space)
+        return next((replica for replica in self._list if replica.space is home), None)
+
+    def at(self, space: MemorySpace) -> Incarnation:
+        """Return the replica that serves `space`, made known if needed, but not yet allocated."""
+        found = self.find(space)
+        if found is None:
+            found = Incarnation(memory_of(self._home(space)))
+            self._list.append(found)
+        if space not in self.resident:
+            memory_of(space)
+            self.resident[space] = found
+            if space is host_space():
+                self.resident[None] = found
+        return found
+
+    def all(self) -> list[Incarnation]:
+        """Return the replicas."""
+        return list(self._list)
+
+    def is_valid(self, space: MemorySpace, chunks: tuple[int, int]) -> bool:
+        """Say whether the replica that serves `space` is valid in all of `chunks`."""
+        replica = self.find(space)
+        return replica is not None and self.validity.is_valid(replica.bit, chunks)
+
+    def is_arriving(self, space: MemorySpace, chunk: int) -> bool:
+        """Say whether a transfer under way brings `chunk` to the replica that serves `space`."""
+        replica = self.find(space)
+        if replica is None:
+            return False
+        with self.table.lock:
+            return any(t.bit == replica.bit and t.chunks >> chunk & 1 for t in self._pending)
+
+    def states(self) -> tuple[IncarnationState, ...]:
+        """Return a report on each replica."""
+        pending = {transfer.bit for transfer in self._pending}
+        return tuple(
+            IncarnationState(
+                replica.space,
+                replica.allocation.pointer if replica.allocation is not None else 0,
+                replica.capacity,
+                bool(self.validity.everywhere & replica.bit),
+                tuple(
+                    self.validity.freshness(replica.bit, chunk)
+                    for chunk in range(self.layout.count)
+                ),
+                replica.bit in pending,
+            )
+            for replica in self._list
+        )
+
+    def valid_sides(self) -> tuple[bool, bool]:
+        """Say whether the host side, and any device, has all current values."""
+        valid = [
+            replica.space.kind for replica in self._list if replica.bit & self.validity.everywhere
+        ]
+        host = any(kind.host_accessible for kind in valid)
+        device = any(kind in (SpaceKind.DEVICE, SpaceKind.MANAGED) for kind in valid)
+        return host, device
+
+    def point_of_truth(self) -> tuple[MemorySpace, ...]:
+        """Return for each chunk where its true values are, or will be put."""
+        return tuple(self.truth_of(chunk) for chunk in range(self.layout.count))
+
+    def truth_of(self, chunk: int) -> MemorySpace:
+        """Return where the true values of one chunk are, or will be put."""
+        mask = self.validity.mask(chunk)
+        recorded = self._truth[chunk]
+        if recorded is not None and recorded.bit & mask:
+            return recorded
+        held = next((replica.space for replica in self._list if replica.bit & mask), None)
+        if held is not None:
+            return held
+        return self.preferred(chunk) or self.options.hints.first_touch or host_space()
+
+    # -- preparing an access ---------------------------------------------------------------------
+
+    def check_usable(self, token: AccessToken) -> None:
+        """Raise if the data may not be used as `token` wants, whatever the locks say."""
+        if token.mode.writes and self.options.const:
+            raise ConstBufferError(f"{token.describe()} is not possible: the buffer is const.")
+        allocation = token.replica.allocation
+        if token.mode.writes and allocation is not None and not allocation.writable:
+            raise ConstBufferError(f"{token.describe()} is not possible: the memory is read-only.")
+        if token.mode.reads and self.poisoned is not None and not token.request.ignore_failed:
+            raise PoisonedDataError(
+                f"{token.describe()} is not possible: the task that wrote the data last failed "
+                f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."
+            ) from self.poisoned
+
+    def prepare(self, token: AccessToken) -> None:
+        """Make the replica of `token` valid, and if it writes, all others stale."""
+        self.check_usable(token)
+        replica = token.replica
+        entry = self._enter(token)
+        if entry is not None:
+            done: list[int] = []
+            try:
+                needed = self._needed(token)
+                for chunk in self._fillable(needed):
+                    replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
+                    done.append(chunk)
+                for chunk in self.validity.stale(replica.bit, needed):
+                    self._fetch(replica, chunk)
+                    done.append(chunk)
+            finally:
+                self._leave(entry, done)
+                entry.end.set_result(None)
+        if token.mode.writes:
+            self._mark_written(token)
+
+    def prepare_async(self, token: AccessToken, future: Future[AccessToken]) -> None:
+        """Do what `prepare` does without waiting; resolve `future` with the granted `token`."""
+
+        def finish(moved: Future[None]) -> None:
+            error = moved.exception()
+            if error is not None:
+                self.table.release(token)
+                future.set_exception(error)
+                return
+            if token.mode.writes:
+                self._mark_written(token)
+            future.set_result(token)
+
+        try:
+            self.check_usable(token)
+            self._start(token, -1 if token.mode.writes else token.replica.bit).then(finish)
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            self.table.release(token)
+            future.set_exception(error)
+
+    def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
+        """Start the transfers that `token` needs, and release it: the next access will wait."""
+        try:
+            self.check_usable(token)
+            moved = self._start(token, token.replica.bit)
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            self.table.release(token)
+            future.set_exception(error)
+            return
+        self.table.release(token)
+        moved.then(lambda done: forward(done, future))
+
+    @property
+    def busy(self) -> bool:
+        """Say whether a transfer is under way."""
+        return bool(self._pending)
+
+    def settled(self) -> Future[None]:
+        """Return a future that resolves when all the transfers under way have ended."""
+        return all_of([transfer.end for transfer in tuple(self._pending)])
+
+    # -- ending an access ------------------------------------------------------------------------
+
+    def close_write(self, token: AccessToken, error: BaseException | None) -> None:
+        """Record where the truth is after a write, and whether it is usable."""
+        if error is None and self.poisoned is None and token.replica is self._last_writer:
+            return
+        for chunk in range(*token.chunks):
+            self._truth[chunk] = token.replica.space
+        self._last_writer = token.replica if token.chunks == (0, self.layout.count) else None
+        if error is not None:
+            self._poison(error)
+        elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
+            self._poison(None)
+
+    def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
+        """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
+        hints = self.options.hints
+        wanted = [hints.access_via] if hints.access_via is not None else []
+        if hints.read_mostly:
+            wanted += [r.space for r in self._list if r.capacity and r is not token.replica]
+        return list(dict.fromkeys(wanted))
+
+    def preferred(self, chunk: int) -> MemorySpace | None:
+        """Return the space that must hold the truth of a chunk, None if any may (ACC-6)."""
+        preferred = self.options.hints.preferred
+        return preferred[chunk * len(preferred) // self.layout.count] if preferred else None
+
+    def move_truth(self, chunk: int, space: MemorySpace) -> None:
+        """Record that the truth of a chunk is at `space`, whose replica is valid."""
+        self._truth[chunk] = space
+        self._last_writer = None
+
+    def follow(self, options: Recipe) -> None:
+        """Live by other options from now on; memory that is there stays."""
+        self.options = options
+        self._guarded = self._guarded or options.const
+        self._note_attention()
+
+    def assume_valid(self, spaces: list[MemorySpace]) -> None:
+        """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
+        replicas = [self.at(space) for space in spaces]
+        for replica in replicas:
+            self.allocate(replica)
+        self.validity.assign(sum({replica.bit for replica in replicas}))
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def valid_below(self, nbytes: int) -> list[Incarnation]:
+        """Return the valid replicas with fewer than `nbytes` bytes."""
+        valid = self.validity.anywhere
+        return [r for r in self._list if r.bit & valid and r.capacity < nbytes]
+
+    def resize(self, size: int, growing: list[Incarnation]) -> None:
+        """Set the size, after the replicas in `growing` got the memory for it."""
+        for replica in growing:
+            self.grow(replica, size * self.dtype.itemsize)
+        self.layout = whole(size)
+
+    def allocate(self, replica: Incarnation) -> None:
+        """Give a replica memory for all elements, if it has less; the caller holds the lock."""
+        nbytes = self.layout.size * self.dtype.itemsize
+        if replica.allocation is None or replica.capacity < nbytes:
+            self.grow(replica, nbytes)
+
+    def grow(self, replica: Incarnation, nbytes: int) -> None:
+        """Give a replica new memory with the old values in it."""
+        old = replica.allocation
+        new = self._new_allocation(replica, nbytes)
+        if old is not None:
+            kept = min(old.capacity, nbytes)
+            if kept and self.validity.anywhere & replica.bit:
+                replica.memory.memcpy_from(new, old, (0, kept))
+            old.drop()
+        replica.allocation = new
+
+    def purge(self) -> None:
+        """Free all memory and set the size to 0."""
+        for replica in self._list:
+            replica.free()
+        self.validity = Validity(1)
+        self._truth = [None]
+        self._last_writer = None
+        self.layout = whole(0)
+
+    def drop(self, replica: Incarnation) -> None:
+        """Free one replica. Raises `StorageError` if the only valid values are in it."""
+        if self.validity.sole_holder(replica.bit):
+            raise StorageError(
+                f'The only valid values of "{self.options.label}" are at {replica.space.tag}: make '
+                f"them valid elsewhere before this replica is freed."
+            )
+        replica.free()
+        self.validity.forget(replica.bit)
+
+    def adopt(self, replica: Incarnation, valid: bool) -> None:
+        """Take in a replica whose memory exists already."""
+        known = self.find(replica.space)
+        if known is not None and known.allocation is not None:
+            raise StorageError(f'"{self.options.label}" has memory at {replica.space.tag} already.')
+        if known is not None:
+            known.allocation = replica.allocation
+        else:
+            self._list.append(replica)
+        if not replica.allocation_there().writable:
+            self._guarded = self.attention = True
+        if valid:
+            self.validity.add(self.at(replica.space).bit, range(self.layout.count))
+
+    # -- private: where --------------------------------------------------------------------------
+
+    def _home(self, space: MemorySpace) -> MemorySpace:
+        """Return the space of the replica that serves `space`."""
+        if self.options.hints.managed and space.node == host_space().node:
+            return managed_space()
+        if space.kind not in (SpaceKind.HOST, SpaceKind.PINNED) or space.node != host_space().node:
+            return space
+        for replica in self._list:
+            if replica.space.kind in (SpaceKind.HOST, SpaceKind.PINNED):
+                return replica.space
+        hints = self.options.hints
+        first = self._list[0].space if self._list else hints.first_touch
+        on_device = first is not None and first.kind is SpaceKind.DEVICE
+        follows = hints.first_touch is not None or hints.host_follows_device
+        return pinned_space() if hints.pinned or (follows and on_device) else space
+
+    # -- private: memory -------------------------------------------------------------------------
+
+    def _new_allocation(self, replica: Incarnation, nbytes: int) -> Allocation:
+        allocation = replica.memory.allocate(nbytes, self.options.alignment)
+        allocation.label = self.options.label
+        return allocation
+
+    # -- private: values -------------------------------------------------------------------------
+
+    def _needed(self, token: AccessToken) -> Iterable[int]:
+        """Return the chunks whose values must be there before the access begins."""
+        chunks = range(*token.chunks)
+        if token.mode.reads:
+            return chunks
+        region = token.request.region
+        if region is None or not chunks:
+            return ()
+        # Of a write-only region, only the chunks at its two ends can keep some of their values.
+        ends = {chunks[0], chunks[-1]}
+        return sorted(chunk for chunk in ends if not self.layout.covers(region, chunk))
+
+    def _fillable(self, chunks: Iterable[int]) -> list[int]:
+        return self.validity.uninitialised(chunks) if self.options.init is not None else []
+
+    def _init_of(self, chunk: int) -> tuple[WindowSpec, Any]:
+        start, stop = self.layout.span(chunk)
+        offset = start * self.dtype.itemsize
+        return WindowSpec(self.dtype, (stop - start,), None, offset), self.options.init
+
+    def _span(self, chunk: int) -> tuple[int, int]:
+        start, stop = self.layout.span(chunk)
+        return start * self.dtype.itemsize, (stop - start) * self.dtype.itemsize
+
+    def _source(self, replica: Incarnation, chunk: int) -> Incarnation:
+        """Return the replica to copy from: on the host side if possible, else the truth."""
+        mask = self.validity.mask(chunk) & ~replica.bit
+        valid = [other for other in self._list if other.bit & mask]
+        return next((other for other in valid if other.space.host_accessible), valid[0])
+
+    def _target(self, replica: Incarnation) -> Allocation:
+        """Return the memory of a replica that is about to get values."""
+        allocation = replica.allocation_there()
+        if not allocation.writable:
+            raise ConstBufferError(
+                f'"{self.options.label}" has newer values than its memory at {replica.space.tag}, '
+                f"which is read-only and cannot take them."
+            )
+        return allocation
+
+    def _fetch(self, replica: Incarnation, chunk: int) -> None:
+        source = self._source(replica, chunk)
+        span = self._span(chunk)
+        if span[1]:
+            begin = time.perf_counter()
+            ends = (replica.memory, source.memory)
+            router().copy(ends, self._target(replica), source.allocation_there(), span)
+            self._record(source.space, replica.space, chunk, begin)
+
+    def _record(self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float) -> None:
+        seconds = time.perf_counter() - begin
+        event = TransferEvent(
+            self.options.label, source, target, self._span(chunk)[1], chunk, seconds
+        )
+        self.stats.record(event)
+        GLOBAL_STATS.record(event)
+
+    def _mark_written(self, token: AccessToken) -> None:
+        bit = token.replica.bit
+        with self.table.lock:
+            lost = self.validity.written(bit, token.chunks)
+        if not lost:
+            return
+        for replica in self._list:
+            if replica.bit & lost and replica.allocation is not None:
+                for chunk in range(*token.chunks):
+                    replica.memory.poison(replica.allocation, self._span(chunk))
+
+    # -- private: asynchronous -------------------------------------------------------------------
+
+    def _enter(self, token: AccessToken) -> _Transfer | None:
+        """Announce that the caller will bring the values that `token` needs; None if none.
+
+        Waits for others that are at it, so that nothing is moved twice. What failed for them, the
+        caller tries again.
+        """
+        bit = token.replica.bit
+        concerned = -1 if token.mode.writes else bit
+        while True:
+            with self.table.lock:
+                others = [t.end for t in self._pending if t.bit & concerned]
+                if not others:
+                    self.allocate(token.replica)
+                    needed = self._needed(token)
+                    if not (self._fillable(needed) or self.validity.stale(bit, needed)):
+                        return None
+                    return self._announce(bit, needed)
+            for future in others:
+                future.exception()
+
+    def _announce(self, bit: int, chunks: Iterable[int]) -> _Transfer:
+        entry = _Transfer(bit, sum(1 << chunk for chunk in chunks), Future())
+        self._pending.append(entry)
+        self.attention = True
+        return entry
+
+    def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
+        """Take back what was announced; the chunks in `done` are valid from now on."""
+        with self.table.lock:
+            if done:
+                self.validity.add(entry.bit, done)
+            self._pending.remove(entry)
+            self._note_attention()
+
+    def _validate(self, bit: int, chunk: int) -> None:
+        with self.table.lock:
+            self.validity.add(bit, [chunk])
+
+    def _start(self, token: AccessToken, after: int) -> Future[None]:
+        """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
+        with self.table.lock:
+            self.allocate(token.replica)
+            before = all_of([t.end for t in self._pending if t.bit & after])
+            entry = self._announce(token.replica.bit, self._needed(token))
+
+        def end(moved: Future[None]) -> None:
+            self._leave(entry)
+            forward(moved, entry.end)
+
+        def begin(_: Future[None]) -> None:
+            try:
+                moves = self._submit(token)
+            except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                end(Future.failed(error))
+                return
+            all_of(moves).then(end)
+
+        before.then(begin)
+        return entry.end
+
+    def _submit(self, token: AccessToken) -> list[Future[None]]:
+        """Put the work for one access into the streams; return the futures of its parts."""
+        replica = token.replica
+        needed = self._needed(token)
+        moves = [
+            self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
+            for chunk in self._fillable(needed)
+        ]
+        for chunk in self.validity.stale(replica.bit, needed):
+            source = self._source(replica, chunk)
+            begin = time.perf_counter()
+            copied = router().copy_async(
+                (replica.memory, source.memory),
+                self._target(replica),
+                source.allocation_there(),
+                self._span(chunk),
+            )
+            note = self._recorder(source, replica, chunk, begin)
+            moves.append(self._then_valid(copied, replica, chunk, note))
+        return moves
+
+    def _submit_fill(self, replica: Incarnation, chunk: int) -> Future[None]:
+        memory, allocation = replica.memory, replica.allocation_there()
+        if memory.stream is not None:
+            return memory.stream.submit(memory.fill, allocation, *self._init_of(chunk))
+        memory.fill(allocation, *self._init_of(chunk))
+        return Future.completed(None)
+
+    def _recorder(
+        self, source: Incarnation, replica: Incarnation, chunk: int, begin: float
+    ) -> Callable[[], None]:
+        return lambda: self._record(source.space, replica.space, chunk, begin)
+
+    def _then_valid(
+        self,
+        moved: Future[None],
+        replica: Incarnation,
+        chunk: int,
+        note: Callable[[], None] | None = None,
+    ) -> Future[None]:
+        finished: Future[None] = Future()
+
+        def mark(done: Future[None]) -> None:
+            if done.exception() is None:
+                self._validate(replica.bit, chunk)
+                if note is not None:
+                    note()
+            forward(done, finished)
+
+        moved.then(mark)
+        return finished
+
+    def _poison(self, error: BaseException | None) -> None:
+        self.poisoned = error
+        self._note_attention()
+
+    def _note_attention(self) -> None:
+        self.attention = bool(self._guarded or self._pending or self.poisoned is not None)

@@ -1,0 +1,168 @@
+"""Own `AccessToken`, the right to use one replica of a buffer until its release."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
+from psyclone_storage.storage.core.errors import AccessReleasedError
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.incarnation import Incarnation
+from psyclone_storage.storage.core.locks import AccessMode, Claim, Policy
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.registry import memory_of
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """State what is unusual about an access.
+
+    - `region`: the elements (first, after last) that are used; None is the whole buffer.
+    - `owner`: who holds the access; None is the calling thread.
+    - `in_flight`: the access belongs to a task that ends by itself.
+    - `ignore_failed`: read values that a failed task left behind.
+    """
+
+    region: tuple[int, int] | None = None
+    owner: Hashable | None = None
+    in_flight: bool = False
+    ignore_failed: bool = False
+
+
+class Accessible(Protocol):
+    """Be what a token needs of its buffer."""
+
+    label: str
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+
+    def release(self, token: AccessToken, error: BaseException | None = None) -> None:
+        """End the access."""
+
+
+PLAIN = Request()
+"""The request for the whole buffer by the calling thread, with nothing unusual."""
+
+_get_ident = threading.get_ident
+
+
+class AccessToken(Claim):
+    """Be the right to use one replica, from `Buffer.acquire` to `release`.
+
+    As a context manager it releases at the end of the block; a block that writes and raises marks
+    the data as poisoned.
+    """
+
+    __slots__ = ("buffer", "request")
+
+    def __init__(
+        self,
+        buffer: Accessible,
+        replica: Incarnation,
+        place: tuple[MemorySpace, tuple[int, int]],
+        mode: AccessMode,
+        policy: Policy,
+    ) -> None:
+        """Describe an access that the calling thread asks for; buffers call this.
+
+        `place` is the space that was asked for and the range of chunks.
+        """
+        self.buffer = buffer
+        self.replica: Incarnation = replica
+        self.space, self.chunks = place
+        self.mode = mode
+        self.policy = policy
+        self.owner = _get_ident()
+        self.request = PLAIN
+        self.in_flight = False
+        self.active = False
+
+    @property
+    def allocation(self) -> Allocation:
+        """Return the memory; raise `AccessReleasedError` after the release (HM-50)."""
+        if not self.active:
+            raise self.released()
+        return self.replica.allocation_there()
+
+    @property
+    def pointer(self) -> int:
+        """Return the address of the first byte."""
+        return self.allocation.pointer
+
+    @property
+    def array(self) -> Any:
+        """Return the elements as a flat array: of NumPy on the host, of the device on a device."""
+        return self.window(self.buffer.dtype, (self.buffer.size,))
+
+    @property
+    def kernel_array(self) -> Any:
+        """Return `array` as a kernel that runs at the space of this access gets it."""
+        return self.kernel_view(self.array)
+
+    def kernel_view(self, window: Any) -> Any:
+        """Return `window`, made by this access, as a kernel at its space gets it."""
+        return self._memory().kernel_view(window)
+
+    def window(
+        self,
+        dtype: Any,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...] | None = None,
+        offset: int = 0,
+    ) -> Any:
+        """Return a typed array over the memory, read-only for a read access on the host.
+
+        `strides` and `offset` are in bytes; no strides mean C order.
+        """
+        spec = WindowSpec(np.dtype(dtype), shape, strides, offset, self.mode.writes)
+        return self._memory().window(self.allocation, spec)
+
+    def release(self, error: BaseException | None = None) -> None:
+        """End the access; `error` says that its writing failed. Raise if it ended before."""
+        self.buffer.release(self, error)
+
+    def release_after(self, work: Future[Any]) -> None:
+        """End the access when `work` ends, as failed if it fails; others may wait for that."""
+        self.in_flight = True
+        work.then(lambda done: self.release(done.exception()))
+
+    def released(self) -> AccessReleasedError:
+        """Return the error for a use after the release."""
+        return AccessReleasedError(f"{self.describe()} was released: its memory is not yours.")
+
+    def describe(self) -> str:
+        """Return the subject of an error message, with label, type, size and place."""
+        buffer = self.buffer
+        return (
+            f'A {self.mode.value} access to "{buffer.label}" ({buffer.size} x {buffer.dtype}) at '
+            f"{self.space.tag}"
+        )
+
+    def _memory(self) -> Memory:
+        """Return the memory whose kind of array the user gets: that of the space asked for."""
+        replica = self.replica
+        return replica.memory if self.space is replica.space else memory_of(self.space)
+
+    def __enter__(self) -> AccessToken:
+        """Return the token."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Release, unless that was done in the block."""
+        if self.active:
+            self.release(error)

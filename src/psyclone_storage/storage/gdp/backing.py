@@ -1,0 +1,173 @@
+"""Own what all the storages over one piece of data share: the buffer and its two sides.
+
+A storage that lives on the host only, and that no other face has asked for, has no buffer: it is a
+NumPy array with labels, without locks or states. It gets its buffer, over the same memory, the
+first time that somebody wants one. All other storages have a buffer from the start.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace, host_space
+from psyclone_storage.storage.gdp.sync_state import SyncState
+from psyclone_storage.storage.memory.registry import host_memory, memory_of
+
+_WRITE = AccessMode.READ_WRITE
+
+
+class Windows:
+    """Keep the arrays of a storage on its two sides, and its data interface, once made."""
+
+    __slots__ = ("host", "reading", "device", "kernel", "interface")
+
+    def __init__(self) -> None:
+        """Start with nothing made."""
+        self.host: np.ndarray[Any, Any] | None = None
+        self.reading: np.ndarray[Any, Any] | None = None
+        self.device: Any = None
+        self.kernel: Any = None
+        self.interface: dict[str | None, dict[str, Any]] | None = None
+
+
+class Backing:
+    """Join the storages that look at the same data.
+
+    `host` and `device` are the spaces of the two sides, None where there is no such side. `origin`
+    is the address that byte 0 of the buffer has in the arrays that describe the storages, `points`
+    the number of elements that a storage of all the data has. `strict` says that host arrays leave
+    read-only.
+    """
+
+    __slots__ = (
+        "buffer", "host", "device", "origin", "points", "strict", "label", "_sync_state", "_pin",
+        "__weakref__",
+    )  # fmt: skip
+
+    def __init__(self, strict: bool = False, label: str = "") -> None:
+        """Stand for memory of the host alone, without a buffer."""
+        self.buffer: Buffer | None = None
+        self.host: MemorySpace | None = host_space()
+        self.device: MemorySpace | None = None
+        self.origin = 0
+        self.points = -1
+        self.strict = strict
+        self.label = label
+        self._sync_state: SyncState | None = None
+        self._pin: object = None
+
+    def attach(self, buffer: Buffer, origin: int) -> None:
+        """Use `buffer`, whose memory stays in place as long as this object lives."""
+        self.buffer = buffer
+        self.origin = origin
+        self._pin = buffer.pin()
+
+    def buffer_over(self, array: np.ndarray[Any, Any]) -> Buffer:
+        """Return the buffer; make it over the memory that `array` lies in, if there is none."""
+        if self.buffer is None:
+            owner: object = array.base
+            whole = owner if isinstance(owner, np.ndarray) else array
+            allocation, offset = host_memory().adopt(whole)
+            size = allocation.capacity // array.dtype.itemsize if array.dtype.itemsize else 0
+            buffer = Buffer(size, array.dtype, BufferOptions(label=self.label))
+            buffer.adopt(allocation)
+            self.points = whole.size if whole.dtype == array.dtype else -1
+            self.attach(buffer, whole.__array_interface__["data"][0] - offset)
+        assert self.buffer is not None
+        return self.buffer
+
+    @property
+    def sync_state(self) -> SyncState:
+        """Return the one state object of all these storages (GDP-130)."""
+        if self._sync_state is None:
+            self.share(SyncState())
+        assert self._sync_state is not None
+        return self._sync_state
+
+    def share(self, state: SyncState) -> None:
+        """Use `state`, which becomes a window on the buffer."""
+        assert self.buffer is not None
+        state.bind(self.buffer, self.device)
+        self._sync_state = state
+
+    def window(self, space: MemorySpace, like: np.ndarray[Any, Any]) -> Any:
+        """Return the array at `space` that is in the buffer where `like` is; allocate if needed."""
+        buffer = self.buffer
+        assert buffer is not None
+        with buffer.table.lock:
+            replica = buffer.replicas.at(space)
+            buffer.replicas.allocate(replica)
+        allocation = replica.allocation_there()
+        offset = address_of(like) - self.origin if like.size else 0
+        strides = like.strides if like.size else None
+        spec = WindowSpec(like.dtype, like.shape, strides, offset)
+        memory = replica.memory if replica.space is space else memory_of(space)
+        return memory.window(allocation, spec)
+
+    # The six verbs of GDP-3. With one side there is nothing to keep in step (GDP-118), but that
+    # side may lack its first values still, or those that another face has elsewhere.
+
+    def device_to_host(self, *, force: bool = False) -> None:
+        """Bring the host side up to date, or overwrite it with `force` (GDP-112)."""
+        self._bring(self.device, self.host, force)
+
+    def host_to_device(self, *, force: bool = False) -> None:
+        """Bring the device side up to date, or overwrite it with `force` (GDP-113)."""
+        self._bring(self.host, self.device, force)
+
+    def set_host_modified(self) -> None:
+        """Take the caller's word that the host side alone is current (GDP-115)."""
+        if self.buffer is not None and self.host is not None:
+            self.buffer.touch(self.host)
+
+    def set_device_modified(self) -> None:
+        """Take the caller's word that the device side alone is current (GDP-114)."""
+        if self.buffer is not None and self.device is not None:
+            self.buffer.touch(self.device)
+
+    def set_synchronized(self) -> None:
+        """Take the caller's word that both sides are current (GDP-116)."""
+        if self.buffer is not None and self._is_twofold():
+            self.buffer.assume_valid([self.host, self.device])
+
+    def synchronize(self) -> None:
+        """Bring the side that is behind up to date (GDP-117)."""
+        if self.buffer is not None and self._is_twofold():
+            match self.buffer.dirty_side():
+                case DirtySide.HOST:
+                    self.host_to_device()
+                case DirtySide.DEVICE:
+                    self.device_to_host()
+
+    def written_back(self) -> None:
+        """Bring memory that belongs to somebody else up to date when the last storage goes."""
+        assert self.buffer is not None
+        weakref.finalize(self, _write_back, self.buffer).atexit = False
+
+    def _is_twofold(self) -> bool:
+        return self.host is host_space() and self.device is not None
+
+    def _bring(self, source: MemorySpace | None, target: MemorySpace | None, force: bool) -> None:
+        buffer = self.buffer
+        if buffer is None or target is None:
+            return
+        if force and self._is_twofold() and buffer.capacity(source) and buffer.is_initialised():
+            buffer.assume_valid([source])
+        buffer.make_valid(target)
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Return the address of the first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _write_back(buffer: Buffer) -> None:
+    if buffer.poisoned is None and buffer.dirty_side() is DirtySide.DEVICE:
+        buffer.make_valid(host_space())

@@ -1,0 +1,598 @@
+"""Own `Storage`, an n-dimensional field with labels over coherent memory (GDP-3).
+
+A storage is a window: an array that describes shape and strides, labels, and a `Backing` that all
+the windows on the same data share. It does no arithmetic (GDP-2). What keeps it coherent: each use
+asks the buffer for the side that it needs, and each way out of the runtime (`to_numpy`,
+`__array_interface__` ...) counts as a write on that side, because nobody can tell what happens to
+an array that has left; `data_ro` and `access` are the ways to look without that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.errors import GTNoSuchBufferError
+from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp import elements
+from psyclone_storage.storage.gdp.backing import Backing, Windows
+from psyclone_storage.storage.gdp.indexing import (
+    device_key,
+    device_values,
+    host_key,
+    host_values,
+    is_basic,
+    is_element,
+    is_everything,
+    on_gpu,
+    with_ellipsis,
+)
+from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
+from psyclone_storage.storage.gdp.opened import StorageAccess
+from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
+from psyclone_storage.storage.gdp.sync_state import SyncState
+from psyclone_storage.storage.interop import dlpack, gt
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+Sides: TypeAlias = tuple[MemorySpace | None, MemorySpace | None]
+
+_new = object.__new__
+
+READ = AccessMode.READ
+WRITE = AccessMode.READ_WRITE
+OVERWRITE = AccessMode.WRITE_ONLY
+
+
+class Storage(ABC):  # pylint: disable=too-many-public-methods
+    """Be a field that lives on the host, on a device, or on both.
+
+    The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
+    subclasses differ in which sides there are and who keeps them in step.
+    """
+
+    __slots__ = ("_array", "_labels", "_backing", "_windows", "__weakref__")
+
+    SyncState: ClassVar[type[SyncState]] = SyncState
+    managed: ClassVar[Managed | None] = None
+    __array_ufunc__ = None
+
+    # -- making ----------------------------------------------------------------------------------
+
+    def __init__(self, array: Array, labels: Labels | Cut, backing: Backing | None) -> None:
+        """Be the storage that `array` describes; the creation functions call this.
+
+        With a buffer, `array` only describes and is never read; without one it is the data.
+        """
+        self._array = array
+        self._labels = labels
+        self._backing = backing
+        self._windows: Windows | None = None
+
+    def parameters(self) -> Parameters:
+        """Return what a new storage needs to be like this one."""
+        return Parameters(
+            self.shape,
+            self.dtype,
+            layout_of(self.strides),
+            self.labels,
+            "gpu" if self.device is not None else None,
+            self.managed,
+        )
+
+    @classmethod
+    @abstractmethod
+    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+        """Return a new storage, with all elements `init` unless that is None."""
+
+    @classmethod
+    @abstractmethod
+    def sides(cls) -> Sides:
+        """Return the spaces of the host buffer and of the device buffer, None where there is none.
+
+        Raises `DeviceUnavailableError` only when memory is asked for there.
+        """
+
+    @abstractmethod
+    def current_space(self) -> MemorySpace:
+        """Return where the current data are, the host if there are several places."""
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the extents, halo included."""
+        shape: tuple[int, ...] = self._array.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the element type."""
+        dtype: np.dtype[Any] = self._array.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self._array.size
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all elements, without padding (GDP-94)."""
+        return self._array.nbytes
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Return the strides in bytes (GDP-97)."""
+        return self._array.strides
+
+    @property
+    def device(self) -> str | None:
+        """Return the identifier of the device that has a buffer, None where none has (GDP-87)."""
+        backing = self._backing
+        return None if backing is None or backing.device is None else "gpu"
+
+    @property
+    def labels(self) -> Labels:
+        """Return halo, names of dimensions and aligned point."""
+        labels = self._labels
+        if isinstance(labels, tuple):
+            labels = self._labels = resolved(labels)
+        return labels
+
+    @property
+    def label(self) -> str:
+        """Return the name that appears in messages and statistics."""
+        return self.labels.label
+
+    @property
+    def dims(self) -> tuple[str, ...] | None:
+        """Return the names of the dimensions, None if nobody named them."""
+        return self.labels.dims
+
+    @property
+    def aligned_index(self) -> tuple[int, ...]:
+        """Return the index of the point whose address is aligned."""
+        return self.labels.aligned_point
+
+    @property
+    def halo(self) -> Halo:
+        """Return for each dimension the widths of the halo at its start and end (GDP-91)."""
+        return self.labels.halo
+
+    @halo.setter
+    def halo(self, halo: HaloLike) -> None:
+        """Set the halo, written as for the creation functions (GDP-92); nothing moves (GDP-93)."""
+        self._labels = self.labels.with_halo(checked_halo(halo, self.shape))
+        if self._windows is not None:
+            self._windows.interface = None
+
+    @property
+    def buffer(self) -> Buffer:
+        """Return the coherent buffer that this storage and all other faces look at."""
+        return self.backing().buffer_over(self._array)
+
+    @property
+    def domain_view(self) -> Self:
+        """Return the view without the halo (GDP-89)."""
+        return self[  # type: ignore[no-any-return]
+            tuple(
+                slice(low, extent - high)
+                for (low, high), extent in zip(self.halo, self.shape, strict=True)
+            )
+            or Ellipsis
+        ]
+
+    @property
+    def __gt_origin__(self) -> tuple[int, ...]:
+        """Return the first point behind the halo, as today's GT4Py asks for it.
+
+        GT4Py sorts the dimensions of an argument (I, J, K, then numbers) before it looks at this,
+        so that the entries are in that order whatever the order of the dimensions is here.
+        """
+        dims = self.__gt_dims__
+        order = sorted(range(self.ndim), key=lambda axis: gt_rank(dims[axis]))
+        return tuple(self.halo[axis][0] for axis in order)
+
+    @property
+    def __gt_dims__(self) -> tuple[str, ...]:
+        """Return the names of the dimensions, as today's GT4Py asks for them."""
+        return self.dims or default_dims(self.ndim)
+
+    @property
+    def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:
+        """Describe the buffers of both sides, and how to keep them in step (GDP-83, GDP-84)."""
+        windows = self._windows
+        if windows is not None and windows.interface is not None:
+            return windows.interface
+        return self._described()
+
+    # -- elements and views ----------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the first extent."""
+        return len(self._array)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a number, a view for integers and slices, else an array of the values."""
+        backing = self._backing
+        if backing is not None and backing.buffer is not None:
+            return self._picked(key)
+        array = self._array
+        try:
+            picked = array[key]
+        except (IndexError, TypeError, ValueError):
+            picked = elements.read_described(self, array, key)
+        if type(picked) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
+            return picked
+        owner = picked.base
+        if owner is not array and (owner is None or owner is not array.base):
+            return picked
+        # What __init__ does, without the call: slicing is done in inner loops.
+        view = _new(type(self))
+        view._array = picked  # noqa: SLF001
+        view._labels = (self._labels, key, array.shape)  # noqa: SLF001
+        view._backing = backing or self.backing()  # noqa: SLF001
+        view._windows = None  # noqa: SLF001
+        return view
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            self._array[host_key(key)] = host_values(value)
+            return
+        space = backing.device if self.writes_on_device(value) else backing.host
+        assert space is not None
+        on_device = space is backing.device
+        values = device_values(value) if on_device else host_values(value)
+        chosen = device_key(key) if on_device else host_key(key)
+        whole = is_everything(key) and self._covers_buffer()
+        if whole:
+            elements.check_fit(self, values)
+        token = backing.buffer.acquire(space, OVERWRITE if whole else WRITE)
+        try:
+            self.window(space)[chosen] = values
+        finally:
+            token.release()
+
+    def writes_on_device(self, value: Any) -> bool:
+        """Say whether `self[...] = value` works on the device."""
+        return on_gpu(value)
+
+    def transpose(self, *axes: Any) -> Self:
+        """Return a view with permuted dimensions, reversed if no axes are given (GDP-111)."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        chosen = tuple(order) if order else tuple(reversed(range(self.ndim)))
+        array = self._array.transpose(chosen)
+        labels = self.labels.permuted([axis % max(self.ndim, 1) for axis in chosen])
+        return type(self)(array, labels, self.backing())
+
+    @property
+    def T(self) -> Self:  # noqa: N802  # pylint: disable=invalid-name
+        """Return the view with reversed dimensions."""
+        return self.transpose()
+
+    def copy(self) -> Self:
+        """Return a storage with the same parameters, a copy of the data, and its own state."""
+        twin = self.allocate(self.parameters())
+        twin[...] = self
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return `copy()` (GDP-101)."""
+        return self.copy()
+
+    def item(self, *index: int) -> Any:
+        """Return the element at `index`, or the only one there is, as a Python number."""
+        return elements.item(self, index)
+
+    # -- the two sides ---------------------------------------------------------------------------
+
+    def to_numpy(self) -> Array:
+        """Return the host buffer as an array, current, and from now on the modified side.
+
+        Raises `GTNoSuchBufferError` where there is no host buffer (GDP-110).
+        """
+        backing = self._backing
+        if backing is None or (backing.buffer is None and not backing.strict):
+            return self._array.view()
+        return self._exported_host()
+
+    def to_cupy(self) -> Any:
+        """Return the device buffer as an array, current, and from now on the modified side.
+
+        Raises `GTNoSuchBufferError` where there is no device buffer (GDP-108).
+        """
+        device = self._needed_side("device")
+        self.buffer.acquire(device, WRITE if self._is_writable(device) else READ).release()
+        return self.window(device)
+
+    def to_ndarray(self) -> Any:
+        """Return the device buffer if there is one, else the host buffer (GDP-109)."""
+        return self.to_numpy() if self.device is None else self.to_cupy()
+
+    to_xp = to_ndarray
+
+    @property
+    def data_ro(self) -> Array:
+        """Return the host buffer, current and read-only; the device side stays current too."""
+        backing = self._backing
+        if backing is not None and backing.buffer is not None:
+            backing.buffer.acquire(self._needed_side("host"), READ).release()
+        return self.reading_window()
+
+    @property
+    def data_wo(self) -> Array:
+        """Return the host buffer to be overwritten: what it held is not brought there first."""
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            return self._array.view()
+        host = self._needed_side("host")
+        backing.buffer.acquire(host, OVERWRITE if self._covers_buffer() else WRITE).release()
+        window: Array = self.window(host)
+        return window.view()
+
+    def access(self, device: str | None = None, mode: AccessMode = READ) -> StorageAccess:
+        """Return a context manager that yields the array of one side and locks the data.
+
+        `mode` is `RDONLY`, `WRONLY` (all elements will be written, nothing is copied in) or
+        `RDWR`. On the host the array of a read access is read-only; on a device it is what a
+        kernel gets. A block that writes and raises leaves the data unusable until all of them are
+        written anew.
+        """
+        return StorageAccess(self, checked_device(device), mode)
+
+    def is_current(self, device: str | None = None) -> bool:
+        """Say whether the buffer of that side has the current values; nothing is copied."""
+        backing = self._backing
+        space = self._needed_side("host" if checked_device(device) is None else "device")
+        return backing is None or backing.buffer is None or backing.buffer.is_valid(space)
+
+    def device_to_host(self, *, force: bool = False) -> None:
+        """Bring the host buffer up to date if the device was modified, or anyway (GDP-112).
+
+        On a storage whose host side is the modified one nothing happens without `force`: a copy
+        would lose the newer values (spec 1E).
+        """
+        self.backing().device_to_host(force=force)
+
+    def host_to_device(self, *, force: bool = False) -> None:
+        """Bring the device buffer up to date if the host was modified, or anyway (GDP-113)."""
+        self.backing().host_to_device(force=force)
+
+    def set_device_modified(self) -> None:
+        """Declare that the device buffer was modified from outside (GDP-114)."""
+        self.backing().set_device_modified()
+
+    def set_host_modified(self) -> None:
+        """Declare that the host buffer was modified from outside (GDP-115)."""
+        self.backing().set_host_modified()
+
+    def set_synchronized(self) -> None:
+        """Declare that both buffers are equal (GDP-116)."""
+        self.backing().set_synchronized()
+
+    def synchronize(self) -> None:
+        """Copy to the side that is behind, if one is (GDP-117)."""
+        self.backing().synchronize()
+
+    def close(self) -> None:
+        """Bring the host buffer up to date, so that wrapped memory has the values."""
+        self.device_to_host()
+
+    def __enter__(self) -> Self:
+        """Return the storage; the end of the block closes it."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close, unless the block failed."""
+        if kind is None:
+            self.close()
+
+    # -- protocols -------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the host buffer, or a copy of it; raise `GTNoSuchBufferError` without one."""
+        if copy:
+            return np.array(self.data_ro, dtype)
+        array = self.to_numpy()
+        if dtype is None or np.dtype(dtype) == array.dtype:
+            return array
+        if copy is False:
+            raise ValueError(f"{self.describe()} cannot be seen as {np.dtype(dtype)} uncopied.")
+        return array.astype(dtype)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Answer `np.transpose` (GDP-99) and nothing else (GDP-2)."""
+        if function is np.transpose and isinstance(args[0], Storage):
+            axes = kwargs.get("axes", args[1] if len(args) > 1 else None)
+            return args[0].transpose() if axes is None else args[0].transpose(axes)
+        return NotImplemented
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return where the current data are, as (device type, device id)."""
+        return dlpack.device_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return a capsule of the current data; `dl_device=(1, 0)` brings them to the host."""
+        return dlpack.export(self, dlpack.Wish(stream, max_version, dl_device, copy))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle parameters and the values of the host buffer."""
+        return elements.restored, (type(self), self.parameters(), np.array(self.data_ro))
+
+    def describe(self) -> str:
+        """Return the subject of a message: label, shape, type and place."""
+        name = f'"{self.label}" ' if self.label else ""
+        place = "on cpu and gpu" if self._has_both() else f"on {self.device or 'cpu'}"
+        return f"The {type(self).__name__} {name}of shape {self.shape} ({self.dtype}) {place}"
+
+    def __repr__(self) -> str:
+        """Describe the storage without touching its data."""
+        name = f' "{self.label}"' if self.label else ""
+        return f"<{type(self).__name__}{name} {self.shape} {self.dtype} halo={self.halo}>"
+
+    # -- for the other files of the runtime ------------------------------------------------------
+
+    def window(self, space: MemorySpace) -> Any:
+        """Return the array at `space`, valid or not; for callers who hold an access."""
+        backing = self.backing()
+        if backing.buffer is None:
+            return self._array
+        windows = self._kept()
+        if space is backing.device:
+            if windows.device is None:
+                windows.device = backing.window(space, self._array)
+            return windows.device
+        if windows.host is None:
+            windows.host = backing.window(space, self._array)
+        return windows.host
+
+    def reading_window(self) -> Array:
+        """Return the array of the host as a read-only one, valid or not."""
+        windows = self._windows
+        if windows is None or windows.reading is None:
+            windows = self._kept()
+            windows.reading = self.window(self._needed_side("host")).view()
+            windows.reading.flags.writeable = False
+        return windows.reading
+
+    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
+        """Return an access to the data on one side, None where there is nothing to lock."""
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            self._needed_side("host" if device is None else "device")
+            return None
+        space = backing.host if device is None else backing.device
+        if space is None:
+            space = self._needed_side("host" if device is None else "device")
+        if mode is OVERWRITE and not self._covers_buffer():
+            mode = WRITE
+        return backing.buffer.acquire(space, mode)
+
+    def lend(self, device: str | None, mode: AccessMode, tokens: list[AccessToken]) -> Any:
+        """Return the array of one side for a call, None where there is no buffer on that side.
+
+        What has to be released after the call is added to `tokens`.
+        """
+        backing = self._backing
+        if backing is None or backing.buffer is None:
+            if device is not None:
+                return None
+            return self.reading_window() if mode is READ else self._array
+        space = backing.host if device is None else backing.device
+        if space is None:
+            return None
+        token = backing.buffer.acquire(space, mode)
+        tokens.append(token)
+        return self.window_for(token, mode)
+
+    def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
+        """Return the array that a holder of `token` works on; on a device, what a kernel gets."""
+        windows = self._kept()
+        if token is not None and token.space is self.backing().device:
+            if windows.kernel is None:
+                windows.kernel = token.kernel_view(self.window(token.space))
+            return windows.kernel
+        if mode is READ:
+            return self.reading_window()
+        return self.window(self._needed_side("host"))
+
+    def seen_as(self, kind: type[Storage], backing: Backing, labels: Labels) -> Storage:
+        """Return a storage of a kind over the same elements, through `backing`."""
+        backing.points = self.backing().points
+        return kind(self._array, labels, backing)
+
+    def backing(self) -> Backing:
+        """Return what this storage shares with all others on its data."""
+        backing = self._backing
+        if backing is None:
+            backing = self._backing = Backing(label=self.label)
+        return backing
+
+    def _kept(self) -> Windows:
+        windows = self._windows
+        if windows is None:
+            windows = self._windows = Windows()
+        return windows
+
+    def _has_both(self) -> bool:
+        backing = self._backing
+        return backing is not None and None not in (backing.host, backing.device)
+
+    def _covers_buffer(self) -> bool:
+        backing = self._backing
+        return backing is not None and backing.points == self._array.size
+
+    def _needed_side(self, side: str) -> MemorySpace:
+        backing = self.backing()
+        space = backing.host if side == "host" else backing.device
+        if space is None:
+            where = "in main memory" if side == "host" else "on a device"
+            raise GTNoSuchBufferError(
+                f"{self.describe()} has no buffer {where}: create it with another device= or "
+                f"managed=, or copy it with storage()."
+            )
+        return space
+
+    def _is_writable(self, space: MemorySpace) -> bool:
+        flags = getattr(self.window(space), "flags", None)
+        return bool(getattr(flags, "writeable", True))
+
+    def _exported_host(self) -> Array:
+        host = self._needed_side("host")
+        backing = self.backing()
+        if backing.strict or not self._is_writable(host):
+            return self.data_ro
+        if backing.buffer is not None:
+            backing.buffer.acquire(host, WRITE).release()
+        window: Array = self.window(host)
+        return window.view()
+
+    def _described(self) -> dict[str | None, dict[str, Any]]:
+        backing = self.backing()
+        described: dict[str | None, dict[str, Any]] = {}
+        if backing.host is not None:
+            described[None] = gt.described_host(self.window(backing.host), self.halo, backing)
+        if backing.device is not None:
+            described["gpu"] = gt.described_device(self.window(backing.device), self.halo, backing)
+        self._kept().interface = described
+        return described
+
+    def _picked(self, key: Any) -> Any:
+        """Return `self[key]` where there is a buffer, whose host side may not be current."""
+        backing = self.backing()
+        try:
+            if not is_basic(key) or is_element(key, self.ndim):
+                return elements.read(self, backing, key)
+            array = self._array[with_ellipsis(key)]
+        except IndexError as error:
+            raise elements.missing(self, key, error) from error
+        return type(self)(array, (self._labels, key, self.shape), backing)

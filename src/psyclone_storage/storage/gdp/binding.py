@@ -1,0 +1,215 @@
+"""Own the rules of a stencil call (GDP-26 to GDP-33): from arguments to arrays on one device.
+
+    with bound({"a": a, "b": b}, device="gpu", writes=["b"]) as arrays:
+        kernel(arrays["a"], arrays["b"])
+
+All arguments are acquired; after the block, those that were written are touched, and all are
+released. What has a buffer on the other side only is copied there and, if it was written and the
+block succeeded, back, with a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.core.errors import GTNoSuchBufferError
+from psyclone_storage.storage.core.faces import found_buffer
+from psyclone_storage.storage.core.layout import default_dims
+from psyclone_storage.storage.core.spaces import device_space
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp.base_storage import READ, WRITE, Storage
+from psyclone_storage.storage.gdp.indexing import uploaded
+from psyclone_storage.storage.gdp.parameters import checked_device
+from psyclone_storage.storage.gdp.wrapping import material_of, wrap
+from psyclone_storage.storage.interop.gt import (
+    Device,
+    Info,
+    call,
+    describe,
+    device_array,
+    host_array,
+)
+from psyclone_storage.storage.memory.registry import memory_of
+
+
+class TransferWarning(UserWarning):
+    """Warn that an argument had to be copied between host and device for a call (GDP-32)."""
+
+
+class Arguments(dict[str, Any]):
+    """Be the arrays of a call by name, and what the halos say about its domain (GDP-19)."""
+
+    __slots__ = ("_things",)
+
+    def __init__(self, things: Mapping[str, Any]) -> None:
+        """Start without arrays for `things`."""
+        super().__init__()
+        self._things = things
+
+    @property
+    def origins(self) -> dict[str, tuple[int, ...]]:
+        """Return for each argument its first point behind the halo."""
+        return {name: tuple(low for low, _ in self._halo(name)) for name in self}
+
+    @property
+    def domain(self) -> tuple[int, ...]:
+        """Return the largest domain that lies within the halos of all arguments.
+
+        It has an extent for each of I, J and K that some argument has; dimensions that nobody named
+        are I, J, K in this order.
+        """
+        extents: dict[str, int] = {}
+        for name, array in self.items():
+            for dim, extent, (low, high) in zip(
+                self._dims(name), array.shape, self._halo(name), strict=True
+            ):
+                inner = extent - low - high
+                extents[dim] = min(extents.get(dim, inner), inner)
+        return tuple(extents[dim] for dim in "IJK" if dim in extents)
+
+    def _halo(self, name: str) -> tuple[tuple[int, int], ...]:
+        found = self._info(name).get("halo")
+        return tuple(found) if found is not None else ((0, 0),) * self[name].ndim
+
+    def _dims(self, name: str) -> tuple[str, ...]:
+        thing = self._things[name]
+        named = thing.dims if isinstance(thing, Storage) else self._info(name).get("dims")
+        return tuple(named) if named is not None else default_dims(self[name].ndim)
+
+    def _info(self, name: str) -> Info:
+        return next(iter(describe(self._things[name]).values()), {})
+
+
+def bound(
+    arguments: Mapping[str, Any], *, device: str | None = None, writes: Collection[str] = ()
+) -> Binding:
+    """Return a context manager that yields the arrays of `arguments` on `device`, by name.
+
+    `writes` names the arguments that the block writes. On the host, the arrays of storages that
+    are only read are read-only; on a device they are what a kernel gets. Raises `ValueError` for a
+    name in `writes` that is no argument, and when the block begins, `GTNoSuchBufferError` for an
+    argument without any buffer (GDP-33).
+    """
+    unknown = [name for name in writes if name not in arguments]
+    if unknown:
+        raise ValueError(f'"{unknown[0]}" is to be written, but is not among the arguments.')
+    return Binding(arguments, checked_device(device), writes)
+
+
+@dataclass(slots=True)
+class _Guest:
+    """Be an argument that is not a storage with a buffer where the call runs."""
+
+    info: Info
+    written: bool
+    home: Any = None
+    copy: Any = None
+
+    def write_back(self, device: Device) -> None:
+        """Bring the values of the copy home."""
+        if device is None:
+            self.home[...] = uploaded(self.copy)
+        else:
+            self.home[...] = self.copy.get()
+
+
+class Binding:
+    """Hold the arguments of one call for the time of the block."""
+
+    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests")
+
+    def __init__(
+        self, arguments: Mapping[str, Any], device: Device, writes: Collection[str]
+    ) -> None:
+        """Get ready; nothing is acquired before the block begins."""
+        self._arguments = arguments
+        self._device = device
+        self._writes = writes
+        self._tokens: list[AccessToken] = []
+        self._guests: list[_Guest] = []
+
+    def __enter__(self) -> Arguments:
+        """Acquire all arguments and return their arrays."""
+        arrays = Arguments(self._arguments)
+        device, writes, tokens = self._device, self._writes, self._tokens
+        try:
+            for name, thing in self._arguments.items():
+                array = None
+                if isinstance(thing, Storage):
+                    array = thing.lend(device, WRITE if name in writes else READ, tokens)
+                elif device is None and isinstance(thing, np.ndarray):
+                    array = thing
+                arrays[name] = self._receive(name, thing) if array is None else array
+        except BaseException as error:
+            self._end(error)
+            raise
+        return arrays
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Touch what was written and release everything; a failed block touches nothing."""
+        self._end(error)
+
+    def _receive(self, name: str, thing: Any) -> Any:
+        device, written = self._device, name in self._writes
+        found = describe(thing)
+        material = None if found or found_buffer(thing) is None else material_of(thing, None)
+        if material is not None:
+            seen = wrap(material, None, {"device": device})
+            return seen.lend(device, WRITE if written else READ, self._tokens)
+        other: Device = "gpu" if device is None else None
+        place = device if device in found else other
+        if place not in found:
+            raise GTNoSuchBufferError(
+                f'The argument "{name}" is a {type(thing).__name__} without a buffer on cpu or gpu.'
+            )
+        guest = _Guest(found[place], written)
+        call(guest.info, "acquire")
+        self._guests.append(guest)
+        on_host = place is None
+        receive: Any = host_array if on_host else device_array
+        array = receive(guest.info, thing)
+        if place is device:
+            return array if on_host else _for_kernel(array)
+        warnings.warn(
+            f'The argument "{name}" is on {place or "cpu"} only, so that it is copied to '
+            f"{device or 'cpu'} for this call{' and back' if written else ''}, which is slow.",
+            TransferWarning,
+            stacklevel=3,
+        )
+        guest.home = array
+        guest.copy = uploaded(array) if on_host else np.asarray(array.get())
+        return guest.copy if device is None else _for_kernel(guest.copy)
+
+    def _end(self, error: BaseException | None) -> None:
+        try:
+            if error is None:
+                self._touch()
+        finally:
+            for guest in self._guests:
+                call(guest.info, "release")
+            for token in self._tokens:
+                token.buffer.release(token, error)
+            self._guests.clear()
+            self._tokens.clear()
+
+    def _touch(self) -> None:
+        for guest in self._guests:
+            if guest.written:
+                if guest.copy is not None:
+                    guest.write_back(self._device)
+                call(guest.info, "touch")
+
+
+def _for_kernel(array: Any) -> Any:
+    return memory_of(device_space()).kernel_view(array)

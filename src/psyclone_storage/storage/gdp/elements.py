@@ -1,0 +1,84 @@
+"""Own the reading of elements where NumPy alone cannot do it."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.gdp.backing import Backing
+from psyclone_storage.storage.gdp.indexing import device_key, host_key, is_basic
+
+
+class Readable(Protocol):
+    """Be what reading needs of a storage."""
+
+    def window(self, space: MemorySpace) -> Any:
+        """Return the array at `space`, valid or not."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the extents."""
+
+    def describe(self) -> str:
+        """Return the subject of a message."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the element or the values at `key`."""
+
+
+def read(storage: Readable, backing: Backing, key: Any) -> Any:
+    """Return the element or the values at `key`, from the host if there is a host side."""
+    space = backing.host or backing.device
+    assert space is not None
+    assert backing.buffer is not None
+    on_host = space is backing.host
+    chosen = host_key(key) if on_host else device_key(key)
+    with backing.buffer.acquire(space, AccessMode.READ):
+        found = storage.window(space)[chosen]
+    return found if on_host or not is_basic(key) else found.item()
+
+
+def read_described(storage: Readable, array: np.ndarray[Any, Any], key: Any) -> Any:
+    """Return `array[key]` for a key that NumPy refused, with what describes itself in it read."""
+    try:
+        return array[host_key(key)]
+    except IndexError as error:
+        raise missing(storage, key, error) from error
+
+
+def item(storage: Readable, index: tuple[int, ...]) -> Any:
+    """Return one element as a Python number; a single index counts the elements in C order.
+
+    Raises `ValueError` without an index where there is not exactly one element, `IndexError` for an
+    index that is not there.
+    """
+    shape = storage.shape
+    if not index and prod(shape) != 1:
+        raise ValueError(f"{storage.describe()} has {prod(shape)} elements: item() needs an index.")
+    key = index or (0,) * len(shape)
+    if len(key) == 1 and len(shape) > 1:
+        key = tuple(int(part) for part in np.unravel_index(range(prod(shape))[key[0]], shape))
+    return np.asarray(storage[key]).item()
+
+
+def missing(storage: Readable, key: Any, error: IndexError) -> IndexError:
+    """Return the error that says which storage has nothing at `key`."""
+    return IndexError(f"{storage.describe()} has nothing at {key!r}: {error}.")
+
+
+def check_fit(storage: Readable, values: Any) -> None:
+    """Raise `ValueError` unless `values` can be broadcast to all of `storage`."""
+    shape = tuple(getattr(values, "shape", ()))
+    if np.broadcast_shapes(shape, storage.shape) != storage.shape:
+        raise ValueError(f"{storage.describe()} cannot take values of shape {shape}.")
+
+
+def restored(kind: Any, parameters: Any, values: np.ndarray[Any, Any]) -> Any:
+    """Return the storage of a kind that was pickled."""
+    made = kind.allocate(parameters)
+    made[...] = values
+    return made

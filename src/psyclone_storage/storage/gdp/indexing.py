@@ -1,0 +1,123 @@
+"""Own keys and values of `storage[key]` and `storage[key] = value`; refuse to know storages.
+
+Keys are those of NumPy, and any object that describes its data may stand wherever an index array
+may (GDP-105). Values are numbers, arrays of either side, and what describes its data (GDP-106).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import device_space
+from psyclone_storage.storage.interop.gt import call, describe, device_array, host_array
+from psyclone_storage.storage.memory.registry import host_memory
+
+_INTEGERS = (int, np.integer)
+_BASIC = (slice, int, np.integer, type(None), type(Ellipsis))
+
+
+def is_basic(key: Any) -> bool:
+    """Say whether `key` selects a view: only integers, slices, Ellipsis and new axes."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(isinstance(part, _BASIC) and not isinstance(part, bool) for part in parts)
+
+
+def is_element(key: Any, ndim: int) -> bool:
+    """Say whether the basic `key` names one element: as many integers as there are dimensions."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return len(parts) == ndim and all(isinstance(part, _INTEGERS) for part in parts)
+
+
+def with_ellipsis(key: Any) -> Any:
+    """Return the basic `key` with an Ellipsis, with which NumPy gives a view and never a number."""
+    if not isinstance(key, tuple):
+        return key if key is Ellipsis else (key, ...)
+    return key if Ellipsis in key else (*key, ...)
+
+
+def is_everything(key: Any) -> bool:
+    """Say whether `key` selects all elements, in their own shape."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(part is Ellipsis or part == slice(None) for part in parts if _is_span(part)) and all(
+        _is_span(part) for part in parts
+    )
+
+
+def _is_span(part: Any) -> bool:
+    return part is Ellipsis or isinstance(part, slice)
+
+
+def on_gpu(value: Any) -> bool:
+    """Say whether `value` is GPU-enabled (GDP-120, GDP-121).
+
+    It is if its data interface has a GPU buffer or, without a data interface, if it has a
+    `__cuda_array_interface__` or offers a buffer of a GPU through DLPack. That CuPy could also
+    convert an array of the host does not count.
+    """
+    interface = getattr(value, "__gt_data_interface__", None)
+    if interface is not None:
+        return "gpu" in interface
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    where = getattr(value, "__dlpack_device__", None)
+    return where is not None and where()[0] in _GPU_KINDS
+
+
+_GPU_KINDS = (2, 13)
+"""kDLCUDA and kDLCUDAManaged."""
+
+
+def host_key(key: Any) -> Any:
+    """Return `key` with what describes its data replaced by arrays of the host."""
+    if isinstance(key, tuple):
+        return tuple(host_key(part) for part in key)
+    if isinstance(key, (*_BASIC, bool, list, np.ndarray)):
+        return key
+    return host_values(key)
+
+
+def host_values(value: Any) -> Any:
+    """Return `value` as NumPy takes it, copied from a device if it is only there."""
+    if isinstance(value, (*_INTEGERS, float, complex, np.ndarray, np.generic)):
+        return value
+    found = describe(value)
+    if None in found:
+        call(found[None], "acquire")
+        return host_array(found[None], value)
+    if "gpu" in found:
+        call(found["gpu"], "acquire")
+        return device_array(found["gpu"], value).get()
+    return np.asarray(value)
+
+
+def device_values(value: Any) -> Any:
+    """Return `value` as an array of the device, copied there if it is only on the host."""
+    if isinstance(value, (*_INTEGERS, float, complex, np.generic)):
+        return value
+    found = describe(value)
+    if "gpu" in found:
+        call(found["gpu"], "acquire")
+        return device_array(found["gpu"], value)
+    return uploaded(np.asarray(host_values(value)))
+
+
+def device_key(key: Any) -> Any:
+    """Return `key` with what describes data on the device replaced by arrays of it."""
+    if isinstance(key, tuple):
+        return tuple(device_key(part) for part in key)
+    if isinstance(key, (*_BASIC, bool, list, np.ndarray)):
+        return key
+    return device_values(key) if on_gpu(key) else host_values(key)
+
+
+def uploaded(values: np.ndarray[Any, Any]) -> Any:
+    """Return a new array of the device with these values."""
+    packed = np.ascontiguousarray(values)
+    buffer = Buffer(packed.size, packed.dtype)
+    buffer.adopt(host_memory().adopt(packed)[0])
+    with buffer.acquire(device_space(), AccessMode.READ_WRITE) as access:
+        return access.window(packed.dtype, values.shape)

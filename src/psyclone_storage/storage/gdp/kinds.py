@@ -1,0 +1,294 @@
+"""Own the four kinds of storages (GDP-126 to GDP-129) and their older names.
+
+They differ in which sides they have, which protocols those sides speak, and in the choice of the
+side for an assignment.
+"""
+
+from __future__ import annotations
+
+from ctypes import addressof, c_char
+from math import lcm
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.layout import byte_extent
+from psyclone_storage.storage.core.spaces import (
+    MemorySpace,
+    device_space,
+    host_space,
+    managed_space,
+)
+from psyclone_storage.storage.gdp.backing import Backing
+from psyclone_storage.storage.gdp.base_storage import Sides, Storage
+from psyclone_storage.storage.gdp.indexing import on_gpu
+from psyclone_storage.storage.gdp.parameters import Managed, Parameters
+from psyclone_storage.storage.gdp.plan import Plan, plan_memory
+from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
+from psyclone_storage.storage.interop import gt
+from psyclone_storage.storage.memory.base import foreign_pages
+from psyclone_storage.storage.memory.registry import memory_of
+
+
+def _array_interface(self: Storage) -> dict[str, Any]:
+    """Describe the host buffer, current, and from now on the modified side (GDP-81)."""
+    array = self.to_numpy()
+    return {**array.__array_interface__, "strides": array.strides}
+
+
+def _cuda_array_interface(self: Storage) -> dict[str, Any]:
+    """Describe the device buffer, current, and from now on the modified side (GDP-82)."""
+    return gt.interface_on_device(self.to_cupy())
+
+
+def _data(self: Storage) -> memoryview:
+    """Return the host buffer as a `memoryview` (GDP-86)."""
+    return self.to_numpy().data
+
+
+def _device_data(self: Storage) -> Any:
+    """Return the pointer to the device buffer (GDP-88)."""
+    return self.to_cupy().data
+
+
+def _buffer_protocol(self: Storage, _flags: int) -> memoryview:
+    """Return the host buffer for `memoryview(storage)`, from Python 3.12 on."""
+    return self.to_numpy().data
+
+
+_Kind = TypeVar("_Kind", bound=Storage)
+
+
+class CPUStorage(Storage):
+    """Be a storage in main memory."""
+
+    __slots__ = ()
+
+    managed: ClassVar[Managed | None] = "gt4py"
+    device_data: ClassVar[None] = None
+    data = property(_data)
+    __array_interface__ = property(_array_interface)
+    __buffer__ = _buffer_protocol
+
+    @classmethod
+    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+        """Return a new storage; `init` 0 costs nothing before a page is used."""
+        return cls.from_plan(plan_memory(parameters), init)
+
+    @classmethod
+    def from_plan(cls, plan: Plan, init: Any = None) -> Self:
+        """Return a new storage by `plan`."""
+        parameters = plan.parameters
+        if parameters.delayed:
+            return _with_buffer(cls, plan, init)
+        if plan.order is not None:
+            make: Any = np.empty if init is None else np.zeros
+            array = make(parameters.shape, parameters.dtype, plan.order)
+        else:
+            array = _aligned_array(plan)
+        if init is not None and (plan.order is None or init != 0):
+            array[...] = init
+        backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
+        return cls(array, parameters.labels, backing)
+
+    @classmethod
+    def sides(cls) -> Sides:
+        """Return the host."""
+        return host_space(), None
+
+    def writes_on_device(self, value: Any) -> bool:
+        """Say no."""
+        return False
+
+    def current_space(self) -> MemorySpace:
+        """Return the host."""
+        return host_space()
+
+
+class GPUStorage(Storage):
+    """Be a storage on a device, without a buffer in main memory."""
+
+    __slots__ = ()
+
+    data: ClassVar[None] = None
+    device_data = property(_device_data)
+    __cuda_array_interface__ = property(_cuda_array_interface)
+
+    @classmethod
+    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+        """Return a new storage."""
+        return _with_buffer(cls, plan_memory(parameters), init)
+
+    @classmethod
+    def sides(cls) -> Sides:
+        """Return the device."""
+        return None, device_space()
+
+    def writes_on_device(self, value: Any) -> bool:
+        """Say yes."""
+        return True
+
+    def current_space(self) -> MemorySpace:
+        """Return the device."""
+        return self._needed_side("device")
+
+
+class CUDAManagedGPUStorage(Storage):
+    """Be a storage in unified memory, which the driver moves between host and device."""
+
+    __slots__ = ()
+
+    managed: ClassVar[Managed | None] = "cuda"
+    data = property(_data)
+    device_data = property(_device_data)
+    __array_interface__ = property(_array_interface)
+    __cuda_array_interface__ = property(_cuda_array_interface)
+    __buffer__ = _buffer_protocol
+
+    @classmethod
+    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+        """Return a new storage."""
+        return _with_buffer(cls, plan_memory(parameters), init)
+
+    @classmethod
+    def sides(cls) -> Sides:
+        """Return unified memory, as the host and as the device see it."""
+        return managed_space(), device_space()
+
+    def window(self, space: MemorySpace) -> Any:
+        """Return the array at `space`, for the host after all work of the device has ended."""
+        backing = self.backing()
+        if space is not backing.device:
+            return backing.window(space, self._array)
+        return super().window(space)
+
+    def reading_window(self) -> np.ndarray[Any, Any]:
+        """Return the array of the host, read-only, after all work of the device has ended."""
+        self._kept().reading = None
+        return super().reading_window()
+
+    def current_space(self) -> MemorySpace:
+        """Return unified memory."""
+        return managed_space()
+
+
+class SoftwareManagedGPUStorage(Storage):
+    """Be a storage with a buffer on each side, kept in step by the runtime."""
+
+    __slots__ = ()
+
+    managed: ClassVar[Managed | None] = "gt4py"
+    data = property(_data)
+    device_data = property(_device_data)
+    __array_interface__ = property(_array_interface)
+    __cuda_array_interface__ = property(_cuda_array_interface)
+    __buffer__ = _buffer_protocol
+
+    @classmethod
+    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+        """Return a new storage; `init` is executed on the side that is used first."""
+        return _with_buffer(cls, plan_memory(parameters), init)
+
+    @classmethod
+    def sides(cls) -> Sides:
+        """Return the host and the device."""
+        return host_space(), device_space()
+
+    @property
+    def sync_state(self) -> SyncState:
+        """Return which side was modified, the same object for all views (GDP-98, GDP-130)."""
+        return self.backing().sync_state
+
+    def writes_on_device(self, value: Any) -> bool:
+        """Say yes for values on the device; for its like, where that is current (GDP-122)."""
+        if isinstance(value, SoftwareManagedGPUStorage):
+            return value.sync_state.state is not Sync.HOST_DIRTY
+        return on_gpu(value)
+
+    def current_space(self) -> MemorySpace:
+        """Return the host if it is current, else the device."""
+        stale = self.sync_state.state is Sync.DEVICE_DIRTY
+        return self._needed_side("device" if stale else "host")
+
+
+CudaManagedGPUStorage = CUDAManagedGPUStorage
+CUDASyncedGPUStorage = CUDAManagedGPUStorage
+GT4PySyncedGPUStorage = SoftwareManagedGPUStorage
+ExplicitlySyncedGPUStorage = SoftwareManagedGPUStorage
+ExplicitlyManagedGPUStorage = SoftwareManagedGPUStorage
+
+
+def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
+    """Return the class for a device and who manages it (GDP-126 to GDP-129)."""
+    if device is None:
+        return CPUStorage
+    match managed:
+        case None:
+            return GPUStorage
+        case "cuda":
+            return CUDAManagedGPUStorage
+        case "gt4py":
+            return SoftwareManagedGPUStorage
+
+
+def new_buffer(
+    kind: type[Storage], nbytes: int, parameters: Parameters, init: Any = None
+) -> Buffer:
+    """Return a buffer of at least `nbytes` bytes for storages of a kind; nothing is allocated."""
+    size = -(-nbytes // max(parameters.dtype.itemsize, 1))
+    hints = Hints(managed=managed_space() in kind.sides())
+    alignment = lcm(parameters.labels.alignment_size, _LINE)
+    options = BufferOptions(parameters.labels.label, init, hints=hints, alignment=alignment)
+    return Buffer(size, parameters.dtype, options)
+
+
+def backed_by(buffer: Buffer, kind: type[Storage], origin: int, parameters: Parameters) -> Backing:
+    """Return the backing of storages of a kind on `buffer`, whose byte 0 they call `origin`.
+
+    Raises `DeviceUnavailableError` for a kind with a device on a machine without any.
+    """
+    backing = Backing(parameters.strict_exports, parameters.labels.label)
+    backing.host, backing.device = kind.sides()
+    if backing.device is not None:
+        memory_of(backing.device)
+    backing.attach(buffer, origin)
+    return backing
+
+
+def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.ndarray[Any, Any]:
+    """Return an array with a shape, strides and an address `offset` bytes behind `NOWHERE`.
+
+    There is no memory there: it is for storages with a buffer, whose array only describes.
+    """
+    low, high = byte_extent(parameters.shape, strides, parameters.dtype.itemsize)
+    pages = foreign_pages(NOWHERE + offset + low, high - low, None)
+    return np.ndarray(parameters.shape, parameters.dtype, pages, -low, strides)
+
+
+def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
+    parameters = plan.parameters
+    buffer = new_buffer(kind, plan.nbytes, parameters, init)
+    backing = backed_by(buffer, kind, NOWHERE, parameters)
+    array = ghost(parameters, plan.strides, plan.offset)
+    backing.points = array.size
+    made = kind(array, parameters.labels, backing)
+    if not parameters.delayed:
+        for space in kind.sides():
+            if space is not None:
+                made.window(space)
+    return made
+
+
+def _aligned_array(plan: Plan) -> np.ndarray[Any, Any]:
+    parameters = plan.parameters
+    alignment = parameters.labels.alignment_size
+    pages = np.empty(plan.nbytes + alignment, np.uint8)
+    start = -addressof(c_char.from_buffer(pages.data)) % alignment + plan.offset
+    return np.ndarray(parameters.shape, parameters.dtype, pages, start, plan.strides)
+
+
+NOWHERE = 1 << 12
+"""The address that arrays without memory have: a page that no process can read."""
+_LINE = 64

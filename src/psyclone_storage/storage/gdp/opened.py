@@ -1,0 +1,51 @@
+"""Own `StorageAccess`, the use of one side of a storage during a block."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Protocol
+
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.token import AccessToken
+
+
+class Openable(Protocol):
+    """Be what an access needs of its storage."""
+
+    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
+        """Return an access to the data on one side, None where there is nothing to lock."""
+
+    def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
+        """Return the array that a holder of `token` works on."""
+
+
+class StorageAccess:
+    """Yield the array of one side of a storage, and release it at the end of the block.
+
+    A block that writes and raises marks the data as failed: they can be read again after all of
+    them were written anew, or through an access that ignores the failure.
+    """
+
+    __slots__ = ("_storage", "_device", "_mode", "_token")
+
+    def __init__(self, storage: Openable, device: str | None, mode: AccessMode) -> None:
+        """Get ready; nothing is locked before the block begins."""
+        self._storage = storage
+        self._device = device
+        self._mode = mode
+        self._token: AccessToken | None = None
+
+    def __enter__(self) -> Any:
+        """Bring the data to that side and return the array."""
+        self._token = self._storage.acquire(self._device, self._mode)
+        return self._storage.window_for(self._token, self._mode)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Release the data."""
+        if self._token is not None:
+            self._token.release(error)

@@ -1,0 +1,266 @@
+"""Own the keywords of the creation functions: their checks, and where the missing ones come from.
+
+A parameter that is not given is taken from the preset that `defaults` names, else from the data
+that a storage is made of, else from its fallback (GDP-79). The result is a frozen `Parameters`
+without anything open; `plan` turns it into addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import Any, Final, Literal, TypedDict
+
+import numpy as np
+
+from psyclone_storage.storage.core.layout import (
+    Dims,
+    Layout,
+    checked_layout,
+    default_dims,
+    last_fastest,
+)
+from psyclone_storage.storage.gdp.defaults import Preset, preset_of
+from psyclone_storage.storage.gdp.labels import (
+    Halo,
+    HaloLike,
+    Labels,
+    checked_dims,
+    checked_halo,
+    checked_point,
+)
+
+Managed = Literal["gt4py", "cuda"]
+
+
+class Keywords(TypedDict, total=False):
+    """Name the keywords that all creation functions share (GDP-62 to GDP-78), and ours.
+
+    - `aligned_index`: the point whose address is aligned; the first one behind the halo if absent.
+    - `alignment_size`: of that address, in bytes; 1 if absent.
+    - `defaults`: a preset; see `defaults.py`.
+    - `device`: `"gpu"` or None.
+    - `dims`: the meaning of the dimensions, which drives the default layout.
+    - `halo`: for each dimension a width, or a pair of them; none if absent.
+    - `layout`: the order of strides.
+    - `managed`: who keeps host and device in step: `"gt4py"`, `"cuda"`, or None for nobody.
+    - `label`: a name for messages and statistics.
+    - `delayed`: allocate each side when it is first used, instead of at once.
+    - `strict_exports`: hand out host arrays read-only, except inside an access for writing.
+    """
+
+    aligned_index: Sequence[int]
+    alignment_size: int
+    defaults: str | None
+    device: str | None
+    dims: Sequence[str] | None
+    halo: HaloLike
+    layout: Sequence[int]
+    managed: str | bool | None
+    label: str
+    delayed: bool
+    strict_exports: bool
+
+
+_LARGEST: Final = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
+"""The kinds of elements that NumPy and CuPy share, each with its largest size in bytes."""
+
+KEYWORDS: Final = frozenset(Keywords.__annotations__)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """State all that is to be known before memory is allocated.
+
+    `device` is `"gpu"` or None; `managed` matters only with a device.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    layout: Layout
+    labels: Labels
+    device: Literal["gpu"] | None = None
+    managed: Managed | None = "gt4py"
+    delayed: bool = False
+    strict_exports: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """State what data to be wrapped or copied say about the parameters; None leaves one open.
+
+    `layout` is that of the strides. `fixed` says that memory is taken as it is, so that a preset
+    has to agree with it instead of overriding it.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    layout: Layout | None = None
+    halo: Halo | None = None
+    dims: Dims | None = None
+    aligned_index: tuple[int, ...] | None = None
+    alignment_size: int = 1
+    device: Literal["gpu"] | None = None
+    managed: Managed | None = "gt4py"
+    label: str = ""
+    fixed: bool = False
+
+
+def resolve(
+    keywords: Mapping[str, Any],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    source: Source | None = None,
+) -> Parameters:
+    """Return the parameters of a new storage, in the order of GDP-79.
+
+    Raises `TypeError` for an unknown keyword or an element type that devices do not know,
+    `ValueError` for a value that makes no sense.
+    """
+    unknown = set(keywords) - KEYWORDS
+    if unknown:
+        raise TypeError(f'There is no keyword "{min(unknown)}" of storages.')
+    _check_type(dtype)
+    name = keywords.get("defaults")
+    preset = None if name is None else preset_of(name)
+    device = _device(keywords, preset, source)
+    dims = _dims(keywords, len(shape), source)
+    aligned = keywords.get("aligned_index", source.aligned_index if source else None)
+    labels = Labels(
+        _halo(keywords, shape, source),
+        dims,
+        None if aligned is None else checked_point(aligned, len(shape)),
+        _alignment(keywords, preset, source, dtype),
+        keywords.get("label", source.label if source else ""),
+    )
+    return Parameters(
+        shape,
+        dtype,
+        _layout(keywords, preset, source, dims or default_dims(len(shape))),
+        labels,
+        device,
+        _managed(keywords, source),
+        bool(keywords.get("delayed", False)),
+        bool(keywords.get("strict_exports", False)),
+    )
+
+
+def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """Return `shape` as a tuple. Raises `ValueError` for a negative extent; 0 is one."""
+    extents = tuple(index(e) for e in shape) if isinstance(shape, Sequence) else _extents(shape)
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"The shape {extents} has a negative extent.")
+    return extents
+
+
+def checked_device(device: str | None) -> Literal["gpu"] | None:
+    """Return the device as `"gpu"` or None, for which `"cpu"` is another word (GDP-69)."""
+    if device is None or device == "cpu":
+        return None
+    if device == "gpu":
+        return "gpu"
+    raise ValueError(f'The device must be "gpu" or None, not {device!r}.')
+
+
+def _check_type(dtype: np.dtype[Any]) -> None:
+    """Refuse element types that NumPy and CuPy do not both have (GDP-3)."""
+    if dtype.itemsize > _LARGEST.get(dtype.kind, 0) or not dtype.isnative:
+        raise TypeError(
+            f"A storage cannot have elements of type {dtype}: they must be booleans, integers, or "
+            f"real or complex numbers of at most 64 bits a part, as both host and device have them."
+        )
+
+
+def _extents(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, np.ndarray):
+        return tuple(index(extent) for extent in shape)
+    return (index(shape),)
+
+
+def _device(
+    keywords: Mapping[str, Any], preset: Preset | None, source: Source | None
+) -> Literal["gpu"] | None:
+    if "device" in keywords:
+        return checked_device(keywords["device"])
+    preferred = preset.device if preset is not None else None
+    if source is not None and (preferred is None or source.fixed):
+        if preferred is not None and checked_device(preferred) != source.device:
+            raise ValueError(
+                f'The defaults "{keywords["defaults"]}" are for the device "{preferred}", but the '
+                f'buffer is on "{source.device or "cpu"}": give device= to say what is meant, or '
+                f"copy."
+            )
+        return source.device
+    return checked_device(preferred)
+
+
+def _managed(keywords: Mapping[str, Any], source: Source | None) -> Managed | None:
+    if "managed" not in keywords:
+        return source.managed if source is not None else "gt4py"
+    match keywords["managed"]:
+        case None | False:
+            return None
+        case "gt4py":
+            return "gt4py"
+        case "cuda":
+            return "cuda"
+        case other:
+            raise ValueError(f'managed must be "gt4py", "cuda" or None, not {other!r}.')
+
+
+def _dims(keywords: Mapping[str, Any], ndim: int, source: Source | None) -> Dims | None:
+    dims = keywords.get("dims", source.dims if source is not None else None)
+    return None if dims is None else checked_dims(dims, ndim)
+
+
+def _halo(keywords: Mapping[str, Any], shape: tuple[int, ...], source: Source | None) -> Halo:
+    if "halo" in keywords and keywords["halo"] is not None:
+        return checked_halo(keywords["halo"], shape)
+    if source is not None and source.halo is not None:
+        return checked_halo(source.halo, shape)
+    return ((0, 0),) * len(shape)
+
+
+def _layout(
+    keywords: Mapping[str, Any], preset: Preset | None, source: Source | None, dims: Dims
+) -> Layout:
+    if keywords.get("layout") is not None:
+        return checked_layout(keywords["layout"], len(dims))
+    if preset is not None:
+        return checked_layout(preset.layout(dims), len(dims))
+    if source is not None and source.layout is not None:
+        return source.layout
+    return last_fastest(dims)
+
+
+def _alignment(
+    keywords: Mapping[str, Any],
+    preset: Preset | None,
+    source: Source | None,
+    dtype: np.dtype[Any],
+) -> int:
+    """Return the alignment in bytes; what only a preset wants is passed over where it cannot be."""
+    given = keywords.get("alignment_size")
+    if given is not None:
+        size = index(given)
+        if size < 1:
+            raise ValueError(f"The alignment_size must be at least 1 byte, not {size}.")
+        if not _fits(size, dtype):
+            raise ValueError(
+                f"Elements of {dtype.itemsize} B cannot be aligned to {size} B: one of the two "
+                f"must divide the other."
+            )
+        return size
+    if preset is not None and preset.alignment_size is not None:
+        return preset.alignment_size if _fits(preset.alignment_size, dtype) else 1
+    return source.alignment_size if source is not None and _fits_source(source, dtype) else 1
+
+
+def _fits_source(source: Source, dtype: np.dtype[Any]) -> bool:
+    return _fits(source.alignment_size, dtype)
+
+
+def _fits(alignment: int, dtype: np.dtype[Any]) -> bool:
+    size = max(dtype.itemsize, 1)
+    return alignment % size == 0 or size % alignment == 0

@@ -1,0 +1,55 @@
+"""Own where the elements of a new storage lie relative to an aligned address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psyclone_storage.storage.core.layout import (
+    byte_extent,
+    first_fastest,
+    last_fastest,
+    strides_of,
+)
+from psyclone_storage.storage.gdp.parameters import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """State strides, the byte offset of the first element, and the bytes needed.
+
+    The offset is relative to an address that is a multiple of the alignment. `order` is `"C"` or
+    `"F"` where NumPy allocates just this by itself.
+    """
+
+    parameters: Parameters
+    strides: tuple[int, ...]
+    offset: int
+    nbytes: int
+    order: str | None
+
+
+def plan_memory(parameters: Parameters) -> Plan:
+    """Return the plan by which the address of the aligned point is as it must be (GDP-65).
+
+    Where elements are smaller than the alignment, each line is padded to a multiple of it, so that
+    what holds for one point holds for those above it in the other dimensions.
+    """
+    shape, itemsize = parameters.shape, parameters.dtype.itemsize
+    labels = parameters.labels
+    size = labels.alignment_size
+    strides = strides_of(shape, parameters.layout, itemsize, size if size > itemsize else 1)
+    point = labels.aligned_point
+    distance = sum(i * stride for i, stride in zip(point, strides, strict=True))
+    offset = -distance % size
+    nbytes = offset + byte_extent(shape, strides, itemsize)[1]
+    nbytes += -nbytes % max(itemsize, 1)
+    return Plan(parameters, strides, offset, nbytes, _numpy_order(parameters))
+
+
+def _numpy_order(parameters: Parameters) -> str | None:
+    if parameters.labels.alignment_size != 1:
+        return None
+    dims = ("",) * len(parameters.shape)
+    if parameters.layout == last_fastest(dims):
+        return "C"
+    return "F" if parameters.layout == first_fastest(dims) else None

@@ -1,0 +1,87 @@
+"""Own `SyncState`, the three-valued view of validity that GDP-3 has; refuse to copy data.
+
+The truth is in the validity bits of the buffer (spec 2B.3): both sides current, or neither, is
+`SYNC_CLEAN`; one of them alone is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. All the storages that
+look at one buffer have the same `SyncState` object (GDP-130).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+from psyclone_storage.storage.core.buffer import Buffer, DirtySide
+from psyclone_storage.storage.core.spaces import MemorySpace, device_space, host_space
+
+
+class Sync(IntEnum):
+    """Name the values of `SyncState.state`."""
+
+    CLEAN = 0
+    HOST_DIRTY = 1
+    DEVICE_DIRTY = 2
+
+
+_OF_SIDE = {
+    DirtySide.NONE: Sync.CLEAN,
+    DirtySide.HOST: Sync.HOST_DIRTY,
+    DirtySide.DEVICE: Sync.DEVICE_DIRTY,
+}
+
+
+class SyncState:
+    """Say which of the two buffers of a storage was modified.
+
+    One made by hand holds a value until `as_storage` takes it; from then on it is a window on the
+    validity of that buffer.
+    """
+
+    __slots__ = ("_value", "_buffer", "_device", "__weakref__")
+
+    SYNC_CLEAN: ClassVar[Sync] = Sync.CLEAN
+    SYNC_HOST_DIRTY: ClassVar[Sync] = Sync.HOST_DIRTY
+    SYNC_DEVICE_DIRTY: ClassVar[Sync] = Sync.DEVICE_DIRTY
+
+    def __init__(self, state: int = Sync.CLEAN) -> None:
+        """Start with `state`, and no buffer. Raises `ValueError` for an unknown one."""
+        self._value = Sync(state)
+        self._buffer: Buffer | None = None
+        self._device: MemorySpace | None = None
+
+    @property
+    def state(self) -> Sync:
+        """Return one of the three constants (GDP-132)."""
+        if self._buffer is None:
+            return self._value
+        return _OF_SIDE[self._buffer.dirty_side()]
+
+    @state.setter
+    def state(self, state: int) -> None:
+        """Take the caller's word for which buffers are current; nothing is copied."""
+        self._value = Sync(state)
+        if self._buffer is not None:
+            self._buffer.assume_valid(self._current_spaces())
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """Return the buffer whose state this is, None if it has none yet."""
+        return self._buffer
+
+    def bind(self, buffer: Buffer, device: MemorySpace | None = None) -> None:
+        """Become the state of `buffer`, whose other side is `device`."""
+        self._buffer = buffer
+        self._device = device
+
+    def _current_spaces(self) -> list[MemorySpace]:
+        device = self._device or device_space()
+        match self._value:
+            case Sync.CLEAN:
+                return [host_space(), device]
+            case Sync.HOST_DIRTY:
+                return [host_space()]
+            case Sync.DEVICE_DIRTY:
+                return [device]
+
+    def __repr__(self) -> str:
+        """Name the state."""
+        return f"<SyncState {self.state.name}>"

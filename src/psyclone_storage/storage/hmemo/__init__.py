@@ -1,0 +1,77 @@
+"""Be the door of HMemo: all its words, and nothing else.
+
+An `HArray` keeps several incarnations of one array, a `Context` says who works on it, and each use
+needs a `ReadAccess`, `WriteAccess` or `WriteOnlyAccess`, which bring valid data to their context.
+"""
+
+from psyclone_storage.storage.core.buffer import Buffer as HDataManager
+from psyclone_storage.storage.core.context import (
+    Context,
+    CUDAContext,
+    HostContext,
+    MICContext,
+    register_context,
+)
+from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
+    AccessReleasedError,
+    AllocationInUseError,
+    ConstBufferError,
+    MemoryException,
+    PoisonedDataError,
+)
+from psyclone_storage.storage.core.futures import SyncToken
+from psyclone_storage.storage.hmemo.harray import HArray, HArrayRef, HData, _HArray
+from psyclone_storage.storage.hmemo.harray_access import (
+    HostReadAccess,
+    HostWriteAccess,
+    HostWriteOnlyAccess,
+    ReadAccess,
+    WriteAccess,
+    WriteOnlyAccess,
+)
+from psyclone_storage.storage.hmemo.hmemo_memory import (
+    CUDAHostMemory,
+    CUDAManagedMemory,
+    CUDAMemory,
+    MICMemory,
+)
+from psyclone_storage.storage.hmemo.kernels import Kernel, UnsupportedKernelError
+from psyclone_storage.storage.hmemo.larray import LArray
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.host import HostMemory
+
+__all__ = [
+    "AccessConflictError",
+    "AccessReleasedError",
+    "AllocationInUseError",
+    "CUDAContext",
+    "CUDAHostMemory",
+    "CUDAManagedMemory",
+    "CUDAMemory",
+    "ConstBufferError",
+    "Context",
+    "HArray",
+    "HArrayRef",
+    "HData",
+    "HDataManager",
+    "HostContext",
+    "HostMemory",
+    "HostReadAccess",
+    "HostWriteAccess",
+    "HostWriteOnlyAccess",
+    "Kernel",
+    "LArray",
+    "MICContext",
+    "MICMemory",
+    "Memory",
+    "MemoryException",
+    "PoisonedDataError",
+    "ReadAccess",
+    "SyncToken",
+    "UnsupportedKernelError",
+    "WriteAccess",
+    "WriteOnlyAccess",
+    "_HArray",
+    "register_context",
+]

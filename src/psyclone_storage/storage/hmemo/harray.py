@@ -1,0 +1,594 @@
+"""Own `HArray`, HMemo's face of a buffer: one-dimensional, resizable, used through accesses.
+
+An array knows its size, where it has been touched first and what happens on a conflict; values,
+validity and locks are the buffer's, so that an `HArray` may share its buffer with the other faces.
+It refuses arithmetic and element access (`LArray` has them) and to hand out memory outside of an
+access.
+"""
+
+# pylint: disable=invalid-name  # the words of HMemo
+
+from __future__ import annotations
+
+import threading
+import warnings
+import weakref
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.context import Context, context_at
+from psyclone_storage.storage.core.errors import (
+    AccessReleasedError,
+    AllocationInUseError,
+    HostUseError,
+)
+from psyclone_storage.storage.core.faces import buffer_behind, found_buffer
+from psyclone_storage.storage.core.futures import SyncToken
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.spaces import (
+    MemorySpace,
+    SpaceKind,
+    host_space,
+    memory_space,
+    pinned_space,
+)
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.hmemo.harray_interface import Interface, interface_of_buffer
+from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.registry import host_memory, memory_of
+
+Place: TypeAlias = "Context | Memory | MemorySpace | str | None"
+"""Where an array is used: a context, a memory, a space or its tag; None is `Context.current()`."""
+
+
+@dataclass(frozen=True, slots=True)
+class HData:
+    """Be one row of the table of incarnations (HM-40): what an array has in one memory.
+
+    `capacity` is in bytes, `pointer` an address, 0 where nothing is allocated.
+    """
+
+    memory: Memory
+    context: Context
+    pointer: int
+    capacity: int
+    valid: bool
+
+
+class ArrayWords(TypedDict, total=False):
+    """List the keywords of the constructors.
+
+    - `size`, `value`, `ctx`: what may also be given by position. `context` and `first_touch` are
+      `ctx` again.
+    - `dtype`: the element type, float64 if neither it nor any values are given.
+    - `label`: the name in messages. `const`: nobody may write.
+    - `on_conflict`: `"raise"` or `"wait"`, what accesses do about accesses of other threads.
+    """
+
+    size: int
+    value: Any
+    ctx: Context | None
+    context: Context | None
+    first_touch: Context | None
+    dtype: Any
+    label: str
+    const: bool
+    on_conflict: Policy | str
+
+
+class _HArray:
+    """Be what all heterogeneous arrays have in common, whatever their elements are.
+
+    `buffer` holds the values; other faces may look at the same one. `context` is the context of
+    the first touch, None if the constructor named none.
+    """
+
+    __slots__ = ("buffer", "context", "on_conflict", "_forgotten", "__weakref__")
+
+    def __init__(self, buffer: Buffer, context: Context | None = None) -> None:
+        """Look at `buffer`."""
+        self._look_at(buffer, context)
+
+    def _look_at(self, buffer: Buffer, context: Context | None) -> None:
+        self.buffer = buffer
+        self.context = context
+        self.on_conflict = Policy.RAISE
+        self._forgotten: list[AccessToken] = []
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the element type (HM-2)."""
+        return self.buffer.dtype
+
+    @property
+    def label(self) -> str:
+        """Return the name in messages."""
+        return self.buffer.label
+
+    @property
+    def constFlag(self) -> bool:  # noqa: N802
+        """Say whether nobody may write (HM-41)."""
+        return self.buffer.const
+
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self.buffer.size
+
+    def valueSize(self) -> int:  # noqa: N802
+        """Return the number of bytes of one element."""
+        return self.buffer.itemsize
+
+    def capacity(self, ctx: Place = None) -> int:
+        """Return the bytes that are allocated at `ctx` (HM-40), 0 where nothing is."""
+        return self.buffer.capacity(self.space_at(ctx))
+
+    def isValid(self, ctx: Place = None) -> bool:  # noqa: N802
+        """Say whether the incarnation at `ctx` has the current values."""
+        return self.buffer.is_valid(self.space_at(ctx))
+
+    def incarnations(self) -> tuple[HData, ...]:
+        """Return a row for each memory in which the array has been used, in that order."""
+        return tuple(
+            HData(
+                memory_of(state.space),
+                context_at(state.space),
+                state.pointer,
+                state.capacity,
+                state.valid,
+            )
+            for state in self.buffer.incarnations()
+        )
+
+    def getValidContext(self, preferred: Context | None = None) -> Context:  # noqa: N802
+        """Return a context at which the values are current.
+
+        `preferred` comes first, then the context of the first touch, then the first one that has
+        them; where none has, the preferred one, the first touch or the host.
+        """
+        candidates = [ctx for ctx in (preferred, self.context) if ctx is not None]
+        for ctx in candidates:
+            if self.isValid(ctx):
+                return ctx
+        valid = [data.context for data in self.incarnations() if data.valid]
+        return [*valid, *candidates, Context.host()][0]
+
+    # -- its memory ------------------------------------------------------------------------------
+
+    def resize(self, n: int) -> None:
+        """Set the size to `n` elements and keep the values (HM-56, HM-57).
+
+        Only valid incarnations that are too small get new memory. Raises `AccessConflictError`
+        while an access is alive.
+        """
+        self.resize_under(n, None)
+
+    def clear(self) -> None:
+        """Set the size to 0; memory and valid flags stay as they are (HM-58)."""
+        self.resize(0)
+
+    def purge(self) -> None:
+        """Set the size to 0 and free all memory (HM-60); raise while an access is alive."""
+        self.reap()
+        self.buffer.purge()
+
+    def reserve(self, n: int, ctx: Place = None) -> None:
+        """Allocate room for `n` elements at `ctx`; the size stays."""
+        self.reap()
+        self.buffer.reserve(n, self.space_at(ctx))
+
+    def prefetch(self, ctx: Place = None) -> SyncToken[None]:
+        """Start to make the values valid at `ctx`; the next access waits for it (HM-75, HM-76)."""
+        self.reap()
+        return self.buffer.prefetch(self.space_at(ctx))
+
+    def wait(self) -> None:
+        """Wait for all transfers that are under way."""
+        self.buffer.wait()
+
+    # -- for accesses ----------------------------------------------------------------------------
+
+    def space_at(self, ctx: Place) -> MemorySpace:
+        """Return the memory space that an access at `ctx` uses.
+
+        With zero copy, a device works on the page-locked incarnation, unless the host has one in
+        pageable memory already: that one is never pinned later (HM-82, HM-86).
+        """
+        if ctx is None:
+            ctx = Context.current()
+        if not isinstance(ctx, Context):
+            return ctx.space if isinstance(ctx, Memory) else memory_space(ctx)
+        if ctx.zero_copy and ctx.working_memory().space is pinned_space():
+            on_host = self.buffer.replicas.find(host_space())
+            if on_host is None or on_host.space.kind is SpaceKind.PINNED:
+                return pinned_space()
+        return ctx.space
+
+    def acquire(
+        self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
+    ) -> AccessToken:
+        """Return the token of an access at `ctx`; the access classes call this."""
+        self.reap()
+        space = self.space_at(ctx)
+        wanted = self.on_conflict if on_conflict is None else conflict_policy(on_conflict)
+        token = self.buffer.acquire(space, mode, self._policy(wanted))
+        if isinstance(ctx, Context) and ctx.space is not space:
+            token.space = ctx.space
+        return token
+
+    def resize_under(self, n: int, token: AccessToken | None) -> None:
+        """Set the size on behalf of the write access that holds `token`, if any."""
+        self.reap()
+        self.buffer.resize(n, token)
+
+    def forget(self, token: AccessToken) -> None:
+        """End the access of `token`, whose access object is gone, as soon as that is safe.
+
+        Object deletion may come in the middle of anything, even while this thread holds the lock of
+        the table. Then the next use of the array ends the access.
+        """
+        self._forgotten.append(token)
+        if not self.buffer.table.lock.locked():
+            self.reap()
+
+    def reap(self) -> None:
+        """End the accesses whose objects are gone."""
+        while self._forgotten:
+            token = self._forgotten.pop()
+            if token.active:
+                token.release()
+
+    # -- private ---------------------------------------------------------------------------------
+
+    def _policy(self, wanted: Policy) -> Policy:
+        """Return the policy for the lock table: who waits, waits for other threads only (HM-62)."""
+        if wanted is Policy.RAISE:
+            return wanted
+        mine = threading.get_ident()
+        held = tuple(self.buffer.table.holders)
+        own_write = any(claim.owner == mine and claim.mode.writes for claim in held)
+        return Policy.RAISE if own_write else Policy.AUTO
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        return self.buffer.size
+
+    def __copy__(self) -> Any:
+        """Return an array with values of its own, as copies of arrays are."""
+        return deepcopy(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy or pickle by value; a copy of an `HArrayRef` is an `HArray`, with its own memory."""
+        kind = HArray if isinstance(self, HArrayRef) else type(self)
+        where = None if self.context is None else (self.context.kind, self.context.device_id)
+        return _restored, (kind, self.buffer, where, self.on_conflict)
+
+    @property
+    def __gt_data_interface__(self) -> Interface:
+        """Describe the array for stencil calls, up to its next resize (GDP-7)."""
+        self.reap()
+        return interface_of_buffer(self.buffer)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Refuse: the values are used through an access (HM-48)."""
+        raise HostUseError(
+            f'The values of "{self.label}" are used through an access: take the `get()` of a '
+            f"HostReadAccess."
+        )
+
+    def __repr__(self) -> str:
+        """Describe the array and its incarnations, without touching any value."""
+        rows = ", ".join(
+            f"{data.memory.space.tag}: {data.capacity} B {'valid' if data.valid else 'invalid'}"
+            for data in self.incarnations()
+        )
+        return f'<{type(self).__name__} "{self.label}" {self.size()} x {self.dtype} [{rows}]>'
+
+
+class HArray(_HArray):
+    """Keep one array in several memories, valid where it is used.
+
+    What is given by position is told apart by its type, in any order: an integer is the size, a
+    `Context` the place of the first touch, a type that of the elements, anything else the value of
+    all elements. An array, a list or another `HArray` in the first place gives the values. Another
+    face of a buffer there is looked at instead, as `over` does: its elements are the array's.
+
+        HArray(1024)                            no memory yet
+        HArray(host)                            first touch on the host, no elements
+        HArray(1024, cuda)                      memory on the device, no values
+        HArray(1024, host, 1.0, dtype="f4")     all elements 1.0 on the host
+        HArray([1.0, 2.0, 3.0])                 values of a list
+
+    Elements without a value have none: nothing is initialised implicitly (HM-3). Raises `TypeError`
+    for arguments that do not fit, `ValueError` for a negative size.
+    """
+
+    __slots__ = ()
+    converts: ClassVar[bool] = False
+    """Whether the constructor takes values of other element types from an `HArray`."""
+
+    def __init__(self, *what: Any, **words: Unpack[ArrayWords]) -> None:
+        """Make an array; see the class for the arguments, `ArrayWords` for the keywords."""
+        shared = None if not what or isinstance(what[0], _HArray) else found_buffer(what[0])
+        if shared is not None:
+            self._share(shared, _read_arguments(what[1:], words, self.converts), words)
+            return
+        wanted = _read_arguments(what, words, self.converts)
+        hints = Hints(
+            first_touch=None if wanted.ctx is None else _first_space(wanted.ctx),
+            host_follows_device=True,
+            delayed=wanted.ctx is None or wanted.size == 0,
+        )
+        buffer = Buffer(
+            wanted.size, wanted.dtype, BufferOptions(label=words.get("label", ""), hints=hints)
+        )
+        super().__init__(buffer, wanted.ctx)
+        if wanted.has_value:
+            self._fill(wanted.value)
+        elif wanted.source is not None:
+            self._copy_in(wanted.source)
+        if words.get("const", False):
+            buffer.freeze()
+        self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
+
+    @classmethod
+    def over(cls, face: Any, context: Context | None = None) -> Self:
+        """Return an array that looks at a buffer, or at the one of another face.
+
+        Its elements are all those of the buffer, in the order of memory. Raises `TypeError` for
+        what has no buffer.
+        """
+        array = cls.__new__(cls)
+        array._look_at(buffer_behind(face), context)  # noqa: SLF001
+        return array
+
+    def _share(self, buffer: Buffer, wanted: _Wanted, words: ArrayWords) -> None:
+        """Look at the buffer of another face, which alone says what its elements are."""
+        fixed = {*wanted.seen, *words} - {"ctx", "context", "first_touch", "on_conflict"}
+        if fixed:
+            raise TypeError(
+                f'"{buffer.label}" ({buffer.size} x {buffer.dtype}) is looked at, not copied: the '
+                f"{min(fixed)} of an HArray on it cannot be chosen."
+            )
+        self._look_at(buffer, wanted.ctx)
+        self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
+
+    def _fill(self, value: Any) -> None:
+        with self.acquire(self.context, AccessMode.WRITE_ONLY) as token:
+            spec = WindowSpec(self.dtype, (self.size(),))
+            token.replica.memory.fill(token.allocation, spec, value)
+
+    def _copy_in(self, source: Any) -> None:
+        if isinstance(source, _HArray):
+            self._copy_array(source)
+            return
+        with self.acquire(self.context, AccessMode.WRITE_ONLY) as token:
+            if isinstance(token.array, np.ndarray):
+                token.array[...] = source
+            else:
+                token.array.set(np.ascontiguousarray(source, self.dtype))
+
+    def _copy_array(self, source: _HArray) -> None:
+        """Copy the values where the array is touched first, else where they are."""
+        if not any(data.valid for data in source.incarnations()):
+            return
+        place = self.context or source.getValidContext()
+        with (
+            source.acquire(place, AccessMode.READ) as read,
+            self.acquire(place, AccessMode.WRITE_ONLY) as write,
+        ):
+            self._transfer(write, read)
+
+    def _transfer(self, write: AccessToken, read: AccessToken) -> None:
+        """Copy bytes between two incarnations at one place (HM-4)."""
+        nbytes = self.buffer.nbytes
+        onto, origin = write.replica.memory, read.replica.memory
+        onto.memcpyFrom(write.allocation, origin, read.allocation, nbytes)
+
+
+class HArrayRef(HArray):
+    """Use memory that exists already as the host incarnation, without a copy (HM-83).
+
+    `HArrayRef(data, N)` takes the first `N` elements of `data`, a NumPy array or anything with the
+    buffer protocol, which must be contiguous. The array cannot be resized (HM-84). `close`, the end
+    of a `with` block, or the end of the array brings the current values back to `data` (HM-85).
+    Read-only memory makes a const array.
+    """
+
+    __slots__ = ("_finalizer",)
+
+    def __init__(  # pylint: disable=super-init-not-called
+        self, data: Any, n: int | None = None, **words: Unpack[ArrayWords]
+    ) -> None:
+        """Look at `data`. Raises `TypeError` or `ValueError` for what cannot be looked at."""
+        pages = _pages_of(data, n)
+        size: int = pages.size
+        buffer = Buffer(size, pages.dtype, BufferOptions(label=words.get("label", "")))
+        self._look_at(buffer, None)
+        self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
+        buffer.adopt(host_memory().adopt(pages)[0])
+        if words.get("const", False) or not pages.flags.writeable:
+            buffer.freeze()
+        self._finalizer = weakref.finalize(self, _write_back, buffer)
+
+    def resize_under(self, n: int, token: AccessToken | None) -> None:
+        """Refuse any size but the present one: the memory belongs to somebody else (HM-84)."""
+        if n != self.size():
+            raise AllocationInUseError(
+                f'"{self.label}" looks at memory of {self.size()} x {self.dtype} that belongs to '
+                f"somebody else: it cannot be resized to {n} elements."
+            )
+
+    def acquire(
+        self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
+    ) -> AccessToken:
+        """Return the token of an access; raise `AccessReleasedError` after `close`."""
+        if not self._finalizer.alive:
+            raise AccessReleasedError(
+                f'"{self.label}" was closed: its values are in the memory that it looked at.'
+            )
+        return super().acquire(ctx, mode, on_conflict)
+
+    def close(self) -> None:
+        """Bring the current values to the memory and end the use of the array.
+
+        Raises `AccessConflictError` while an access writes, `PoisonedDataError` if the last one
+        failed. Does nothing the second time.
+        """
+        self.reap()
+        if self._finalizer.alive:
+            self.buffer.make_valid(host_space())
+            self._finalizer.detach()
+
+    def __enter__(self) -> HArrayRef:
+        """Return the array."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the array."""
+        self.close()
+
+
+def _restored(
+    kind: type[HArray], buffer: Buffer, where: tuple[Any, int] | None, on_conflict: Policy
+) -> HArray:
+    """Make an array from what `__reduce__` says."""
+    array = kind.over(buffer, None if where is None else Context.get(*where))
+    array.on_conflict = on_conflict
+    return array
+
+
+def conflict_policy(word: Policy | str) -> Policy:
+    """Return the policy that `"raise"` or `"wait"` names; raise `ValueError` for other words."""
+    policy = Policy(word)
+    if policy is Policy.AUTO:
+        raise ValueError('on_conflict must be "raise" or "wait", not "auto".')
+    return policy
+
+
+_WORDS = {
+    "size": "size",
+    "dtype": "dtype",
+    "value": "value",
+    "ctx": "ctx",
+    "context": "ctx",
+    "first_touch": "ctx",
+}
+"""The keywords that say the same as an argument by position, and what they say."""
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """Collect what the arguments of a constructor say."""
+
+    size: int = 0
+    dtype: Any = None
+    ctx: Context | None = None
+    value: Any = None
+    has_value: bool = False
+    source: Any = None
+    seen: set[str] = field(default_factory=set)
+
+    def note(self, name: str, given: Any) -> None:
+        """Take one argument in; raise `TypeError` if there was one of its kind."""
+        if name in self.seen:
+            raise TypeError(f"The {name} of an HArray was given twice, now as {given!r}.")
+        self.seen.add(name)
+        setattr(self, name, given)
+
+
+def _read_arguments(what: tuple[Any, ...], words: ArrayWords, converts: bool) -> _Wanted:
+    unknown = sorted(set(words) - set(ArrayWords.__annotations__))
+    if unknown:
+        raise TypeError(f"HArray knows no keyword {', '.join(map(repr, unknown))}.")
+    wanted = _Wanted()
+    for position, given in enumerate(what):
+        wanted.note(_kind_of(given, position, wanted), given)
+    for word, name in _WORDS.items():
+        if word in words:
+            wanted.note(name, words[word])  # type: ignore[literal-required]
+    wanted.has_value = "value" in wanted.seen
+    wanted.size = int(wanted.size)
+    if "source" in wanted.seen:
+        _read_source(wanted, converts)
+    if wanted.dtype is None:
+        wanted.dtype = np.float64
+    return wanted
+
+
+def _kind_of(given: Any, position: int, wanted: _Wanted) -> str:
+    if isinstance(given, Context):
+        return "ctx"
+    if isinstance(given, (np.dtype, type)):
+        return "dtype"
+    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    if whole and "size" not in wanted.seen:
+        return "size"
+    if position == 0 and isinstance(given, (_HArray, np.ndarray, Sequence)):
+        return "source"
+    if "size" in wanted.seen or position > 0:
+        return "value"
+    raise TypeError(f"An HArray begins with a size, a context or values, not with {given!r}.")
+
+
+def _read_source(wanted: _Wanted, converts: bool) -> None:
+    """Complete the size and the element type from the values that were given."""
+    if wanted.seen & {"size", "value"}:
+        raise TypeError("An HArray takes either values, or a size and one value for all elements.")
+    source = wanted.source
+    if not isinstance(source, _HArray):
+        source = wanted.source = np.asarray(source, wanted.dtype)
+        if source.ndim != 1:
+            raise TypeError(f"An HArray has one dimension, unlike values of shape {source.shape}.")
+    elif wanted.dtype is None:
+        wanted.dtype = source.dtype
+    elif np.dtype(wanted.dtype) != source.dtype and not converts:
+        raise TypeError(
+            f"An HArray copies bytes: it cannot turn {source.dtype} into {np.dtype(wanted.dtype)}. "
+            f"LArray converts."
+        )
+    wanted.size = len(source)
+    if wanted.dtype is None:
+        wanted.dtype = source.dtype
+
+
+def _first_space(ctx: Context) -> MemorySpace:
+    return ctx.working_memory().space
+
+
+def _pages_of(data: Any, n: int | None) -> np.ndarray[Any, Any]:
+    """Return the first `n` elements of the memory behind `data`, as a flat array."""
+    try:
+        pages = data if isinstance(data, np.ndarray) else np.asarray(memoryview(data))
+    except TypeError:
+        raise TypeError(
+            f"An HArrayRef looks at memory, but {type(data).__name__} is neither a NumPy array nor "
+            f"has it the buffer protocol."
+        ) from None
+    if not pages.flags.c_contiguous:
+        raise ValueError("An HArrayRef looks at contiguous memory; copy the array first.")
+    size = pages.size if n is None else n
+    if not 0 <= size <= pages.size:
+        raise ValueError(f"{size} elements were to be used of memory that holds {pages.size}.")
+    return pages.reshape(-1)[:size]
+
+
+def _write_back(buffer: Buffer) -> None:
+    """Bring the values back at the end of an `HArrayRef` that nobody closed."""
+    if buffer.poisoned is not None:
+        warnings.warn(
+            f'The values of "{buffer.label}" were not written back: the task that wrote them '
+            f"failed.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return
+    buffer.make_valid(host_space())

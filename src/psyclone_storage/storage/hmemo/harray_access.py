@@ -1,0 +1,254 @@
+"""Own the accesses to an `HArray`: the only way to its values; refuse to know how they get there.
+
+An access begins with its construction and ends with `release`, with the end of its `with` block,
+or with the object itself. What conflicts with it raises `AccessConflictError` at once; an array or
+an access with `on_conflict="wait"` waits for other threads instead.
+
+    with ReadAccess(b, cuda) as rb, WriteOnlyAccess(a, cuda, b.size()) as wa:
+        scale[cuda](wa.get(), rb.get(), 2.0)
+"""
+
+# pylint: disable=invalid-name  # the words of HMemo
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from psyclone_storage.storage.core.context import Context
+from psyclone_storage.storage.core.futures import SyncToken
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.hmemo.harray import HArray, Place, _HArray
+from psyclone_storage.storage.hmemo.harray_interface import Interface, interface_of_window
+
+
+class Access:
+    """Be what all accesses have in common: the right to use the values at one context.
+
+    Raises `AccessConflictError` for two accesses of which one writes, at different contexts
+    (HM-61) or in different threads (HM-62), and for an access after a write access of the same
+    thread (HM-67), as that one may move the memory.
+    """
+
+    __slots__ = ("_array", "_token", "_delayed", "__weakref__")
+    mode: ClassVar[AccessMode]
+
+    def __init__(
+        self, array: Any, ctx: Place = None, *, on_conflict: Policy | str | None = None
+    ) -> None:
+        """Begin to use `array` at `ctx`, the current context if none is named (HM-11, HM-48).
+
+        `array` may also be another face of a buffer, whose elements are then used in the order of
+        memory. Raises `TypeError` for what has no buffer.
+        """
+        self._delayed = False
+        used = array if isinstance(array, _HArray) else HArray.over(array)
+        self._array: _HArray | None = used
+        self._token: AccessToken = used.acquire(ctx, self.mode, on_conflict)
+
+    @property
+    def array(self) -> _HArray:
+        """Return the array; raise `AccessReleasedError` after the release.
+
+        What is released keeps no array alive, so that an `HArrayRef` ends with its last user, and
+        brings the values home (HM-85).
+        """
+        if self._array is None:
+            raise self._token.released()
+        return self._array
+
+    def get(self) -> Any:
+        """Return the elements as a flat array of the memory's own kind (HM-49).
+
+        That is a NumPy array on the host, read-only if the access reads, a CuPy array on a GPU, and
+        an `EmulatedDeviceArray` on an emulated device. Use it until the release, not after it.
+        Raises `AccessReleasedError` after the release (HM-50).
+        """
+        return self._live().array
+
+    @property
+    def kernel_array(self) -> Any:
+        """Return `get()` as a kernel at the context gets it: on an emulated device, its pages."""
+        return self._live().kernel_array
+
+    @property
+    def __gt_data_interface__(self) -> Interface:
+        """Describe the elements for stencil calls, until the release."""
+        token = self._live()
+        return interface_of_window(token.array, token.space)
+
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self._token.buffer.size
+
+    def capacity(self) -> int:
+        """Return the bytes that are allocated at the context."""
+        return self._live().allocation.capacity
+
+    def release(self) -> None:
+        """End the access; does nothing the second time."""
+        if not self._delayed:
+            self._end()
+
+    def releaseDelayed(  # noqa: N802
+        self, until: SyncToken[Any] | None = None
+    ) -> Callable[[], None]:
+        """Hand the end of the access over to asynchronous work; `get` is over at once.
+
+        With `until`, the access ends with it, as failed if it fails. Without, the caller ends it
+        with the function returned, from whatever thread.
+        """
+        token = self._live()
+        self._delayed = True
+        if until is not None:
+            token.release_after(until)
+
+        return self._end
+
+    def _end(self, error: BaseException | None = None) -> None:
+        """End the access, unless it has ended, and let the array go."""
+        if self._token.active:
+            self._token.release(error)
+        self._array = None
+
+    def _live(self) -> AccessToken:
+        """Return the token; raise `AccessReleasedError` if it is not the user's any more."""
+        token = self._token
+        if self._delayed or not token.active:
+            raise token.released()
+        return token
+
+    def __enter__(self) -> Self:
+        """Return the access."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the access; an error in the block makes what it wrote unusable."""
+        if not self._delayed:
+            self._end(error)
+
+    def __del__(self) -> None:
+        """End the access of an object that is gone, as a scope does in C++."""
+        token = getattr(self, "_token", None)
+        if token is not None and token.active and not self._delayed and self._array is not None:
+            self._array.forget(token)
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        return self._token.buffer.size
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return `get()[key]`."""
+        return self.get()[key]
+
+    def __repr__(self) -> str:
+        """Describe the access."""
+        state = "alive" if self._token.active else "released"
+        return f"<{type(self).__name__} {state}: {self._token.describe()}>"
+
+
+class ReadAccess(Access):
+    """Read the values at a context, which are made valid there (HM-52)."""
+
+    __slots__ = ()
+    mode = AccessMode.READ
+
+
+class _Writing(Access):
+    """Be what the accesses that write have in common."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        array: Any,
+        ctx: Place = None,
+        n: int | None = None,
+        *,
+        on_conflict: Policy | str | None = None,
+    ) -> None:
+        """Begin to write `array` at `ctx`, with `n` elements if a number is given."""
+        super().__init__(array, ctx, on_conflict=on_conflict)
+        if n is not None and n != self.array.size():
+            try:
+                self.resize(n)
+            except BaseException:
+                self._token.release()
+                raise
+
+    def resize(self, n: int) -> None:
+        """Set the size to `n` elements and keep the values; what `get` returned is over.
+
+        Raises `AccessConflictError` if the memory has to move while a read access is alive
+        (HM-64), `AllocationInUseError` if it is not the array's own (HM-84).
+        """
+        self.array.resize_under(n, self._live())
+
+    def clear(self) -> None:
+        """Set the size to 0."""
+        self.resize(0)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Do `get()[key] = value`."""
+        self.get()[key] = value
+
+
+class WriteAccess(_Writing):
+    """Read and write the values at a context; all other incarnations become invalid (HM-53).
+
+    With `n`, the array has `n` elements from then on, the old values first.
+    """
+
+    __slots__ = ()
+    mode = AccessMode.READ_WRITE
+
+
+class WriteOnlyAccess(_Writing):
+    """Write all values at a context, of `n` elements if a number is given (HM-54, HM-55).
+
+    Nothing is copied in, and what is not written has no value.
+    """
+
+    __slots__ = ()
+    mode = AccessMode.WRITE_ONLY
+
+
+class HostReadAccess(ReadAccess):
+    """Read the values on the host."""
+
+    __slots__ = ()
+
+    def __init__(self, array: Any, *, on_conflict: Policy | str | None = None) -> None:
+        """Begin to read `array` on the host."""
+        super().__init__(array, Context.host(), on_conflict=on_conflict)
+
+
+class HostWriteAccess(WriteAccess):
+    """Read and write the values on the host."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, array: Any, n: int | None = None, *, on_conflict: Policy | str | None = None
+    ) -> None:
+        """Begin to write `array` on the host."""
+        super().__init__(array, Context.host(), n, on_conflict=on_conflict)
+
+
+class HostWriteOnlyAccess(WriteOnlyAccess):
+    """Write all values on the host."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, array: Any, n: int | None = None, *, on_conflict: Policy | str | None = None
+    ) -> None:
+        """Begin to write all of `array` on the host."""
+        super().__init__(array, Context.host(), n, on_conflict=on_conflict)

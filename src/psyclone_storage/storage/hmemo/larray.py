@@ -1,0 +1,289 @@
+"""Own `LArray`, an `HArray` with elements and arithmetic; refuse to decide where data live.
+
+Each operation is a kernel that runs at one context: that of the innermost `with context:` block,
+else one where the first array has its values already (HM-95). Only the accesses of the operation
+move data, so that a chain of operations stays on the device where it began.
+"""
+
+# pylint: disable=invalid-name  # the words of HMemo
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.storage.core.context import Context, context_at
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.hmemo.harray import HArray, _HArray
+from psyclone_storage.storage.hmemo.kernels import Kernel
+
+Operand: TypeAlias = "_HArray | int | float | complex | np.generic"
+_SCALARS = (int, float, complex, np.generic)
+
+
+def _gather(out: Any, values: Any, indices: Any) -> None:
+    out[...] = values[indices]
+
+
+def _scatter(values: Any, indices: Any, source: Any) -> None:
+    values[indices] = source
+
+
+def _assign(out: Any, values: Any) -> None:
+    out[...] = values
+
+
+def _outside(indices: Any, n: int) -> bool:
+    return bool(indices.size) and bool((indices.min() < -n) or (indices.max() >= n))
+
+
+def _into(operation: Callable[..., Any]) -> Callable[..., None]:
+    """Return the work of a kernel that puts the result of a NumPy function into its first array."""
+
+    def work(out: Any, *operands: Any) -> None:
+        operation(*operands, out=out)
+
+    return work
+
+
+ADD = Kernel("add", _into(np.add))
+SUBTRACT = Kernel("subtract", _into(np.subtract))
+MULTIPLY = Kernel("multiply", _into(np.multiply))
+DIVIDE = Kernel("divide", _into(np.true_divide))
+NEGATE = Kernel("negate", _into(np.negative))
+CONVERT = Kernel("convert", _assign)
+GATHER = Kernel("gather", _gather)
+SCATTER = Kernel("scatter", _scatter)
+OUTSIDE = Kernel("outside", _outside)
+SUM = Kernel("sum", lambda values: values.sum())
+MINIMUM = Kernel("minimum", lambda values: values.min())
+MAXIMUM = Kernel("maximum", lambda values: values.max())
+
+
+class LArray(HArray):
+    """Compute with a local array; members and constructors are those of `HArray` (HM-87).
+
+    `LArray(a, dtype="f4")` converts the values of any `HArray` (HM-88). `a[0]` reads an element
+    and `a[1] = x` writes one where the values are, without moving the others (HM-89, HM-90).
+    `c = b[ind]` gathers and `a[ind] = c` scatters (HM-91, HM-92); `ind` is an array of integers.
+    `+ - * /` work element by element, between arrays of one size and with scalars (HM-93, HM-94).
+
+    Operations raise what accesses raise, `IndexError` for an index out of bounds, `ValueError` for
+    sizes that differ.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+    converts: ClassVar[bool] = True
+
+    # -- elements --------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the element at an integer, or the array gathered at an array of integers."""
+        if isinstance(key, (int, np.integer)):
+            return self._read_element(int(key))
+        indices = _as_indices(key)
+        ctx = _executing(self)
+        result = LArray(indices.size(), dtype=self.dtype)
+        self._check_indices(ctx, indices)
+        _run(GATHER, ctx, result, (self, indices))
+        return result
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Set the element at an integer, or scatter to an array of integers."""
+        if isinstance(key, (int, np.integer)):
+            self._write_element(int(key), value)
+            return
+        indices = _as_indices(key)
+        source = value if isinstance(value, (_HArray, *_SCALARS)) else LArray(value)
+        if isinstance(source, _HArray) and source.size() != indices.size():
+            raise ValueError(
+                f"{source.size()} values cannot be scattered to {indices.size()} indices."
+            )
+        ctx = _executing(self)
+        self._check_indices(ctx, indices)
+        _run(SCATTER, ctx, self, (indices, source), AccessMode.READ_WRITE)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Return a copy of the values on the host; raise `ValueError` if no copy is allowed."""
+        if copy is False:
+            raise ValueError("The values of an LArray leave it as a copy only: use an access.")
+        with self.acquire(Context.host(), AccessMode.READ) as token:
+            return np.array(token.array, dtype)
+
+    # -- arithmetic ------------------------------------------------------------------------------
+
+    def __add__(self, other: Operand) -> Any:
+        return _combine(ADD, self, other)
+
+    def __radd__(self, other: Operand) -> Any:
+        return _combine(ADD, other, self)
+
+    def __iadd__(self, other: Operand) -> Any:
+        return _update(ADD, self, other)
+
+    def __sub__(self, other: Operand) -> Any:
+        return _combine(SUBTRACT, self, other)
+
+    def __rsub__(self, other: Operand) -> Any:
+        return _combine(SUBTRACT, other, self)
+
+    def __isub__(self, other: Operand) -> Any:
+        return _update(SUBTRACT, self, other)
+
+    def __mul__(self, other: Operand) -> Any:
+        return _combine(MULTIPLY, self, other)
+
+    def __rmul__(self, other: Operand) -> Any:
+        return _combine(MULTIPLY, other, self)
+
+    def __imul__(self, other: Operand) -> Any:
+        return _update(MULTIPLY, self, other)
+
+    def __truediv__(self, other: Operand) -> Any:
+        return _combine(DIVIDE, self, other)
+
+    def __rtruediv__(self, other: Operand) -> Any:
+        return _combine(DIVIDE, other, self)
+
+    def __itruediv__(self, other: Operand) -> Any:
+        return _update(DIVIDE, self, other)
+
+    def __neg__(self) -> LArray:
+        result = LArray(self.size(), dtype=self.dtype)
+        _run(NEGATE, _executing(self), result, (self,))
+        return result
+
+    def sum(self) -> Any:
+        """Return the sum of all elements."""
+        return self._reduce(SUM)
+
+    def min(self) -> Any:
+        """Return the least element; raise `ValueError` if there is none."""
+        return self._reduce(MINIMUM)
+
+    def max(self) -> Any:
+        """Return the greatest element; raise `ValueError` if there is none."""
+        return self._reduce(MAXIMUM)
+
+    def dotProduct(self, other: _HArray) -> Any:  # noqa: N802
+        """Return the sum of the products of the elements of two arrays."""
+        return (self * other).sum()
+
+    # -- private ---------------------------------------------------------------------------------
+
+    def _transfer(self, write: AccessToken, read: AccessToken) -> None:
+        """Convert while copying, if the element types differ."""
+        if self.dtype == read.buffer.dtype:
+            super()._transfer(write, read)
+        else:
+            CONVERT[context_at(write.space)](write.array, read.array)
+
+    def _reduce(self, kernel: Kernel) -> Any:
+        ctx = _executing(self)
+        with self.acquire(ctx, AccessMode.READ) as token:
+            return kernel[ctx](token.array).item()
+
+    def _check_indices(self, ctx: Context, indices: _HArray) -> None:
+        with indices.acquire(ctx, AccessMode.READ) as token:
+            if OUTSIDE[ctx](token.array, self.size()):
+                raise IndexError(
+                    f'An index lies outside of "{self.label}", {self.size()} elements.'
+                )
+
+    def _element(self, index: int, mode: AccessMode) -> tuple[AccessToken, Any]:
+        """Return an access where the values are, and a window on one element."""
+        n = self.size()
+        if not -n <= index < n:
+            raise IndexError(f'There is no element {index} in "{self.label}", {n} elements.')
+        token = self.acquire(self.getValidContext(), mode)
+        offset = index % n * self.buffer.itemsize
+        return token, token.window(self.dtype, (1,), None, offset)
+
+    def _read_element(self, index: int) -> Any:
+        token, window = self._element(index, AccessMode.READ)
+        with token:
+            return (window.copy() if isinstance(window, np.ndarray) else window.get())[0]
+
+    def _write_element(self, index: int, value: Any) -> None:
+        token, window = self._element(index, AccessMode.READ_WRITE)
+        with token:
+            window[...] = value
+
+
+def _combine(kernel: Kernel, left: Operand, right: Operand) -> Any:
+    """Return a new array with the result of a kernel of two operands, of which one is an array."""
+    if not (_is_operand(left) and _is_operand(right)):
+        return NotImplemented
+    arrays = [operand for operand in (left, right) if isinstance(operand, _HArray)]
+    _check_sizes(arrays)
+    kinds = [x.dtype if isinstance(x, _HArray) else x for x in (left, right)]
+    dtype = np.result_type(*kinds)
+    if kernel is DIVIDE:
+        dtype = np.true_divide(dtype.type(1), dtype.type(1)).dtype
+    result = LArray(arrays[0].size(), dtype=dtype)
+    _run(kernel, _executing(arrays[0]), result, (left, right))
+    return result
+
+
+def _update(kernel: Kernel, target: LArray, other: Operand) -> Any:
+    """Put the result of a kernel of `target` and `other` into `target`."""
+    if not _is_operand(other):
+        return NotImplemented
+    _check_sizes([target, other] if isinstance(other, _HArray) else [target])
+    _run(kernel, _executing(target), target, (target, other))
+    return target
+
+
+def _run(
+    kernel: Kernel,
+    ctx: Context,
+    target: LArray,
+    operands: tuple[Any, ...],
+    mode: AccessMode = AccessMode.WRITE_ONLY,
+) -> None:
+    """Run a kernel at `ctx` that puts its result into `target`.
+
+    All read accesses come before the write access, so that `target` may be one of the operands
+    (HM-73). The kernel gets the result first.
+    """
+    with ExitStack() as stack:
+        arguments = []
+        for operand in operands:
+            if isinstance(operand, _HArray):
+                token = stack.enter_context(operand.acquire(ctx, AccessMode.READ))
+                arguments.append(token.array)
+            else:
+                arguments.append(operand)
+        result = stack.enter_context(target.acquire(ctx, mode)).array
+        kernel[ctx](result, *arguments)
+
+
+def _executing(array: _HArray) -> Context:
+    return Context.scope() or array.getValidContext()
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, (_HArray, *_SCALARS))
+
+
+def _check_sizes(arrays: list[_HArray]) -> None:
+    sizes = {array.size() for array in arrays}
+    if len(sizes) > 1:
+        raise ValueError(
+            f"Arrays of {' and '.join(map(str, sorted(sizes)))} elements do not match."
+        )
+
+
+def _as_indices(key: Any) -> _HArray:
+    indices = key if isinstance(key, _HArray) else LArray(np.asarray(key))
+    if indices.dtype.kind not in "iu":
+        raise TypeError(
+            f"An LArray is indexed by integers and arrays of integers, not by {indices.dtype}."
+        )
+    return indices

@@ -1,0 +1,141 @@
+"""Own copies of views between spaces: mirrors, `deep_copy`, `resize` and `realloc`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.core.errors import ViewTypeError
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.kokkos.view import View, ViewClass
+from psyclone_storage.storage.kokkos.view_copy import Part, copy_values, fill_values, resized
+from psyclone_storage.storage.kokkos.view_create import (
+    AllocProperties,
+    WithoutInitializing,
+    allocated,
+    view_alloc,
+)
+from psyclone_storage.storage.kokkos.view_handle import Handle
+from psyclone_storage.storage.kokkos.view_spaces import ExecutionSpace
+
+_SCALARS = (int, float, complex, bool, np.generic, tuple)
+
+
+def create_mirror(*arguments: Any) -> View:
+    """Return a new view with the extents and layout of a view, where the host can use it.
+
+    `create_mirror(view)`, or `create_mirror(space, view)` for another place: before the view there
+    may be a memory space, `WithoutInitializing` or `view_alloc(...)`. The mirror is zero at first,
+    and not const.
+    """
+    view, properties = _source(arguments)
+    return _mirror(view, properties)
+
+
+def create_mirror_view(*arguments: Any) -> View:
+    """Return the view itself if it is in the space already, else a mirror; arguments as above.
+
+    Without a space the view itself is what comes back where the host can use it.
+    """
+    view, properties = _source(arguments)
+    return _same(view, properties) or _mirror(view, properties)
+
+
+def create_mirror_view_and_copy(*arguments: Any) -> View:
+    """Return what `create_mirror_view` does, with the values of the view in it."""
+    view, properties = _source(arguments)
+    same = _same(view, properties)
+    if same is not None:
+        return same
+    mirror = _mirror(view, view_alloc(*_given(properties), WithoutInitializing))
+    if view.is_allocated():
+        deep_copy(mirror, view)
+    return mirror
+
+
+def deep_copy(*arguments: Any) -> Future[None] | None:
+    """Copy values: `deep_copy(target, source)`, where the source may be one number for all.
+
+    Target and source are views or arrays with equal extents and elements, in any space and layout.
+    After an execution space as first argument the copy runs there, and the future says when it is
+    done; without one it is done on return. Raises `ViewTypeError` for a const target, other ranks
+    or other elements, `ViewExtentError` for other extents.
+    """
+    if isinstance(arguments[0], ExecutionSpace):
+        return arguments[0].submit(_copy, *arguments[1:])
+    _copy(*arguments)
+    return None
+
+
+def resize(*arguments: Any) -> None:
+    """Give a view new memory with other extents; what fits keeps its value, the rest is zero.
+
+    `resize(view, *extents)` or `resize(view, layout)`, perhaps with `WithoutInitializing` or
+    `view_alloc(...)` before. Other views of the old memory keep it.
+    """
+    _exchange(arguments, keep=True)
+
+
+def realloc(*arguments: Any) -> None:
+    """Give a view new memory with other extents, without its values; arguments as for `resize`."""
+    _exchange(arguments, keep=False)
+
+
+def _copy(target: Any, source: Any) -> None:
+    if isinstance(source, _SCALARS):
+        fill_values(Part.of(target), source)
+    else:
+        copy_values(Part.of(target), Part.of(source))
+
+
+def _exchange(arguments: tuple[Any, ...], *, keep: bool) -> None:
+    position = next((at for at, given in enumerate(arguments) if isinstance(given, View)), None)
+    if position is None:
+        raise ViewTypeError("resize() and realloc() need a view, and after it extents or a layout.")
+    view = arguments[position]
+    properties = _properties(arguments[:position], view.label())
+    view.handle = resized(Part.of(view), properties, arguments[position + 1 :], keep=keep)
+
+
+def _source(arguments: tuple[Any, ...]) -> tuple[View, AllocProperties]:
+    """Return the view among the arguments, and what the others say of its mirror."""
+    views = [given for given in arguments if isinstance(given, View)]
+    if len(views) != 1:
+        raise ViewTypeError(f"A mirror needs one view, unlike {arguments}.")
+    wishes = tuple(given for given in arguments if not isinstance(given, View))
+    labelled = any(isinstance(given, str) for given in wishes)
+    return views[0], _properties(wishes, "" if labelled else f"{views[0].label()}_mirror")
+
+
+def _properties(wishes: tuple[Any, ...], label: str) -> AllocProperties:
+    """Return the properties that `wishes` state, with `label` where they name none."""
+    parts: list[Any] = []
+    for wish in wishes:
+        parts.extend(_given(wish) if isinstance(wish, AllocProperties) else [wish])
+    labelled = not label or any(isinstance(part, str) for part in parts)
+    return view_alloc(*parts) if labelled else view_alloc(label, *parts)
+
+
+def _given(properties: AllocProperties) -> list[Any]:
+    parts = (properties.label or None, properties.space, properties.execution)
+    found = [part for part in parts if part is not None]
+    return found if properties.initialise else [*found, WithoutInitializing]
+
+
+def _target_type(view: View, properties: AllocProperties) -> ViewClass:
+    space: MemorySpace | None = properties.space
+    return view.type.host_mirror_type if space is None else view.type.at_space(space).non_const_type
+
+
+def _same(view: View, properties: AllocProperties) -> View | None:
+    target = _target_type(view, properties)
+    return view if target.memory_space is view.type.memory_space else None
+
+
+def _mirror(view: View, properties: AllocProperties) -> View:
+    target = _target_type(view, properties)
+    if not view.is_allocated():
+        return View.around(target, Handle.null(target))
+    return View.around(target, allocated(target, view.layout(), properties))

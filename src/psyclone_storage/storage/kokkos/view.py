@@ -1,0 +1,587 @@
+"""Own `View`, the multi-dimensional array of Kokkos on a buffer; refuse to know mirrors and copies.
+
+`View["double**", LayoutLeft]("A", 3, 4)` is a window on new memory; views made from it share that
+memory. A view is a handle, as in Kokkos: what it points at can be exchanged, its type cannot.
+Elements are read with `v(i, j)` at any rank, or `v[i]` at rank 1, and written with `v[i, j] = x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableSequence
+from contextlib import contextmanager
+from functools import partial
+from math import prod
+from operator import index as to_index
+from typing import Any, Protocol, Self, SupportsIndex, TypeVar
+
+import numpy as np
+
+from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.errors import (
+    HostUseError,
+    MemoryException,
+    ViewExtentError,
+    ViewIndexError,
+    ViewRankError,
+    ViewTypeError,
+)
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.interop.dlpack import Wish, device_of, export
+from psyclone_storage.storage.kokkos.view_assign import assigned, extent_reasons, type_reasons
+from psyclone_storage.storage.kokkos.view_atomic import AtomicElement
+from psyclone_storage.storage.kokkos.view_copy import Part, copy_values, host_values
+from psyclone_storage.storage.kokkos.view_create import (
+    AllocProperties,
+    allocated,
+    build_handle,
+    deduced_type,
+)
+from psyclone_storage.storage.kokkos.view_cut import cut
+from psyclone_storage.storage.kokkos.view_export import (
+    Exported,
+    array_interface,
+    as_numpy,
+    cuda_array_interface,
+    gt_data_interface,
+)
+from psyclone_storage.storage.kokkos.view_handle import Handle, Pointer, Record, Viewed
+from psyclone_storage.storage.kokkos.view_layout import ViewLayout, is_contiguous
+from psyclone_storage.storage.kokkos.view_spaces import MemoryTraits
+from psyclone_storage.storage.kokkos.view_type import ViewType
+
+_ATOMIC = int(MemoryTraits.Atomic)
+
+
+class ViewClass(ViewType):
+    """Be a view type that can be called to make a view, and asked whether something is one."""
+
+    __slots__ = ()
+
+    def __call__(self, *arguments: Any) -> View:
+        """Make a view (VIEW-45 to VIEW-58).
+
+        - nothing: a view without memory
+        - a label or `view_alloc(...)`, then extents or a layout: new memory, zero at first
+        - an array, an address or another view's `data()`, then extents or a layout: that memory
+        - an array, a storage or a buffer alone: its memory, in its extents
+        - `ScratchSpace(...)`, then extents or a layout: memory from there
+        - a view: the same memory, by the rules of assignment; with choices, a part of it
+
+        Raises `ViewTypeError` for what types forbid, `ViewExtentError` for what extents forbid.
+        """
+        return View.around(self, build_handle(self, arguments))
+
+    def __instancecheck__(self, instance: object) -> bool:
+        """Say whether `instance` is a view of exactly this type."""
+        return isinstance(instance, View) and instance.type == self
+
+
+class _OfType:
+    """Forward a question to the type of the view."""
+
+    __slots__ = ("_name",)
+    _name: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, view: View | None, owner: type | None = None) -> Any:
+        return self if view is None else getattr(view.type, self._name)
+
+
+def _stride_of(dimension: int) -> Callable[[View], int]:
+    def stride(self: View) -> int:
+        return self.stride(dimension)  # type: ignore[return-value]
+
+    stride.__doc__ = f"Return the stride of dimension {dimension} in elements (VIEW-67)."
+    return stride
+
+
+class _Typed(type):
+    """Make `View[...]` a view type; type checkers understand a metaclass, unlike class getters."""
+
+    def __getitem__(cls, arguments: Any) -> ViewClass:
+        return ViewClass.of(arguments)
+
+
+class View(Viewed, metaclass=_Typed):
+    """Show the elements of a buffer as an array of fixed rank, layout and place.
+
+    `View[...]` is a type, calling it makes a view. `View(other)` has the type of `other`, and
+    `View(array)` the one that fits the array.
+    """
+
+    __slots__ = ("_lent",)
+    type: ViewClass
+
+    rank = _OfType()
+    rank_dynamic = _OfType()
+    reference_type_is_lvalue_reference = _OfType()
+    is_hostspace = _OfType()
+    data_type = _OfType()
+    const_data_type = _OfType()
+    non_const_data_type = _OfType()
+    scalar_array_type = _OfType()
+    const_scalar_array_type = _OfType()
+    non_const_scalar_array_type = _OfType()
+    value_type = _OfType()
+    const_value_type = _OfType()
+    non_const_value_type = _OfType()
+    execution_space = _OfType()
+    memory_space = _OfType()
+    device_type = _OfType()
+    memory_traits = _OfType()
+    host_mirror_space = _OfType()
+    uniform_type = _OfType()
+    uniform_const_type = _OfType()
+    uniform_runtime_type = _OfType()
+    uniform_runtime_const_type = _OfType()
+    uniform_nomemspace_type = _OfType()
+    uniform_const_nomemspace_type = _OfType()
+    uniform_runtime_nomemspace_type = _OfType()
+    uniform_runtime_const_nomemspace_type = _OfType()
+    const_type = _OfType()
+    non_const_type = _OfType()
+    host_mirror_type = _OfType()
+    HostMirror = _OfType()
+    reference_type = _OfType()
+    pointer_type = _OfType()
+    array_layout = _OfType()
+    size_type = _OfType()
+    dimension = _OfType()
+    specialize = _OfType()
+    required_allocation_size = _OfType()
+    dtype = _OfType()
+
+    def __init__(self, *arguments: Any) -> None:
+        """Make a view of the type that a view or an array has, with choices for a part of it."""
+        self.type = ViewClass.of(deduced_type(arguments))
+        self.handle = build_handle(self.type, arguments)
+        self._lent: set[Record] = set()
+
+    @classmethod
+    def around(cls, view_type: ViewClass, handle: Handle) -> Self:
+        """Return the view of `view_type` that points at what `handle` says."""
+        self = cls.__new__(cls)
+        self.type = view_type
+        self.handle = handle
+        self._lent = set()
+        return self
+
+    # -- elements --------------------------------------------------------------------------------
+
+    def __call__(self, *indices: SupportsIndex) -> Any:
+        """Return the element at as many indices as the view has dimensions (VIEW-61).
+
+        Raises `ViewRankError` for any other number, `ViewIndexError` for one out of range,
+        `HostUseError` if the elements are on a device.
+        """
+        return self._load(self._position(indices))
+
+    def access(self, *indices: SupportsIndex) -> Any:
+        """Return the element at up to 8 indices; those that are left out are 0 (VIEW-62).
+
+        Raises `ViewIndexError` for an index beyond the rank that is not 0.
+        """
+        rank = self.type.data_type.rank
+        if len(indices) > 8 or any(index != 0 for index in indices[rank:]):
+            raise ViewIndexError(
+                f"{self._subject()} was given {indices}: beyond its rank it "
+                f"takes indices of 0 only, up to 8 in all."
+            )
+        return self(*indices[:rank], *(0,) * (rank - len(indices)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the element `v[i]` of a view of rank 1 (VIEW-60), or `v[i, j]` for symmetry."""
+        return self._load(self._position(self._indices(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign to the element `v[i]`, `v[i, j]` …, at rank 0 `v[()]`.
+
+        Raises what reading does, and `ViewTypeError` if the elements are const.
+        """
+        position = self._position(self._indices(key))
+        if isinstance(value, AtomicElement):
+            cell = value.cell
+            if isinstance(cell, _Cell) and cell.is_at(self, position):
+                return
+            value = value.value()
+        if self._atomic:
+            _Cell(self, position).update(lambda _: value)
+        else:
+            self.store(position, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the elements of a view of rank 1."""
+        if self.type.data_type.rank != 1:
+            raise ViewRankError(f"{self._subject()} has rank {self.rank}: only rank 1 iterates.")
+        return (self(index) for index in range(self.extent(0)))
+
+    @contextmanager
+    def opened(self, *, write: bool | None = None) -> Iterator[Any]:
+        """Yield the elements as an array to compute with, where they are.
+
+        That is a NumPy array on the host and on an emulated device, one of CuPy on a GPU. `write`
+        is by default what the type allows; a block that writes and raises marks the data as failed.
+        """
+        writes = not self.type.value_type.const if write is None else write
+        if writes:
+            self._check_writable()
+        record = self.handle.memory
+        mode = AccessMode.READ_WRITE if writes else AccessMode.READ
+        with record.buffer.acquire(record.space, mode) as access:
+            spec = self.handle.spec(self.type.dtype, writes)
+            yield access.kernel_view(
+                access.window(spec.dtype, spec.shape, spec.strides, spec.offset)
+            )
+
+    def part(self, *choices: Any) -> Self:
+        """Return the view of a part; `subview(view, *choices)` says what choices are."""
+        view_type, handle = cut(self.type, self.handle, choices)
+        return type(self).around(view_type, handle.counted_for(view_type))
+
+    # -- layout ----------------------------------------------------------------------------------
+
+    def layout(self) -> ViewLayout:
+        """Return the layout, from which a view of equal extents can be made (VIEW-63)."""
+        return self.handle.layout
+
+    def extent(self, dimension: int) -> int:
+        """Return an extent (VIEW-64); raise `ViewIndexError` for a dimension beyond the rank."""
+        return self.extents[self._dimension(dimension)]
+
+    extent_int = extent
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Return all extents."""
+        return self.handle.layout.extents
+
+    def stride(self, dimension: int | MutableSequence[int]) -> int | None:
+        """Return a stride in elements (VIEW-66), or write all of them into a sequence (VIEW-68).
+
+        The sequence has one item more than the rank, which gets the span.
+        """
+        strides = self._strides()
+        if isinstance(dimension, (int, np.integer)):
+            return strides[self._dimension(int(dimension))]
+        if len(dimension) != len(strides) + 1:
+            raise ViewExtentError(
+                f"{self._subject()} writes {len(strides) + 1} numbers, but the sequence has "
+                f"{len(dimension)}."
+            )
+        for position, number in enumerate((*strides, self.span())):
+            dimension[position] = number
+        return None
+
+    stride_0 = _stride_of(0)
+    stride_1 = _stride_of(1)
+    stride_2 = _stride_of(2)
+    stride_3 = _stride_of(3)
+    stride_4 = _stride_of(4)
+    stride_5 = _stride_of(5)
+    stride_6 = _stride_of(6)
+    stride_7 = _stride_of(7)
+
+    def span(self) -> int:
+        """Return the number of elements from the lowest to the highest address (VIEW-69)."""
+        return self.handle.layout.span() if self.handle.record is not None else 0
+
+    def size(self) -> int:
+        """Return the number of elements (VIEW-70), 0 without memory."""
+        return prod(self.extents) if self.handle.record is not None else 0
+
+    def span_is_contiguous(self) -> bool:
+        """Say whether each element of the span belongs to the view (VIEW-72)."""
+        return self.span() == 0 or is_contiguous(self.handle.layout)
+
+    def data(self) -> Pointer:
+        """Return the address of the first element, 0 without memory (VIEW-71)."""
+        return Pointer(self.handle.record, self.handle.offset)
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    @property
+    def buffer(self) -> Buffer:
+        """Return the coherent buffer that this view and all other faces look at."""
+        return self.handle.memory.buffer
+
+    @property
+    def window_spec(self) -> WindowSpec:
+        """Return which elements of the buffer this shows; raise `ViewTypeError` without strides."""
+        self._strides()
+        return self.handle.spec(self.type.dtype, not self.type.value_type.const)
+
+    def use_count(self) -> int:
+        """Return how many managed views use the memory; 0 for an unmanaged one (VIEW-75)."""
+        return len(self.handle.memory.users) if self.handle.use is not None else 0
+
+    def label(self) -> str:
+        """Return the label of the memory (VIEW-76)."""
+        return self.handle.label
+
+    def is_allocated(self) -> bool:
+        """Say whether there is memory, whoever owns it (VIEW-79)."""
+        return self.handle.record is not None
+
+    def is_assignable(self, source: Any) -> bool:
+        """Say whether this view could be assigned `source` (VIEW-77)."""
+        return is_assignable(self, source)
+
+    def assign(self, source: View) -> None:
+        """Point at the memory of `source`, by the rules of assignment: `dst = src` of Kokkos."""
+        self.handle = assigned(self.type, source.type, source.handle)
+
+    def assign_data(self, pointer: Any) -> None:
+        """Point at `pointer`, an address or an array, with the same extents (VIEW-78).
+
+        The view gives up its memory, and counts as no user of the new one.
+        """
+        self.handle = build_handle(self.type, (pointer, self.handle.layout))._replace(use=None)
+
+    # -- identity --------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether both show the same elements in the same way (VIEW-80); const or not."""
+        return isinstance(other, View) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        """Hash what is compared; a view that is made to point elsewhere changes its hash."""
+        return hash(self._identity())
+
+    def __copy__(self) -> Self:
+        """Return another view of the same memory."""
+        return type(self).around(self.type, self.handle.counted_for(self.type))
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return a view of new memory in the same space with the same values."""
+        managed = self.type.at_space(self.type.memory_space)
+        handle = allocated(
+            managed, self.handle.layout, AllocProperties(self.label(), initialise=False)
+        )
+        if self.size():
+            copy_values(Part(managed.non_const_type, handle), Part.of(self))
+        return type(self).around(managed, handle)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the values, from wherever they are, with type, layout and label."""
+        values = host_values(Part.of(self)) if self.size() else None
+        managed = self.type.at_space(self.type.memory_space)
+        return _restored, (managed, self.handle.layout, self.label(), values)
+
+    def __repr__(self) -> str:
+        """Describe the view without reading it."""
+        return f'<{self.type} "{self.label()}" {self.extents}>'
+
+    # -- protocols -------------------------------------------------------------------------------
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """Describe the elements for NumPy; only on the host."""
+        found: dict[str, Any] = self._lending(array_interface)
+        return found
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Describe the elements for CuPy and others; only on a device."""
+        found: dict[str, Any] = self._lending(cuda_array_interface)
+        return found
+
+    @property
+    def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:
+        """Describe the elements for stencil calls (GDP-3)."""
+        found: dict[str | None, dict[str, Any]] = self._lending(gt_data_interface)
+        return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Return the elements as a NumPy array; raise `HostUseError` on a device."""
+        found: np.ndarray[Any, Any] = self._lending(partial(as_numpy, dtype=dtype, copy=copy))
+        return found
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the device of the elements in the words of DLPack."""
+        return device_of(Exported(Part.of(self)))
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Return a capsule of the elements; raise `BufferError` for an emulated device."""
+        wish = Wish(stream, max_version, dl_device, copy)
+        return self._lending(lambda part: export(Exported(part), wish))
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """Return the buffer of Python for the elements (Python 3.12 and later ask for it)."""
+        return np.asarray(self).data
+
+    # -- private ---------------------------------------------------------------------------------
+
+    def store(self, position: int, value: Any) -> None:
+        """Set the element at `position` in the memory; for the machinery of elements."""
+        self._check_writable()
+        record = self._host_record()
+        with record.buffer.acquire(record.space, AccessMode.READ_WRITE):
+            record.elements[position] = value
+
+    def fetch(self, position: int) -> Any:
+        """Return the element at `position` in the memory; for the machinery of elements."""
+        record = self._host_record()
+        token = record.buffer.acquire(record.space)
+        try:
+            value = record.elements[position]
+        finally:
+            token.release()
+        return value.copy() if isinstance(value, np.void) else value
+
+    @property
+    def _atomic(self) -> bool:
+        # Plain numbers: flags take longer to combine than an element takes to read.
+        return int(self.type.memory_traits) & _ATOMIC != 0
+
+    def _load(self, position: int) -> Any:
+        if self._atomic:
+            self._host_record()
+            return AtomicElement(_Cell(self, position))
+        return self.fetch(position)
+
+    def _indices(self, key: Any) -> tuple[Any, ...]:
+        return key if isinstance(key, tuple) else (key,)
+
+    def _position(self, indices: tuple[Any, ...]) -> int:
+        """Return the place of an element in the memory, after all that can be wrong with it."""
+        layout = self.handle.layout
+        extents = layout.extents
+        if len(indices) != len(extents):
+            raise ViewRankError(
+                f"{self._subject()} takes {len(extents)} indices, not {len(indices)}: {indices}."
+            )
+        try:
+            checked = tuple(map(to_index, indices))
+        except TypeError:
+            raise ViewTypeError(
+                f"{self._subject()} takes integers as indices, unlike {indices}: subview() selects "
+                f"a part, deep_copy() assigns to all of it."
+            ) from None
+        for index, extent in zip(checked, extents, strict=True):
+            if not 0 <= index < extent:
+                raise ViewIndexError(f"{self._subject()} has no element {checked}.")
+        return self.handle.offset + layout.offset(checked)
+
+    def _host_record(self) -> Record:
+        record = self.handle.record
+        if record is None:
+            raise MemoryException(f"{self._subject()} has no memory: give it a label and extents.")
+        if not (self.type.memory_space.host_accessible and record.space.host_accessible):
+            raise HostUseError(
+                f"{self._subject()} is at {record.space.tag}: host code cannot use its elements. "
+                f"Copy it with create_mirror_view_and_copy(), or compute with opened()."
+            )
+        return record
+
+    def _check_writable(self) -> None:
+        if self.type.value_type.const:
+            raise ViewTypeError(f"{self._subject()} is const: it cannot be written.")
+
+    def _dimension(self, dimension: int) -> int:
+        if 0 <= dimension < self.type.data_type.rank:
+            return dimension
+        raise ViewIndexError(f"{self._subject()} has no dimension {dimension}.")
+
+    def _strides(self) -> tuple[int, ...]:
+        strides = self.handle.layout.strides
+        if strides is None:
+            raise ViewTypeError(f"{self._subject()} has a layout without strides.")
+        return strides
+
+    def _identity(self) -> tuple[Any, ...]:
+        kind = self.type
+        places = (kind.const_value_type, kind.array_layout, kind.memory_space)
+        return *places, int(self.data()), self.extents
+
+    def _lending(self, made: Callable[[Part], Any]) -> Any:
+        """Return what `made` says of the elements, and keep their memory as long as this object.
+
+        Whoever takes memory through a protocol keeps the object it came from, so that is enough,
+        whatever the view points at later.
+        """
+        part = Part.of(self)
+        found = made(part)
+        self._lent.add(part.record)
+        return found
+
+    def _subject(self) -> str:
+        extents = " x ".join(map(str, self.extents)) or "no extents"
+        return f'View "{self.label()}" ({self.type.data_type}, {extents})'
+
+
+class _Cell:
+    """Be one element of a view, for atomic access; locks the memory for all atomic views of it."""
+
+    __slots__ = ("view", "position", "record")
+
+    def __init__(self, view: View, position: int) -> None:
+        self.view = view
+        self.position = position
+        self.record = view.handle.memory
+
+    def load(self) -> Any:
+        """Return the value."""
+        with self.record.lock:
+            return self.view.fetch(self.position)
+
+    def update(self, change: Callable[[Any], Any]) -> Any:
+        """Replace the value by `change(value)` with nobody in between; return the new value."""
+        with self.record.lock:
+            value = change(self.view.fetch(self.position))
+            self.view.store(self.position, value)
+            return value
+
+    def is_at(self, view: View, position: int) -> bool:
+        """Say whether this is the element at `position` of the memory of `view`."""
+        return self.record is view.handle.record and self.position == position
+
+
+def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
+    """Say whether a view of `target` may be made from `source` (VIEW-77).
+
+    With two types the rules of types decide; if the source is a view, its extents do too.
+    """
+    target_type = target.type if isinstance(target, View) else target
+    if isinstance(source, View):
+        if type_reasons(target_type, source.type):
+            return False
+        return source.handle.record is None or not extent_reasons(target_type, source.layout())
+    return not type_reasons(target_type, source)
+
+
+class Divisible(Protocol):
+    """Be what a part can be taken of: a view, a dual view or a view with offsets."""
+
+    def part(self, *choices: Any) -> Self:
+        """Return the part that `choices` select."""
+
+
+D = TypeVar("D", bound=Divisible)
+
+
+def subview(view: D, *choices: Any) -> D:
+    """Return a view of the part that `choices` select, one for each dimension (VIEW-58).
+
+    A choice is an index, which removes the dimension, or `ALL`, a pair (begin, end), a slice or a
+    range. The memory is shared, and its rank is the number of dimensions kept.
+    """
+    return view.part(*choices)
+
+
+def _restored(view_type: ViewClass, layout: ViewLayout, label: str, values: Any) -> View:
+    """Make a view from what `__reduce__` says."""
+    if values is None and not prod(layout.extents):
+        return View.around(view_type, Handle.null(view_type))
+    handle = allocated(view_type, layout, AllocProperties(label, initialise=False))
+    copy_values(Part(view_type.non_const_type, handle), Part.of(values))
+    return View.around(view_type, handle)

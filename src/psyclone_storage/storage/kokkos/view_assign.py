@@ -1,0 +1,162 @@
+"""Own the rules by which a view may become a window on the data of another; refuse to copy data.
+
+The rules are two tables. Those of types are settled before any extent is known: a breach is a
+`ViewTypeError`. Those of extents need the views themselves: a breach is a `ViewExtentError`. Each
+rule returns why it is broken, or an empty text. (Seed 3, "Assignment Rules".)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
+from psyclone_storage.storage.kokkos.view_handle import Handle
+from psyclone_storage.storage.kokkos.view_layout import (
+    LayoutLeft,
+    LayoutRight,
+    LayoutStride,
+    ViewLayout,
+    same_places,
+)
+from psyclone_storage.storage.kokkos.view_spaces import space_name
+from psyclone_storage.storage.kokkos.view_type import ViewType
+
+_BUILT_IN = {LayoutLeft, LayoutRight, LayoutStride}
+TypeRule = Callable[[ViewType, ViewType], str]
+ExtentRule = Callable[[ViewType, ViewLayout], str]
+
+
+def type_reasons(target: ViewType, source: ViewType) -> tuple[str, ...]:
+    """Return why a view of type `target` cannot be made from one of type `source`."""
+    return tuple(reason for rule in TYPE_RULES if (reason := rule(target, source)))
+
+
+def extent_reasons(target: ViewType, layout: ViewLayout) -> tuple[str, ...]:
+    """Return why a view of type `target` cannot show data laid out by `layout`.
+
+    The types must agree already.
+    """
+    return tuple(reason for rule in EXTENT_RULES if (reason := rule(target, layout)))
+
+
+def check_types(target: ViewType, source: ViewType) -> None:
+    """Raise `ViewTypeError` if the types forbid the assignment."""
+    reasons = type_reasons(target, source)
+    if reasons:
+        raise ViewTypeError(f"{target} cannot be made from {source}: {'; '.join(reasons)}.")
+
+
+def assigned(target: ViewType, source: ViewType, handle: Handle) -> Handle:
+    """Return the handle that a view of type `target` gets from one of type `source`.
+
+    Raises `ViewTypeError` or `ViewExtentError`.
+    """
+    check_types(target, source)
+    if handle.record is None:
+        return Handle.null(target)
+    return fitted(target, handle)
+
+
+def fitted(target: ViewType, handle: Handle) -> Handle:
+    """Return `handle` with the layout and the ownership that `target` asks for.
+
+    Raises `ViewExtentError` if extents or strides do not fit; types are not looked at.
+    """
+    reasons = extent_reasons(target, handle.layout)
+    if reasons:
+        raise ViewExtentError(
+            f'{target} cannot show "{handle.label}" of extents {handle.layout.extents}: '
+            f"{'; '.join(reasons)}."
+        )
+    return handle.with_layout(_converted(target, handle.layout)).counted_for(target)
+
+
+def _ranks(target: ViewType, source: ViewType) -> str:
+    """Demand equal ranks (VIEW-82)."""
+    if target.rank == source.rank:
+        return ""
+    return f"the ranks are {target.rank} and {source.rank}"
+
+
+def _value_types(target: ViewType, source: ViewType) -> str:
+    """Demand equal element types, const or not (VIEW-83)."""
+    if target.non_const_value_type == source.non_const_value_type:
+        return ""
+    return f'the elements are "{target.value_type}" and "{source.value_type}"'
+
+
+def _constness(target: ViewType, source: ViewType) -> str:
+    """Demand that const data stay const (VIEW-84)."""
+    if target.value_type.const or not source.value_type.const:
+        return ""
+    return f'the source is const, so the target must be "const {target.value_type}"'
+
+
+def _spaces(target: ViewType, source: ViewType) -> str:
+    """Demand that a window of the one space may show data of the other (VIEW-85)."""
+    if target.memory_space.assignable_from(source.memory_space):
+        return ""
+    return (
+        f"data at {space_name(source.memory_space)} cannot be used as "
+        f"{space_name(target.memory_space)} (copy them with deep_copy)"
+    )
+
+
+def _static_extents(target: ViewType, source: ViewType) -> str:
+    """Demand that extents which belong to both types are equal (VIEW-86)."""
+    pairs = zip(target.dimension, source.dimension, strict=False)
+    for axis, (ours, theirs) in enumerate(pairs):
+        if ours is not None and theirs is not None and ours != theirs:
+            return f"extent {axis} is {ours} in one type and {theirs} in the other"
+    return ""
+
+
+def _layout_kinds(target: ViewType, source: ViewType) -> str:
+    """Demand layouts that could agree (VIEW-88).
+
+    Left and Right agree up to rank 1, either may agree with Stride, and a custom one agrees
+    with itself.
+    """
+    kinds = {target.array_layout, source.array_layout}
+    if len(kinds) == 1:
+        return ""
+    if kinds <= _BUILT_IN and (LayoutStride in kinds or target.rank <= 1):
+        return ""
+    return f"the layouts are {target.array_layout.__name__} and {source.array_layout.__name__}"
+
+
+def _dynamic_extents(target: ViewType, layout: ViewLayout) -> str:
+    """Demand that extents which belong to the target are those of the source (VIEW-87)."""
+    for axis, (ours, theirs) in enumerate(zip(target.dimension, layout.extents, strict=True)):
+        if ours is not None and ours != theirs:
+            return f"extent {axis} is {theirs}, but the type says {ours}"
+    return ""
+
+
+def _strides(target: ViewType, layout: ViewLayout) -> str:
+    """Demand strides that a regular layout would have too (VIEW-89)."""
+    if isinstance(layout, target.array_layout) or target.array_layout is LayoutStride:
+        return ""
+    wanted = target.regular_layout(layout.extents)
+    if same_places(layout, wanted):
+        return ""
+    return f"the strides are {layout.strides}, but {wanted!r} has {wanted.strides}"
+
+
+def _converted(target: ViewType, layout: ViewLayout) -> ViewLayout:
+    if isinstance(layout, target.array_layout):
+        return layout
+    if target.array_layout is LayoutStride and layout.strides is not None:
+        return LayoutStride(layout.extents, layout.strides)
+    return target.regular_layout(layout.extents)
+
+
+TYPE_RULES: tuple[TypeRule, ...] = (
+    _ranks,
+    _value_types,
+    _constness,
+    _spaces,
+    _static_extents,
+    _layout_kinds,
+)
+EXTENT_RULES: tuple[ExtentRule, ...] = (_dynamic_extents, _strides)

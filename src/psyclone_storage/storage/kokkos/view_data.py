@@ -1,0 +1,227 @@
+"""Own the data types of views: `const int**[3]` read, written, and made const; refuse extents.
+
+A data type is an element type, one `*` for each dimension whose extent is known at run time, and
+one `[n]` for each whose extent belongs to the type (VIEW-1). Both classes here are strings in the
+canonical spelling, so that they print, compare and hash as what they say.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.storage.core.errors import ViewTypeError
+
+MAX_RANK = 8
+
+_NAMED = {
+    "bool": "?", "char": "b", "signed char": "i1", "unsigned char": "u1",
+    "short": "i2", "unsigned short": "u2", "int": "i4", "unsigned int": "u4",
+    "long": "i8", "unsigned long": "u8", "long long": "q", "unsigned long long": "Q",
+    "half_t": "f2", "float": "f4", "double": "f8", "long double": "g",
+    "complex<float>": "c8", "complex<double>": "c16",
+}  # fmt: skip
+_ALIASES = {
+    "int8_t": "signed char", "uint8_t": "unsigned char", "int16_t": "short",
+    "uint16_t": "unsigned short", "int32_t": "int", "uint32_t": "unsigned int",
+    "int64_t": "long", "uint64_t": "unsigned long", "size_t": "unsigned long",
+    "ptrdiff_t": "long", "unsigned": "unsigned int", "long int": "long", "short int": "short",
+    "unsigned long int": "unsigned long", "long long int": "long long",
+}  # fmt: skip
+_OF_DTYPE = {
+    np.dtype(code): name
+    for name, code in _NAMED.items()
+    if name not in ("char", "long long", "unsigned long long")
+}
+_SPEC = re.compile(r"(?P<scalar>[A-Za-z_][\w:<>, ]*?)\s*(?P<stars>[*\s]*)(?P<brackets>[\[\]\d\s]*)")
+_BRACKET = re.compile(r"\[(\d+)\]")
+_registered: dict[str, np.dtype[Any]] = {}
+
+
+class ScalarType(str):
+    """Be an element type such as `const int`, with the NumPy type that it has in memory."""
+
+    __slots__ = ("name", "dtype", "const")
+    name: str
+    dtype: np.dtype[Any]
+    const: bool
+
+    def __new__(cls, name: str, dtype: np.dtype[Any], const: bool = False) -> ScalarType:
+        """Make the type from its name without `const`."""
+        self = super().__new__(cls, f"const {name}" if const else name)
+        self.name = name
+        self.dtype = dtype
+        self.const = const
+        return self
+
+    def with_const(self, const: bool) -> ScalarType:
+        """Return the const or non-const version of the type (VIEW-25, VIEW-26)."""
+        return self if self.const is const else ScalarType(self.name, self.dtype, const)
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Pickle by the parts."""
+        return self.name, self.dtype, self.const
+
+
+class DataType(str):
+    """Be a data type: element type, number of run-time dimensions, compile-time extents."""
+
+    __slots__ = ("scalar", "rank_dynamic", "static")
+    scalar: ScalarType
+    rank_dynamic: int
+    static: tuple[int, ...]
+
+    def __new__(cls, scalar: ScalarType, rank_dynamic: int, static: tuple[int, ...]) -> DataType:
+        """Make the type; raise `ViewTypeError` for more than 8 dimensions."""
+        if rank_dynamic + len(static) > MAX_RANK:
+            raise ViewTypeError(
+                f'The data type "{_spelled(scalar, rank_dynamic, static)}" has '
+                f"{rank_dynamic + len(static)} dimensions: a view has at most {MAX_RANK}."
+            )
+        self = super().__new__(cls, _spelled(scalar, rank_dynamic, static))
+        self.scalar = scalar
+        self.rank_dynamic = rank_dynamic
+        self.static = static
+        return self
+
+    @property
+    def rank(self) -> int:
+        """Return the number of dimensions."""
+        return self.rank_dynamic + len(self.static)
+
+    def with_const(self, const: bool) -> DataType:
+        """Return the const or non-const version; applied twice it changes nothing (VIEW-21)."""
+        return DataType(self.scalar.with_const(const), self.rank_dynamic, self.static)
+
+    def at_run_time(self) -> DataType:
+        """Return the type with the same rank and without compile-time extents (VIEW-34)."""
+        return DataType(self.scalar, self.rank, ())
+
+    def with_rank(self, rank: int) -> DataType:
+        """Return the type with the same elements and `rank` run-time dimensions."""
+        return DataType(self.scalar, rank, ())
+
+    def completed(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return all extents, of which the last ones are those of the type."""
+        return extents[: self.rank_dynamic] + self.static
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Pickle by the parts."""
+        return self.scalar, self.rank_dynamic, self.static
+
+
+DataSpec: TypeAlias = "str | DataType"
+
+
+def register_type(name: str, dtype: Any) -> ScalarType:
+    """Make `name` the name of a structured (or any other) NumPy type in data types (VIEW-3).
+
+    Raises `ViewTypeError` for a name that is no identifier, that has another meaning, or for a type
+    that holds Python objects.
+    """
+    wanted = np.dtype(dtype)
+    known = _registered.get(name) or _builtin(name)
+    if not name.isidentifier() or (known is not None and known != wanted):
+        raise ViewTypeError(
+            f'"{name}" cannot become the name of {wanted}: it '
+            + (f"means {known} already." if known is not None else "must be an identifier.")
+        )
+    _registered[name] = _checked(wanted)
+    return ScalarType(name, wanted)
+
+
+def data_type(spec: DataSpec, dims: str | None = None) -> DataType:
+    """Return the data type that `spec` spells, such as `const int***[5][3]` (VIEW-1 to VIEW-4).
+
+    With `dims`, such as `**[3]`, the spec is a NumPy type or what makes one. Raises `ViewTypeError`
+    for a spelling that is none, and for an element type that is not known.
+    """
+    if dims is not None:
+        scalar = scalar_of(np.dtype(spec))
+        return _with_dims(scalar, dims, f"{scalar}{dims}")
+    if isinstance(spec, DataType):
+        return spec
+    if not isinstance(spec, str):
+        raise ViewTypeError(
+            f'A view needs a data type such as "double**", not {spec!r}; after a NumPy type '
+            f'write the dimensions, as in View[dtype, "**"].'
+        )
+    return _parsed(spec)
+
+
+def scalar_of(dtype: np.dtype[Any]) -> ScalarType:
+    """Return the element type that a NumPy type stands for."""
+    named = _OF_DTYPE.get(dtype)
+    if named is None:
+        named = next((name for name, known in _registered.items() if known == dtype), None)
+    return ScalarType(named or _anonymous(_checked(dtype)), dtype)
+
+
+@lru_cache(maxsize=256)
+def _parsed(spec: str) -> DataType:
+    found = _SPEC.fullmatch(spec.strip())
+    if found is None or not found["scalar"].strip():
+        raise _malformed(spec)
+    words = found["scalar"].split()
+    rest = " ".join(word for word in words if word != "const")
+    scalar = _scalar_named(rest, spec).with_const("const" in words)
+    return _with_dims(scalar, found["stars"] + found["brackets"], spec)
+
+
+def _with_dims(scalar: ScalarType, dims: str, spec: str) -> DataType:
+    packed = "".join(dims.split())
+    stars = len(packed) - len(packed.lstrip("*"))
+    brackets = packed[stars:]
+    if _BRACKET.sub("", brackets):
+        raise _malformed(spec)
+    return DataType(scalar, stars, tuple(int(n) for n in _BRACKET.findall(brackets)))
+
+
+def _malformed(spec: str) -> ViewTypeError:
+    if re.search(r"\]\s*\*", spec):
+        return ViewTypeError(
+            f'"{spec}" has a "*" after a "[n]": dimensions known at run time come first.'
+        )
+    return ViewTypeError(
+        f'"{spec}" is not a data type: write an element type, one "*" for each dimension known at '
+        f'run time, then one "[n]" for each known before, as in "const int**[3]".'
+    )
+
+
+def _scalar_named(name: str, spec: str) -> ScalarType:
+    plain = re.sub(r"\s*([<>])\s*", r"\1", name.replace("std::", "").replace("Kokkos::", ""))
+    known = _registered.get(plain)
+    if known is not None:
+        return ScalarType(plain, known)
+    builtin = _builtin(plain)
+    if builtin is not None:
+        canonical = _ALIASES.get(plain, plain)
+        return ScalarType(canonical if canonical in _NAMED else _OF_DTYPE[builtin], builtin)
+    raise ViewTypeError(
+        f'"{name}" in "{spec}" is not an element type: register_type("{name}", dtype) makes a '
+        f"structured NumPy type known under that name."
+    )
+
+
+def _builtin(name: str) -> np.dtype[Any] | None:
+    canonical = _ALIASES.get(name, name)
+    if canonical in _NAMED:
+        return np.dtype(_NAMED[canonical])
+    return next((dtype for dtype in _OF_DTYPE if dtype.name == name), None)
+
+
+def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.hasobject:
+        raise ViewTypeError(f"{dtype} holds Python objects, which cannot live in a view.")
+    return dtype
+
+
+def _anonymous(dtype: np.dtype[Any]) -> str:
+    return f"dtype({dtype.descr if dtype.names else dtype.str!r})"
+
+
+def _spelled(scalar: str, rank_dynamic: int, static: tuple[int, ...]) -> str:
+    return scalar + "*" * rank_dynamic + "".join(f"[{extent}]" for extent in static)

@@ -1,0 +1,169 @@
+"""Own the words of Kokkos for places, for who executes there, and for the manner of access.
+
+`HostSpace`, `CudaSpace` and the others are the memory spaces of `spaces.py`. An execution space
+names a context. Memory traits are flags. Scratch memory is a handle that lends ordinary memory out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Any, NamedTuple
+
+from psyclone_storage.storage.core.context import Context, ContextKind
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space, memory_space
+
+HostSpace = memory_space("HostSpace")
+CudaSpace = memory_space("CudaSpace")
+CudaUVMSpace = memory_space("CudaUVMSpace")
+CudaHostPinnedSpace = memory_space("CudaHostPinnedSpace")
+AnonymousSpace = memory_space("AnonymousSpace")
+SharedSpace = CudaUVMSpace
+SharedHostPinnedSpace = CudaHostPinnedSpace
+
+_NAMES = {
+    HostSpace: "HostSpace",
+    CudaSpace: "CudaSpace",
+    CudaUVMSpace: "CudaUVMSpace",
+    CudaHostPinnedSpace: "CudaHostPinnedSpace",
+    AnonymousSpace: "AnonymousSpace",
+}
+
+
+# The members, and some constants below, bear the names that users of Kokkos know.
+# pylint: disable=invalid-name
+
+
+class MemoryTraits(IntFlag):
+    """State how a view is accessed; combine with `|` (VIEW-15).
+
+    - `Unmanaged` (VIEW-11): the view does not count as a user of its memory.
+    - `Atomic` (VIEW-12): each access to an element is atomic.
+    - `RandomAccess` (VIEW-13), `Restrict` (VIEW-14): hints to kernels.
+    """
+
+    Managed = 0
+    Unmanaged = 1
+    RandomAccess = 2
+    Atomic = 4
+    Restrict = 8
+    Aligned = 16
+
+
+Unmanaged = MemoryTraits.Unmanaged
+RandomAccess = MemoryTraits.RandomAccess
+Atomic = MemoryTraits.Atomic
+Restrict = MemoryTraits.Restrict
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionSpace:
+    """Be who executes: the host or a device; calling it gives its default instance, itself."""
+
+    name: str
+    memory_space: MemorySpace
+
+    def __call__(self) -> ExecutionSpace:
+        """Return the default instance."""
+        return self
+
+    @property
+    def context(self) -> Context:
+        """Return the context; raise `DeviceUnavailableError` where there is none."""
+        if self.memory_space.kind is SpaceKind.DEVICE:
+            return Context.get(ContextKind.CUDA, self.memory_space.device_id)
+        return Context.host()
+
+    def submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Run `work(*args)` after all that was submitted before; return at once."""
+        return self.context.submit(work, *args)
+
+    def fence(self) -> None:
+        """Wait for all that was submitted."""
+        self.context.synchronize()
+
+    def __repr__(self) -> str:
+        """Return the name, with the number of a device that is not the default one."""
+        others = self.memory_space not in (HostSpace, CudaSpace)
+        return f"{self.name}({self.memory_space.device_id})" if others else self.name
+
+
+Serial = ExecutionSpace("Serial", HostSpace)
+Cuda = ExecutionSpace("Cuda", CudaSpace)
+
+
+class Device(NamedTuple):
+    """Be the pair of who executes and where the data are (VIEW-29)."""
+
+    execution_space: ExecutionSpace
+    memory_space: MemorySpace
+
+    def __repr__(self) -> str:
+        """Spell the call that makes this pair."""
+        return f"Device({self.execution_space!r}, {space_name(self.memory_space)})"
+
+
+def DefaultExecutionSpace() -> ExecutionSpace:  # noqa: N802
+    """Return who executes if nobody is named: the context of the calling thread (VIEW-10).
+
+    That is the host, except inside of `with context:`.
+    """
+    return execution_space_of(Context.current().space)
+
+
+def DefaultHostExecutionSpace() -> ExecutionSpace:  # noqa: N802
+    """Return who executes on the host."""
+    return Serial
+
+
+def execution_space_of(space: MemorySpace) -> ExecutionSpace:
+    """Return who initialises memory of `space` (VIEW-27)."""
+    match space.kind:
+        case SpaceKind.DEVICE:
+            return ExecutionSpace("Cuda", space)
+        case SpaceKind.MANAGED:
+            return Cuda
+        case _:
+            return Serial
+
+
+def mirror_space_of(space: MemorySpace) -> MemorySpace:
+    """Return the space that a host mirror is in: itself if the host can use it (VIEW-31)."""
+    usable = space.host_accessible and space is not AnonymousSpace
+    return space if usable else host_space()
+
+
+def space_name(space: MemorySpace) -> str:
+    """Return the word of Kokkos for a space, its tag where there is none."""
+    return _NAMES.get(space, space.tag)
+
+
+class ScratchSpace:
+    """Be a handle of scratch memory: views take their memory from it, one after the other.
+
+    `capacity` is in bytes, `space` where they are. As an argument of a view type the class stands
+    for unmanaged memory of the default execution space.
+    """
+
+    ALIGNMENT = 8
+
+    def __init__(self, capacity: int, space: MemorySpace = HostSpace) -> None:
+        """Start with all of `capacity` free."""
+        self.capacity = capacity
+        self.space = space
+        self.used = 0
+        self.backing: Any = None
+
+    def take(self, nbytes: int) -> int:
+        """Return where the next `nbytes` bytes begin; raise `MemoryException` if none are left."""
+        begin = -(-self.used // self.ALIGNMENT) * self.ALIGNMENT
+        if begin + nbytes > self.capacity:
+            raise MemoryException(
+                f"{nbytes} B of scratch memory were asked for, but {self.capacity - begin} of "
+                f"{self.capacity} B are left."
+            )
+        self.used = begin + nbytes
+        return begin
