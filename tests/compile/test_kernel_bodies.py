@@ -15,10 +15,10 @@ from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.unit import Directive
+from psyclone_storage.ir.unit import DirectiveLine
 from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
-from psyclone_storage.transform.kernel.hoist import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.loops import (
     with_chunks,
     with_fused,
@@ -232,7 +232,7 @@ end program calls
 
 def test_lanes_share_a_loop_of_a_kernel(compiler: Compiler, tmp_path: Path) -> None:
     code = read_code(SourceText("work_mod.f90", SHARED), "work_code")
-    code = replace(code, directives=(Directive("acc routine vector"),))
+    code = replace(code, directives=(DirectiveLine("acc routine vector"),))
     text = "\n".join(emit_code(with_shared(code, 1, "vector")))
     assert "!$acc loop vector independent private(t)" in text
     sources = {"work_mod": f"module work_mod\ncontains\n{text}\nend module\n", "calls": CALLS}

@@ -39,7 +39,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.walk import replaced, statements
-from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.workbench import Workbench
 
 SMALL_PLANE = Path(__file__).parent / "lfric_infrastructure" / "run" / "small_plane.f90"
@@ -109,8 +109,8 @@ def transformed(steps: str, planned: Callable[[Schedule, Rules], Schedule]) -> t
     (invoke,) = counting.invokes
     rules = LfricRules()
     bench = Workbench(planned(_with_named_calls(invoke.schedule), rules), rules)
-    for wish in read_steps(steps):
-        grant(bench, wish)
+    for request in read_steps(steps):
+        apply_request(bench, request)
     after = replace(invoke, schedule=bench.schedule)
     return bench.schedule, emit_unit(lower_program(replace(counting, invokes=(after,))))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.schedule import (
     Axis,
-    Construct,
+    DirectiveRegion,
     KernelCall,
     Loop,
     Over,
@@ -79,7 +79,7 @@ class _Machine:
 
     def do(self, statement: Statement, *, parallel: bool) -> None:
         match statement:
-            case Construct(directive=directive, body=body):
+            case DirectiveRegion(directive=directive, body=body):
                 for inside in body:
                     self.do(inside, parallel=directive.shares_work)
             case Loop():

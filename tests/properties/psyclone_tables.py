@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from psyclone_storage.analysis.touch import Key, calls_in, data_by_name, keys_of
+from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, keys_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.domain.lfric.rules import depth_of
 from psyclone_storage.domain.lfric.spaces import is_continuous

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.order import UserWord, may_fuse
+from psyclone_storage.analysis.schedules.order import UserWord, may_fuse
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (

@@ -18,7 +18,7 @@ from properties.grid_machine import Values, backwards, run, shuffled
 from properties.random_grids import KERNELS, STENCILS, random_invoke
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.schedule import Construct, Loop, Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.catalogue import STEPS
 from psyclone_storage.transform.fuse import FuseLoops
@@ -108,7 +108,7 @@ def swapped(made: Schedule) -> Schedule:
 def in_parallel(uid: str) -> Force:
     def force(made: Schedule) -> Schedule:
         loop = next(item for item in statements(made) if item.uid == uid)
-        return replaced(made, uid, Construct("team", Directive.OMP_PARALLEL_DO, (loop,)))
+        return replaced(made, uid, DirectiveRegion("team", Directive.OMP_PARALLEL_DO, (loop,)))
 
     return force
 

@@ -11,13 +11,13 @@ import pytest
 from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
 from properties.worlds import worlds
-from psyclone_storage.analysis.check import World, check_halos, execute
-from psyclone_storage.analysis.touch import calls_in
+from psyclone_storage.analysis.schedules.check import World, check_halos, execute
+from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.transform.halos import with_halos, without_halos
-from psyclone_storage.transform.marks import with_marks_that_are_heard
+from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 
 BATCHES = range(10)
 PER_BATCH = 400
@@ -214,8 +214,8 @@ def flags_after(schedule: Schedule, world: World) -> tuple[str, ...]:
 def test_nobody_hears_of_marks_that_are_left_out_but_of_each_other_mark(number: int) -> None:
     left_out = heard = 0
     for case, schedule in batch(number, 150):
-        fewer = with_marks_that_are_heard(schedule)
-        assert with_marks_that_are_heard(fewer) == fewer
+        fewer = eliminate_dead_halo_flags(schedule)
+        assert eliminate_dead_halo_flags(fewer) == fewer
         left_out += len(schedule.body) - len(fewer.body)
         every = list(worlds(schedule, case.shared))
         for world in random.Random(number).sample(every, min(16, len(every))):

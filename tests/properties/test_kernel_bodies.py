@@ -13,13 +13,13 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from kernel_bodies import code_of
-from psyclone_storage.analysis.nests import may_fuse_loops, may_parallelise, may_swap
+from psyclone_storage.analysis.bodies.nests import may_fuse_loops, may_parallelise, may_swap
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 from psyclone_storage.transform.kernel.arrays import may_be_loops, with_loops
-from psyclone_storage.transform.kernel.hoist import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
+from psyclone_storage.transform.kernel.licm import with_hoisted, with_plain_bounds
 from psyclone_storage.transform.kernel.loops import (
     loops_of,
     with_chunks,

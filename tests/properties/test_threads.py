@@ -18,14 +18,14 @@ from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
 from properties.worlds import device_worlds
-from psyclone_storage.analysis.check_devices import check_transfers
-from psyclone_storage.analysis.races import may_run_parallel
+from psyclone_storage.analysis.schedules.check_devices import check_transfers
+from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.backend.abi_gocean import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import (
-    Construct,
+    DirectiveRegion,
     HaloExchange,
     Loop,
     MarkHalo,
@@ -100,7 +100,7 @@ def test_what_is_derived_is_derived_once_and_outside_of_all_threads(worked: list
         assert check_schedule(one.schedule) == ()
         assert with_derived(one.schedule, one.rules) == one.schedule
         for item in statements(one.schedule):
-            if isinstance(item, Construct | Loop):
+            if isinstance(item, DirectiveRegion | Loop):
                 inside = list(statements(item))
                 assert not any(isinstance(held, HaloExchange | MarkHalo) for held in inside)
 
@@ -129,11 +129,11 @@ def by_force(schedule: Schedule, step: Step) -> Schedule | None:
     loop = find(schedule, step.loop)  # type: ignore[attr-defined]
     if type(step) not in SHARING or not isinstance(loop, Loop):
         return None
-    if any(isinstance(item, Construct) for item in statements(loop)):
+    if any(isinstance(item, DirectiveRegion) for item in statements(loop)):
         return None
     if loop.tile >= len(FEW_LINES) or (isinstance(step, AccLoop) and step.collapse != 1):
         return None
-    made = Construct("by-force", SHARING[type(step)], (loop,))
+    made = DirectiveRegion("by-force", SHARING[type(step)], (loop,))
     return replaced(schedule, loop.uid, made)
 
 
@@ -168,7 +168,7 @@ def test_loops_of_several_calls_run_in_parallel_only_if_that_is_no_race() -> Non
         for loop in case.schedule.body:
             if not isinstance(loop, Loop) or len(loop.body) < 2 or loop.over is Over.COLOURS:
                 continue
-            made = Construct("by-force", Directive.OMP_PARALLEL_DO, (loop,))
+            made = DirectiveRegion("by-force", Directive.OMP_PARALLEL_DO, (loop,))
             alone = replace(case.schedule, body=(made,))
             mesh = Plane(alone, case.shared)
             reasons = may_run_parallel(case.schedule, RULES, loop)
@@ -178,10 +178,12 @@ def test_loops_of_several_calls_run_in_parallel_only_if_that_is_no_race() -> Non
     assert counted[False, False] > 50
 
 
-def gangs(one: Loop, two: Loop) -> Construct:
+def gangs(one: Loop, two: Loop) -> DirectiveRegion:
     """Return a region in which gangs do two loops and nothing makes them wait in between."""
-    shared = [Construct(f"gangs({loop.uid})", Directive.ACC_LOOP, (loop,)) for loop in (one, two)]
-    return Construct("by-force", Directive.ACC_PARALLEL, tuple(shared))
+    shared = [
+        DirectiveRegion(f"gangs({loop.uid})", Directive.ACC_LOOP, (loop,)) for loop in (one, two)
+    ]
+    return DirectiveRegion("by-force", Directive.ACC_PARALLEL, tuple(shared))
 
 
 def test_gangs_that_are_refused_to_follow_each_other_would_race() -> None:

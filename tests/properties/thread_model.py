@@ -23,11 +23,11 @@ from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.schedule import (
     Actual,
     Compound,
-    Construct,
+    DirectiveRegion,
     KernelCall,
     Loop,
     Over,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -153,9 +153,9 @@ class _Model:
 
     def _statement(self, item: Statement, here: Here, team: Team) -> _Done:
         match item:
-            case Construct():
+            case DirectiveRegion():
                 return self._construct(item, here, team)
-            case Region(body=body):
+            case ProfileRegion(body=body):
                 return self.sequence(body, here, team)
             case Loop():
                 done = _Done()
@@ -178,7 +178,7 @@ class _Model:
 
     # ------------------------------------------------------------------ at the same time
 
-    def _construct(self, item: Construct, here: Here, team: Team) -> _Done:
+    def _construct(self, item: DirectiveRegion, here: Here, team: Team) -> _Done:
         kind = item.directive
         if kind in DEALT and "seq" not in item.clauses:
             return self._dealt_out(item, here, team)
@@ -194,7 +194,7 @@ class _Model:
             return by_any(self.sequence(item.body, here, REGIONS[kind]).trace)
         return self.sequence(item.body, here, team)
 
-    def _dealt_out(self, item: Construct, here: Here, team: Team) -> _Done:
+    def _dealt_out(self, item: DirectiveRegion, here: Here, team: Team) -> _Done:
         (loop,) = item.body
         assert isinstance(loop, Loop)
         iterations = [
@@ -259,14 +259,14 @@ def by_any(trace: Trace, *, tasks: bool = False, others: bool = False) -> _Done:
 
 def _ends_all(item: Statement, team: Team) -> bool:
     """Return whether no thread goes on after `item` before all that came before is done."""
-    if not isinstance(item, Construct) or not team.waits:
+    if not isinstance(item, DirectiveRegion) or not team.waits:
         return False
     if item.directive is Directive.OMP_DO:
         return True
     return item.directive is Directive.OMP_SINGLE and "nowait" not in item.clauses
 
 
-def _collapsed(item: Construct) -> int:
+def _collapsed(item: DirectiveRegion) -> int:
     counts = [int(text[9:-1]) for text in item.clauses if text.startswith("collapse(")]
     return counts[0] if counts else 1
 
@@ -298,10 +298,10 @@ def _clash(one: Sequence[Event], two: Sequence[Event]) -> bool:
     return False
 
 
-def parallel_places(tree: Schedule | Compound) -> Iterator[Construct]:
+def parallel_places(tree: Schedule | Compound) -> Iterator[DirectiveRegion]:
     """Yield the constructs below `tree`, outermost first."""
     for item in tree.body:
-        if isinstance(item, Construct):
+        if isinstance(item, DirectiveRegion):
             yield item
         if isinstance(item, Compound):
             yield from parallel_places(item)

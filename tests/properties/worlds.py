@@ -6,9 +6,9 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.check import World, extent_names
-from psyclone_storage.analysis.check_devices import DeviceWorld
-from psyclone_storage.analysis.residency import has_device
+from psyclone_storage.analysis.schedules.check import World, extent_names
+from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
+from psyclone_storage.analysis.schedules.residency import has_device
 from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.expr import Literal, spell
 from psyclone_storage.ir.kernel import MeshRole

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import ReductionOp
-from psyclone_storage.ir.schedule import Construct
+from psyclone_storage.ir.schedule import DirectiveRegion
 from psyclone_storage.ir.transfer import Wait
-from psyclone_storage.ir.unit import Assign, Directive, Do, If, Line
+from psyclone_storage.ir.unit import Assign, DirectiveLine, Do, If, Line
 
 _OPERATORS = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
 _WITHOUT_FOOT = (Kind.ACC_LOOP,)
 _ALL_SHARED = (Kind.OMP_PARALLEL, Kind.OMP_PARALLEL_DO, Kind.OMP_TEAMS_DO)
 _PRIVATE = (*_ALL_SHARED, Kind.OMP_TASK, Kind.OMP_TASKLOOP, Kind.ACC_LOOP)
 
-TASK_WAIT = Directive("omp taskwait")
+TASK_WAIT = DirectiveLine("omp taskwait")
 
 
-def wait_line(wait: Wait) -> Directive:
+def wait_line(wait: Wait) -> DirectiveLine:
     """Return the directive that waits for a queue of a device."""
-    return Directive(f"acc wait({wait.queue})")
+    return DirectiveLine(f"acc wait({wait.queue})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,18 @@ class Inside:
     items: tuple[DeviceItem, ...] = ()
 
 
-def enclosed(construct: Construct, inside: Inside) -> tuple[Line, ...]:
+def enclosed(construct: DirectiveRegion, inside: Inside) -> tuple[Line, ...]:
     """Return the lines of a construct, between the directives at its head and its foot."""
     kind = construct.directive
     if kind is Kind.ACC_DATA:
         return _data_region(inside)
     clauses = ", ".join((*_data_clauses(construct, inside), *_other_clauses(construct)))
-    head = Directive(f"{kind.value} {clauses}".strip())
+    head = DirectiveLine(f"{kind.value} {clauses}".strip())
     if kind in _WITHOUT_FOOT:
         return (head, *inside.lines)
     end = kind.value.replace(" ", " end ", 1)
     waits = " nowait" if kind is Kind.OMP_SINGLE and "nowait" in construct.clauses else ""
-    return (head, *inside.lines, Directive(f"{end}{waits}"))
+    return (head, *inside.lines, DirectiveLine(f"{end}{waits}"))
 
 
 def queue_clause(queue: int) -> tuple[str, ...]:
@@ -75,11 +75,11 @@ def queue_clause(queue: int) -> tuple[str, ...]:
     return (f"async({queue})",) if queue >= 0 else ()
 
 
-def enter_lines(items: Iterable[DeviceItem], queue: int = -1) -> Iterator[Directive]:
+def enter_lines(items: Iterable[DeviceItem], queue: int = -1) -> Iterator[DirectiveLine]:
     """Yield the directives that give a device what it has not, outer objects first."""
     for level in _levels(items):
         names = ", ".join(item.text for item in level)
-        yield Directive(" ".join((f"acc enter data copyin({names})", *queue_clause(queue))))
+        yield DirectiveLine(" ".join((f"acc enter data copyin({names})", *queue_clause(queue))))
 
 
 def assigned(lines: Iterable[Line]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def assigned(lines: Iterable[Line]) -> Iterator[str]:
                 yield text
 
 
-def _data_clauses(construct: Construct, inside: Inside) -> Iterator[str]:
+def _data_clauses(construct: DirectiveRegion, inside: Inside) -> Iterator[str]:
     kind, scalars = construct.directive, inside.reductions
     sequential = "seq" in construct.clauses
     if kind in _ALL_SHARED:
@@ -134,7 +134,7 @@ def _reduction_clauses(scalars: Mapping[str, ReductionOp]) -> Iterator[str]:
         yield f"reduction({_OPERATORS[op]}:{', '.join(names)})"
 
 
-def _other_clauses(construct: Construct) -> tuple[str, ...]:
+def _other_clauses(construct: DirectiveRegion) -> tuple[str, ...]:
     at_foot = ("nowait",) if construct.directive is Kind.OMP_SINGLE else ()
     kept = tuple(clause for clause in construct.clauses if clause not in at_foot)
     return (*kept, *queue_clause(construct.queue))
@@ -143,8 +143,8 @@ def _other_clauses(construct: Construct) -> tuple[str, ...]:
 def _data_region(inside: Inside) -> tuple[Line, ...]:
     """Return nested regions, one for each level: a compiler wants objects before their parts."""
     levels = _levels(inside.items)
-    heads = [Directive(f"acc data {', '.join(_copies(level))}") for level in levels]
-    return (*heads, *inside.lines, *(Directive("acc end data") for _ in heads))
+    heads = [DirectiveLine(f"acc data {', '.join(_copies(level))}") for level in levels]
+    return (*heads, *inside.lines, *(DirectiveLine("acc end data") for _ in heads))
 
 
 def _copies(level: Sequence[DeviceItem]) -> Iterator[str]:

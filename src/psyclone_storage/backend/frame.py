@@ -23,15 +23,15 @@ from psyclone_storage.ir.schedule import (
     HaloExchange,
     Invoke,
     KernelCall,
+    ProfileRegion,
     Program,
-    Region,
     Schedule,
     Statement,
 )
 from psyclone_storage.ir.unit import Blank, Comment, Declare, Line, Routine, Unit
 from psyclone_storage.ir.walk import kernel_calls
 
-Timed = Callable[[Region, tuple[Line, ...]], tuple[Line, ...]]
+Timed = Callable[[ProfileRegion, tuple[Line, ...]], tuple[Line, ...]]
 
 
 class RoutineLowering(Protocol):
@@ -146,7 +146,7 @@ def _lower_body(
     before: Statement | None = None
     for items in _by_message(body):
         statement, *others = items
-        if isinstance(statement, Region):
+        if isinstance(statement, ProfileRegion):
             lines = timed(statement, tuple(_lower_body(lowering, statement.body, timed)))
         elif others:
             exchanges = tuple(item for item in items if isinstance(item, HaloExchange))

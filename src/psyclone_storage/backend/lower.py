@@ -42,15 +42,15 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Range
 from psyclone_storage.ir.schedule import (
-    Construct,
+    DirectiveRegion,
     GlobalReduction,
     HaloExchange,
     KernelCall,
     Loop,
     MarkHalo,
     Over,
+    ProfileRegion,
     Program,
-    Region,
     Schedule,
     Statement,
 )
@@ -124,7 +124,7 @@ class _Lowering:
 def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that stands directly in the schedule."""
     match statement:
-        case Loop() | Construct():
+        case Loop() | DirectiveRegion():
             return (
                 *_reduction_starts(context, statement),
                 *_nested(context, statement),
@@ -142,16 +142,16 @@ def _lower_outer(context: Context, statement: Statement) -> tuple[Line, ...]:
             return update_lines(context, statement)
         case Wait():
             return (wait_line(statement),)
-        case KernelCall() | Region() | TaskWait():
+        case KernelCall() | ProfileRegion() | TaskWait():
             raise InternalError(f"'{statement.uid}' stands outside of any loop.")
 
 
-def _reduction_starts(context: Context, block: Loop | Construct) -> Iterator[Assign]:
+def _reduction_starts(context: Context, block: Loop | DirectiveRegion) -> Iterator[Assign]:
     for datum, operation in reduced(context, block):
         yield reduction_start(context, datum, operation)
 
 
-def _reduction_ends(context: Context, block: Loop | Construct) -> Iterator[Assign]:
+def _reduction_ends(context: Context, block: Loop | DirectiveRegion) -> Iterator[Assign]:
     """Yield the end of each exact sum that no reduction over ranks will end."""
     for datum, operation in reduced(context, block):
         if not context.schedule.distributed and is_exact(context, datum, operation):
@@ -184,7 +184,7 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
     match statement:
         case Loop():
             return _loop(context, statement)
-        case Construct():
+        case DirectiveRegion():
             inner = with_partial_sums(context, statement)
             lines = [line for item in statement.body for line in _nested(inner, item)]
             return construct_lines(context, statement, tuple(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from psyclone_storage.backend import abi_profile as abi
 from psyclone_storage.backend.workspace import Section, Workspace
 from psyclone_storage.ir.expr import Expr, Literal, Member
-from psyclone_storage.ir.schedule import Region
+from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Declare, Line
 
@@ -15,7 +15,7 @@ _NO_DATA = Literal("0", Intrinsic.INTEGER)
 
 
 def profiled(
-    work: Workspace, module: str, region: Region, lines: tuple[Line, ...]
+    work: Workspace, module: str, region: ProfileRegion, lines: tuple[Line, ...]
 ) -> tuple[Line, ...]:
     """Return `lines` between the calls that start and stop the counting of `region`.
 

@@ -23,7 +23,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Deallocate,
     Declare,
-    Directive,
+    DirectiveLine,
     Imported,
     Line,
     PointerAssign,
@@ -113,7 +113,7 @@ class Workspace:
         self._lines: dict[Section, list[Line]] = {section: [] for section in Section}
         self._allocated: list[Expr] = []
         self._endings: list[Line] = []
-        self._directives: dict[Directive, None] = {}
+        self._directives: dict[DirectiveLine, None] = {}
 
     # ------------------------------------------------------------------ asking
 
@@ -164,7 +164,7 @@ class Workspace:
         """Put statements at the end of the routine, before arrays are deallocated."""
         self._endings += lines
 
-    def specify(self, directive: Directive) -> None:
+    def specify(self, directive: DirectiveLine) -> None:
         """Put a directive, once, behind the declarations of the routine."""
         self._directives[directive] = None
 
@@ -186,7 +186,7 @@ class Workspace:
         """Return the declarations of all variables, section by section."""
         return tuple(declared for group in self._declared.values() for declared in group)
 
-    def directives(self) -> tuple[Directive, ...]:
+    def directives(self) -> tuple[DirectiveLine, ...]:
         """Return the directives that stand behind the declarations."""
         return tuple(self._directives)
 

@@ -18,14 +18,14 @@ from psyclone_storage.driver.placing import KernelText
 
 
 class KernelFolder:
-    """The changed kernels of one compilation: a shelf whose numbers are files of a folder."""
+    """The changed kernels of one compilation: a numbering whose numbers are files of a folder."""
 
     def __init__(self, folder: Path, *, single: bool) -> None:
         self._folder = folder
         self._single = single
         self._texts: dict[Path, str] = {}
 
-    def claim(self, base: str, kernel: Callable[[int], KernelText]) -> int:
+    def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
         """Return the number of a kernel: 0, or the first one that has no file.
 
         Raises:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke, Use, UsedName
+from psyclone_storage.ir.parsed import (
+    ParsedAlgorithm,
+    ParsedCall,
+    ParsedInvoke,
+    ParsedUse,
+    UsedName,
+)
 from psyclone_storage.ir.types import DerivedType
 
 
@@ -72,12 +78,12 @@ def _find(call: ParsedCall, invoke: ParsedInvoke, unknown: Diagnostic) -> Import
     return Import(name, name, whole, call, unknown) if whole else unknown
 
 
-def _uses(invoke: ParsedInvoke) -> Iterator[Use]:
+def _uses(invoke: ParsedInvoke) -> Iterator[ParsedUse]:
     for scope in invoke.scopes:
         yield from scope.uses
 
 
-def _named(invoke: ParsedInvoke) -> Iterator[tuple[Use, UsedName]]:
+def _named(invoke: ParsedInvoke) -> Iterator[tuple[ParsedUse, UsedName]]:
     for use in _uses(invoke):
         for item in (*(use.only or ()), *use.renames):
             yield use, item

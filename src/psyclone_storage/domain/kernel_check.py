@@ -2,7 +2,8 @@
 
 Compares the dummy arguments of a written subroutine with those that the metadata asks for: their
 number, and of each its type, kind, rank, intent and declared extents. Names are the author's
-own and do not count. What an author may write otherwise is for a domain to say, as `Leeway`.
+own and do not count. What an author may write otherwise is for a domain to say, as an
+`InterfaceTolerance`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _as_named(extent: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Leeway:
+class InterfaceTolerance:
     """What a subroutine may declare otherwise than the metadata has it.
 
     `kind` tells whether a dummy may have a kind, given in lower case and empty for the default
@@ -46,11 +47,11 @@ class _Pair(NamedTuple):
     number: int
     wanted: Dummy
     found: Declaration
-    leeway: Leeway
+    tolerance: InterfaceTolerance
 
 
 def compare_interface(
-    kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], leeway: Leeway
+    kernel: Kernel, routine: ParsedRoutine, wanted: tuple[Dummy, ...], tolerance: InterfaceTolerance
 ) -> tuple[Diagnostic, ...]:
     """Return every way in which `routine` differs from the `wanted` dummies of `kernel`."""
     if len(wanted) != len(routine.dummies):
@@ -63,7 +64,7 @@ def compare_interface(
         if found is None:
             problems.append(_undeclared(name, number, dummy, routine))
         else:
-            pairs.append(_Pair(number, dummy, found, leeway))
+            pairs.append(_Pair(number, dummy, found, tolerance))
     meaning = {pair.found.name.lower(): pair.wanted.name for pair in pairs}
     for pair in pairs:
         problems += _differences(pair, kernel, meaning)
@@ -146,7 +147,7 @@ def _kind_problem(pair: _Pair) -> str:
         return ""
     if _kind(found) == _kind(wanted) or _has_default_integer_kind(pair):
         return ""
-    if pair.leeway.kind(pair.wanted, _kind(found)):
+    if pair.tolerance.kind(pair.wanted, _kind(found)):
         return ""
     has = f"the kind '{found.kind}'" if found.kind else "the default kind"
     wish = f"'{wanted.kind}'" if wanted.kind else "the default one"
@@ -190,7 +191,7 @@ def _intent_problem(pair: _Pair) -> str:
         return f"has the intent '{found}', but the metadata says that it is read"
     if wanted != "in" and found == "in":
         return "has the intent 'in', but the metadata says that it is written"
-    if found == "out" and pair.wanted.rank > 0 and not pair.leeway.undefined(pair.wanted):
+    if found == "out" and pair.wanted.rank > 0 and not pair.tolerance.undefined(pair.wanted):
         return "has the intent 'out', which leaves what the kernel does not write undefined"
     return ""
 
@@ -207,7 +208,7 @@ def _shape_problem(pair: _Pair, meaning: dict[str, str]) -> str:
         said = _extent(extent, text, meaning)
         if text == ":" or said is None:
             continue
-        if pair.leeway.same_extent(said) != pair.leeway.same_extent(text):
+        if pair.tolerance.same_extent(said) != pair.tolerance.same_extent(text):
             return f"has extent '{spell(extent)}' in dimension {dimension}, which is not '{text}'"
     return ""
 

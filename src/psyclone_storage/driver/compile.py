@@ -23,7 +23,7 @@ from psyclone_storage.config.settings import API_NAMES, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, ApiParts
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
-from psyclone_storage.driver.placing import Counting, KernelText, Shelf, place_kernels
+from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelText, place_kernels
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
@@ -36,11 +36,11 @@ from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.scripting.context import Context
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
 from psyclone_storage.scripting.settings import Compilation
-from psyclone_storage.transform.catalogue import Wish, read_steps
+from psyclone_storage.transform.catalogue import StepRequest, read_steps
 from psyclone_storage.transform.finish import with_shared_loops
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.joint import with_joint_exchanges
-from psyclone_storage.transform.marks import with_marks_that_are_heard
+from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 from psyclone_storage.transform.profile import Grain
 
 
@@ -105,13 +105,13 @@ class Compiler:
     distributed: bool
     kernels: Kernels
     recipe: Recipe | None = None
-    steps: tuple[Wish, ...] = ()
+    steps: tuple[StepRequest, ...] = ()
     profile: frozenset[Grain] = frozenset()
     breaks_lines: bool = False
     context: Context | None = None
 
-    def compile_algorithm(self, path: Path, shelf: Shelf | None = None) -> Build:
-        """Compile the algorithm file at `path`; `shelf` gives numbers to changed kernels.
+    def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
+        """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
 
         Raises:
             CompileError: everything that a stage found wrong in the user's files.
@@ -126,9 +126,9 @@ class Compiler:
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
-        placed = place_kernels(program, shelf or Counting())
+        placed = place_kernels(program, numbering or Counting())
         unit = self.api.lower(placed.program, self.settings)
-        layer = emit_unit(unit, placed.guests)
+        layer = emit_unit(unit, placed.inlined)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
         build = Build(
@@ -155,7 +155,7 @@ class Compiler:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
         if self.settings.joint_exchanges:
             program = _with_each(program, with_joint_exchanges)
-        program = _with_each(program, with_marks_that_are_heard)
+        program = _with_each(program, eliminate_dead_halo_flags)
         return program, refused
 
 
@@ -195,7 +195,7 @@ def _emitted(api: ApiParts, settings: Settings, program: Program, routine: str |
     unit = api.lower(placed.program, settings)
     if routine is not None:
         unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
-    return emit_unit(unit, placed.guests)
+    return emit_unit(unit, placed.inlined)
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:

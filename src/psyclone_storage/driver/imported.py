@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from psyclone_storage.analysis.intrinsics import PURE
+from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.modules import read_modules
 from psyclone_storage.frontend.modules import INTRINSIC_MODULES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psyclone_storage.analysis.metadata import check_body
+from psyclone_storage.analysis.bodies.metadata import check_body
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity

@@ -72,7 +72,7 @@ class Kernels:
         source = kernel.span.source
         return tuple(self._code(source, name.lower()) for name in names)
 
-    def keepers_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+    def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.
 
         What cannot be read is none of them. The text is asked first, as reading it costs more.

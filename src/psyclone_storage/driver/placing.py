@@ -1,7 +1,7 @@
 """Where the kernels that steps have changed go: to files of their own, or into the PSy layer.
 
 Two compilations may run at once and change the same kernel. So a number, and with it the
-names of a changed kernel, are claimed from a shelf, which the command line ties to a folder.
+names of a changed kernel, are allocated by a numbering, which the command line ties to a folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psyclone_storage.backend.fortran.kernel import (
     names_of,
     numbered_names,
 )
-from psyclone_storage.backend.fortran.printer import Guests
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
@@ -40,10 +40,10 @@ class KernelText:
         return ".F90" if "\n#" in f"\n{self.text}" else ".f90"
 
 
-class Shelf(Protocol):
+class KernelNumbering(Protocol):
     """Gives numbers to changed kernels."""
 
-    def claim(self, base: str, kernel: Callable[[int], KernelText]) -> int:
+    def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
         """Return a number for `kernel`, which gives its text under each number.
 
         `base` is the name of its module without a number. No other text gets the same number.
@@ -55,11 +55,11 @@ class Shelf(Protocol):
 
 @dataclass(slots=True)
 class Counting:
-    """A shelf that knows of this compilation alone: the numbers of a name count from 0."""
+    """A numbering that knows of this compilation alone: the numbers of a name count from 0."""
 
     _next: dict[str, int] = field(default_factory=dict)
 
-    def claim(self, base: str, kernel: Callable[[int], KernelText]) -> int:
+    def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
         """Return the next number of `base`."""
         number = self._next.get(base.lower(), 0)
         self._next[base.lower()] = number + 1
@@ -70,17 +70,17 @@ class Counting:
 class Placed:
     """A program whose calls name the changed kernels.
 
-    `kernels` go to files, `guests` into the PSy layer; `heads` are the dummy arguments of the
+    `kernels` go to files, `inlined` into the PSy layer; `heads` are the dummy arguments of the
     subroutines among these, by name.
     """
 
     program: Program
     kernels: tuple[KernelText, ...] = ()
-    guests: Guests = field(default_factory=Guests)
+    inlined: InlinedProcedures = field(default_factory=InlinedProcedures)
     heads: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def place_kernels(program: Program, shelf: Shelf) -> Placed:
+def place_kernels(program: Program, numbering: KernelNumbering) -> Placed:
     """Return `program` with every changed kernel under the names that it gets.
 
     Each call has a file of its own for its kernel; those in the PSy layer share a
@@ -91,17 +91,17 @@ def place_kernels(program: Program, shelf: Shelf) -> Placed:
     """
     if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
         return Placed(program)
-    placing = _Placing(program, shelf)
+    placing = _Placing(program, numbering)
     invokes = tuple(map(placing.invoke, program.invokes))
-    inlined = [replace(code, name=name) for code, name in placing.inlined.items()]
-    guests = Guests(
+    codes = [replace(code, name=name) for code, name in placing.inlined.items()]
+    inlined = InlinedProcedures(
         tuple(
             tuple(emit_interface(name, specifics)) for specifics, name in placing.interfaces.items()
         ),
-        tuple(tuple(emit_code(code)) for code in inlined),
+        tuple(tuple(emit_code(code)) for code in codes),
     )
-    heads = tuple(head for code in inlined for head in _heads(code))
-    return Placed(replace(program, invokes=invokes), tuple(placing.kernels), guests, heads)
+    heads = tuple(head for code in codes for head in _heads(code))
+    return Placed(replace(program, invokes=invokes), tuple(placing.kernels), inlined, heads)
 
 
 def _heads(code: KernelCode) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -114,14 +114,14 @@ def _heads(code: KernelCode) -> Iterator[tuple[str, tuple[str, ...]]]:
 class _Placing:
     """The names given so far in one program."""
 
-    def __init__(self, program: Program, shelf: Shelf) -> None:
+    def __init__(self, program: Program, numbering: KernelNumbering) -> None:
         calls = [call for item in program.invokes for call in kernel_calls(item.schedule)]
         data = [datum.name for item in program.invokes for datum in item.schedule.data]
         routines = [item.name for item in program.invokes]
         kernels = [call.kernel.procedure for call in calls if not call.codes]
         self._names = NameTable([program.name, *data, *routines, *kernels])
         self._module = program.name
-        self._shelf = shelf
+        self._shelf = numbering
         self.inlined: dict[KernelCode, str] = {}
         self.interfaces: dict[tuple[str, ...], str] = {}
         self.kernels: list[KernelText] = []
@@ -146,7 +146,7 @@ class _Placing:
             new = numbered_names(old, number)
             return KernelText(new.module, emit_kernel_module(call.codes, old, new))
 
-        number = self._shelf.claim(base_name(old.module), kernel_text)
+        number = self._shelf.allocate(base_name(old.module), kernel_text)
         self.kernels.append(kernel_text(number))
         new = numbered_names(old, number)
         kernel = replace(call.kernel, module=new.module, procedure=new.procedure)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from psyclone_storage.analysis import explain
-from psyclone_storage.analysis.dependence import dag_dot
-from psyclone_storage.analysis.explain_transfers import explain_transfers
+from psyclone_storage.analysis.schedules import explain
+from psyclone_storage.analysis.schedules.dependence import dag_dot
+from psyclone_storage.analysis.schedules.explain_transfers import explain_transfers
 from psyclone_storage.driver.compile import Build
 from psyclone_storage.ir import view
 from psyclone_storage.transform.catalogue import explain_refusals

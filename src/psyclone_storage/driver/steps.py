@@ -9,7 +9,7 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Invoke, Program, Schedule
 from psyclone_storage.ir.walk import find
-from psyclone_storage.transform.catalogue import Refusal, Wish, grant, lacking
+from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_request, lacking
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.profile import Grain, regions_for
 from psyclone_storage.transform.step import place_of
@@ -20,7 +20,7 @@ Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
 
 
 def apply_steps(
-    program: Program, wishes: tuple[Wish, ...], rules: Rules, source: KernelSource
+    program: Program, requests: tuple[StepRequest, ...], rules: Rules, source: KernelSource
 ) -> tuple[Program, Refused]:
     """Return `program` after the steps, and which of them were refused where.
 
@@ -31,13 +31,13 @@ def apply_steps(
     """
     benches = [Workbench(invoke.schedule, rules, source) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
-    for wish in wishes:
-        absent = [lacking(bench, wish) for bench in benches]
-        if wish.has_place and all(absent):
+    for request in requests:
+        absent = [lacking(bench, request) for bench in benches]
+        if request.has_place and all(absent):
             raise CompileError(*(problem for problems in absent for problem in problems))
         for bench, problems in zip(benches, absent, strict=True):
             if not problems:
-                refused.setdefault(bench.schedule.name, []).extend(grant(bench, wish))
+                refused.setdefault(bench.schedule.name, []).extend(apply_request(bench, request))
     invokes = tuple(
         replace(invoke, schedule=bench.schedule)
         for invoke, bench in zip(program.invokes, benches, strict=True)

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.unit import Blank, Comment, Declare, Directive, Line, Opaque, Use
+from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 
 Specified = Declare | Comment | Blank | Opaque
 """What stands in a specification part, besides imports and directives."""
@@ -91,7 +91,7 @@ class KernelCode:
     module: KernelModule
     uses: tuple[Use, ...] = ()
     prefix: str = ""
-    directives: tuple[Directive, ...] = ()
+    directives: tuple[DirectiveLine, ...] = ()
     suffix: str = ""
     internal: Opaque | None = None
     inlined: bool = False

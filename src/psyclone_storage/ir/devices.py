@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import ArgKind
-from psyclone_storage.ir.schedule import Compound, Construct, Datum, KernelCall, Schedule
+from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
 from psyclone_storage.ir.transfer import EnterData
 from psyclone_storage.ir.walk import Block, kernel_calls
 
@@ -25,9 +25,9 @@ class DatumUse(NamedTuple):
     writes: bool
 
 
-def device_regions(block: Block) -> Iterator[Construct]:
+def device_regions(block: Block) -> Iterator[DirectiveRegion]:
     """Yield the outermost constructs of `block` that a device with a memory of its own runs."""
-    if isinstance(block, Construct) and block.directive in DEVICE:
+    if isinstance(block, DirectiveRegion) and block.directive in DEVICE:
         yield block
         return
     for item in block.body:

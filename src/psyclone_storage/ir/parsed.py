@@ -26,7 +26,7 @@ class UsedName:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ParsedUse:
     """A `use` statement. `only` is None where the whole module is imported.
 
     `renames` are the names of a statement without `only` that get a local name.
@@ -108,7 +108,7 @@ class Scope:
 
     kind: ScopeKind
     name: str
-    uses: tuple[Use, ...]
+    uses: tuple[ParsedUse, ...]
     declarations: tuple[Declaration, ...]
     end_of_uses: int
     indent: int
@@ -210,7 +210,7 @@ class ParsedRoutine:
     name: str
     dummies: tuple[str, ...]
     declarations: tuple[Declaration, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[ParsedUse, ...]
     span: Span
 
 

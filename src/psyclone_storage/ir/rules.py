@@ -109,7 +109,7 @@ class KernelSource(Protocol):
             CompileError: it cannot be read.
         """
 
-    def keepers_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+    def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.
 
         What cannot be read is none of them.

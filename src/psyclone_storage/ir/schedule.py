@@ -196,7 +196,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Construct:
+class DirectiveRegion:
     """Statements under a directive. One that shares work holds a single loop.
 
     `clauses` are what a script asked for, as `schedule(static)`; clauses on data follow from the
@@ -288,7 +288,7 @@ class GlobalReduction:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ProfileRegion:
     """Statements that a profiler counts and times as one, under the name `name`.
 
     `module` is the name that the region's module goes by, empty for the one that is generated.
@@ -306,8 +306,8 @@ class Region:
 Statement = (
     KernelCall
     | Loop
-    | Construct
-    | Region
+    | DirectiveRegion
+    | ProfileRegion
     | HaloExchange
     | MarkHalo
     | GlobalReduction
@@ -316,7 +316,7 @@ Statement = (
     | Wait
     | TaskWait
 )
-Compound = Loop | Construct | Region
+Compound = Loop | DirectiveRegion | ProfileRegion
 """The statements that have others inside."""
 
 

@@ -35,7 +35,7 @@ class Blank:
 
 
 @dataclass(frozen=True, slots=True)
-class Directive:
+class DirectiveLine:
     """An instruction to a compiler such as `omp parallel do`, without its sentinel's `!$`."""
 
     text: str
@@ -134,7 +134,7 @@ class Opaque:
 Line = (
     Comment
     | Blank
-    | Directive
+    | DirectiveLine
     | Assign
     | PointerAssign
     | Call
@@ -197,7 +197,7 @@ class Routine:
     variables: tuple[Declare, ...]
     body: tuple[Line, ...]
     comment: str = ""
-    directives: tuple[Directive, ...] = ()
+    directives: tuple[DirectiveLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

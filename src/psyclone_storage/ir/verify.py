@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
-    Construct,
     Datum,
+    DirectiveRegion,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -21,8 +21,8 @@ from psyclone_storage.ir.schedule import (
     MarkHalo,
     Over,
     Phase,
+    ProfileRegion,
     Reach,
-    Region,
     Schedule,
     Statement,
 )
@@ -64,9 +64,9 @@ def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
             yield from _check_call(item, data)
         case Loop():
             yield from _check_loop(item)
-        case Construct():
+        case DirectiveRegion():
             yield from _check_construct(item)
-        case Region():
+        case ProfileRegion():
             if not item.body:
                 yield Diagnostic("V017", f"There is nothing in the region '{item.uid}'.")
         case HaloExchange(uid=uid, datum=datum, component=component, depth=depth):
@@ -127,7 +127,7 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
     if not loop.body:
         yield Diagnostic("V008", f"'{loop.uid}' has no body.")
     for item in loop.body:
-        if isinstance(item, Region):
+        if isinstance(item, ProfileRegion):
             yield Diagnostic("V017", f"The region '{item.uid}' is inside of '{loop.uid}'.")
     if loop.extent.in_halo != bool(loop.extent.depth.terms):
         reach = loop.extent.reach.value
@@ -144,16 +144,18 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
         )
 
 
-def _check_construct(construct: Construct) -> Iterator[Diagnostic]:
+def _check_construct(construct: DirectiveRegion) -> Iterator[Diagnostic]:
     """Check that a construct holds loops, one if it shares work, and that teams do not nest."""
     inside = list(statements(construct))
-    loops = all(isinstance(item, Loop | Construct | TaskWait | Wait) for item in construct.body)
+    loops = all(
+        isinstance(item, Loop | DirectiveRegion | TaskWait | Wait) for item in construct.body
+    )
     single = len(construct.body) == 1 and isinstance(construct.body[0], Loop)
     if not construct.body or not loops or (construct.directive.shares_work and not single):
         what = construct.directive.value
         yield Diagnostic("V015", f"'{construct.uid}' ({what}) does not hold what it should.")
     for item in inside:
-        if isinstance(item, Construct) and item.directive.opens_threads:
+        if isinstance(item, DirectiveRegion) and item.directive.opens_threads:
             yield Diagnostic("V016", f"'{item.uid}' starts threads inside '{construct.uid}'.")
 
 

@@ -15,9 +15,9 @@ from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
     Compound,
-    Construct,
     Datum,
     DatumRole,
+    DirectiveRegion,
     Extent,
     GlobalReduction,
     HaloExchange,
@@ -26,8 +26,8 @@ from psyclone_storage.ir.schedule import (
     MarkHalo,
     Over,
     Phase,
+    ProfileRegion,
     Reach,
-    Region,
     Schedule,
     Statement,
 )
@@ -118,9 +118,9 @@ def statement_text(item: Statement) -> str:
             size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
             text = f"{over.value}{size}, {extent_text(extent)}"
             return "call once" if over is Over.DOMAIN else text
-        case Construct():
+        case DirectiveRegion():
             return _construct_text(item)
-        case Region(module=module, name=name):
+        case ProfileRegion(module=module, name=name):
             return f"profile {module}:{name}" if module else f"profile {name}"
         case KernelCall():
             args = "; ".join(map(_arg_text, item.kernel.args, item.args))
@@ -145,7 +145,7 @@ def statement_text(item: Statement) -> str:
             return "wait for the tasks made so far"
 
 
-def _construct_text(item: Construct) -> str:
+def _construct_text(item: DirectiveRegion) -> str:
     queue = (f"async({item.queue})",) if item.queue >= 0 else ()
     text = " ".join((item.directive.value, *item.clauses, *queue))
     return f"{text}, reproducible" if item.reproducible else text
@@ -242,7 +242,7 @@ def _statement_json(item: Statement) -> Json:
                 "tile": item.tile or None,
                 "body": [_statement_json(inner) for inner in item.body],
             }
-        case Construct():
+        case DirectiveRegion():
             return {
                 "statement": "construct",
                 "uid": item.uid,
@@ -252,7 +252,7 @@ def _statement_json(item: Statement) -> Json:
                 "queue": _queue_json(item.queue),
                 "body": [_statement_json(inner) for inner in item.body],
             }
-        case Region():
+        case ProfileRegion():
             return {
                 "statement": "region",
                 "uid": item.uid,

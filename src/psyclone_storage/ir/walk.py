@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from psyclone_storage.ir.schedule import (
     Compound,
-    Construct,
+    DirectiveRegion,
     KernelCall,
     Loop,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -19,7 +19,7 @@ from psyclone_storage.ir.schedule import (
 Block = Schedule | Compound
 """Whatever has statements inside."""
 
-Tree = TypeVar("Tree", Schedule, Loop, Construct, Region)
+Tree = TypeVar("Tree", Schedule, Loop, DirectiveRegion, ProfileRegion)
 
 
 def statements(tree: Block) -> Iterator[Statement]:
@@ -38,13 +38,13 @@ def kernel_calls(tree: Block) -> tuple[KernelCall, ...]:
 def in_sequence(tree: Block) -> Iterator[Statement]:
     """Yield what is done one after the other: constructs and regions are opened, loops not."""
     for statement in tree.body:
-        if isinstance(statement, Construct | Region):
+        if isinstance(statement, DirectiveRegion | ProfileRegion):
             yield from in_sequence(statement)
         else:
             yield statement
 
 
-def outer_loops(tree: Schedule | Construct | Region) -> tuple[Loop, ...]:
+def outer_loops(tree: Schedule | DirectiveRegion | ProfileRegion) -> tuple[Loop, ...]:
     """Return the loops that no other loop is around, in order."""
     return tuple(item for item in in_sequence(tree) if isinstance(item, Loop))
 

@@ -27,7 +27,7 @@ from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.views import (
     BuiltInCall,
     CodedCall,
-    Construct,
+    DirectiveRegion,
     EndOfExchange,
     GlobalReduction,
     HaloExchange,
@@ -35,16 +35,17 @@ from psyclone_storage.scripting.views import (
     KernelCall,
     Loop,
     MarkHalo,
-    Region,
     Schedule,
     StartOfExchange,
 )
+from psyclone_storage.scripting.views import DirectiveRegion as Construct
+from psyclone_storage.scripting.views import ProfileRegion as Region
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
-from psyclone_storage.transform.profile import ProfileRegion
+from psyclone_storage.transform.profile import AddProfileRegion as ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "ComputeRedundantly",
     "Construct",
     "DataAccess",
+    "DirectiveRegion",
     "EndOfExchange",
     "FuseLoops",
     "GlobalReduction",

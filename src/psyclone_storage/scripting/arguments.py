@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from psyclone_storage.analysis import access as analysis
-from psyclone_storage.analysis.dependence import uses_of
+from psyclone_storage.analysis.schedules import access as analysis
+from psyclone_storage.analysis.schedules.dependence import uses_of
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Schedule
 
 

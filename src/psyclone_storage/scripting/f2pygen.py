@@ -28,7 +28,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Deallocate,
     Declare,
-    Directive,
+    DirectiveLine,
     Imported,
     Line,
     PointerAssign,
@@ -405,7 +405,7 @@ class DirectiveGen(Statement):
         if language not in ("omp", "acc") or position not in ("begin", "end"):
             raise _refusal(f"There is no directive '{language} {position} {directive_type}'.")
         words = [language, *(["end"] if position == "end" else []), directive_type, content]
-        super().__init__(parent, Directive(" ".join(filter(None, words))))
+        super().__init__(parent, DirectiveLine(" ".join(filter(None, words))))
 
 
 class CallGen(Statement):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from dataclasses import dataclass
 
-from psyclone_storage.analysis.dependence import Dependence, dag_dot, edges
+from psyclone_storage.analysis.schedules.dependence import Dependence, dag_dot, edges
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir import transfer
@@ -23,7 +23,7 @@ from psyclone_storage.scripting.drawing import draw
 from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
-from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.step import Step
 
@@ -225,8 +225,8 @@ class Schedule(Place):
             CompileError: all reasons against a step whose place is given.
         """
         if isinstance(step, str):
-            for wish in read_steps(step):
-                grant(self._session.bench, wish)
+            for request in read_steps(step):
+                apply_request(self._session.bench, request)
         else:
             self._session.bench.apply(step)
         return self
@@ -329,7 +329,7 @@ _LOOP_TYPES = {
 }
 
 
-class Construct(Place):
+class DirectiveRegion(Place):
     """Statements under a directive of OpenMP."""
 
     __slots__ = ()
@@ -338,11 +338,11 @@ class Construct(Place):
     def directive(self) -> str:
         """The directive, such as `omp parallel do`."""
         construct = self._path[-1]
-        assert isinstance(construct, tree.Construct)
+        assert isinstance(construct, tree.DirectiveRegion)
         return construct.directive.value
 
 
-class Region(Place):
+class ProfileRegion(Place):
     """Statements that a profiler times as one."""
 
     __slots__ = ()
@@ -351,7 +351,7 @@ class Region(Place):
     def name(self) -> str:
         """The name under which a profiler reports it."""
         region = self._path[-1]
-        assert isinstance(region, tree.Region)
+        assert isinstance(region, tree.ProfileRegion)
         return region.name
 
 
@@ -563,8 +563,8 @@ _PHASES = {
 }
 _VIEWS: dict[type, type[Place]] = {
     tree.Loop: Loop,
-    tree.Construct: Construct,
-    tree.Region: Region,
+    tree.DirectiveRegion: DirectiveRegion,
+    tree.ProfileRegion: ProfileRegion,
     tree.MarkHalo: MarkHalo,
     tree.GlobalReduction: GlobalReduction,
     transfer.EnterData: Transfer,

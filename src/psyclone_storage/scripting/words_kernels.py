@@ -8,9 +8,9 @@ from psyclone_storage.scripting.transformation import Options, Transformation
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
-from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.step import Reasons, Step
 
 
@@ -66,14 +66,14 @@ class Hoist(Transformation):
     """Move assignments of a kernel out of the loops that they do not depend on."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return HoistAssignments(nodes[0].uid)
+        return MoveInvariantAssignments(nodes[0].uid)
 
 
 class HoistLoopBounds(Transformation):
     """Compute the bounds of the loops in a kernel in front of them."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return HoistBounds(nodes[0].uid)
+        return MoveInvariantBounds(nodes[0].uid)
 
 
 class MoveBounds(Transformation):

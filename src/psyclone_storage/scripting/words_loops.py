@@ -21,8 +21,7 @@ from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step
 from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import ChunkLoop as ChunkStep
-from psyclone_storage.transform.tile import TileLoops
+from psyclone_storage.transform.tile import StripMineLoop, TileLoops
 
 
 class Colour(Transformation):
@@ -74,7 +73,7 @@ class ChunkLoop(Transformation):
     options: Mapping[str, object] = {"chunksize": 32}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return ChunkStep(nodes[0].uid, _size(self, options["chunksize"]))
+        return StripMineLoop(nodes[0].uid, _size(self, options["chunksize"]))
 
 
 class LoopTiling2D(Transformation):

@@ -11,7 +11,7 @@ from psyclone_storage.scripting.transformation import (
     TransformationError,
     ends,
 )
-from psyclone_storage.scripting.views import Construct, Place
+from psyclone_storage.scripting.views import DirectiveRegion, Place
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
 from psyclone_storage.transform.openmp_tasks import (
@@ -123,7 +123,7 @@ class TaskWaits(Transformation):
     options: Mapping[str, object] = {"fail_on_no_taskloop": True}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        for node in nodes[0].walk(Construct):
+        for node in nodes[0].walk(DirectiveRegion):
             if node.directive in ("omp single", "omp master"):
                 return AwaitTasks(node.uid)
         return AwaitTasks(nodes[0].uid)

@@ -12,7 +12,7 @@ from psyclone_storage.scripting.transformation import (
     ends,
 )
 from psyclone_storage.scripting.views import Place
-from psyclone_storage.transform.profile import ProfileRegion
+from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.step import Step
 
 
@@ -28,12 +28,12 @@ class Profile(Transformation):
         first, last = ends(nodes)
         names = options["region_name"]
         if names is None:
-            return ProfileRegion(first, last)
+            return AddProfileRegion(first, last)
         if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != 2:
             message = f"A region is named by its module and itself, not by '{names}'."
             raise TransformationError(Diagnostic("T015", message))
         module, region = map(str, names)
-        return ProfileRegion(first, last, region, module)
+        return AddProfileRegion(first, last, region, module)
 
 
 NAMES: Mapping[type[Transformation], str] = {

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.schedule import Compound, Construct, Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import Compound, DirectiveRegion, Loop, Schedule, Statement
 from psyclone_storage.ir.walk import path_to, replaced
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Reasons, missing, under_directive
@@ -50,13 +50,13 @@ def check_block(
     reasons: list[Diagnostic] = []
     for item in block:
         reasons += under_directive(schedule, item.uid, around=around, inside=inside)
-        if not isinstance(item, Loop | Construct):
+        if not isinstance(item, Loop | DirectiveRegion):
             message = f"'{item.uid}' is no loop, and threads would all do it."
             reasons.append(Diagnostic("T027", message))
     return tuple(reasons)
 
 
-def enclosed(schedule: Schedule, last: str, made: Construct) -> Schedule:
+def enclosed(schedule: Schedule, last: str, made: DirectiveRegion) -> Schedule:
     """Return `schedule` with the construct `made` in the place of all that is in it.
 
     `last` is the last of the statements in it; what is derived is dropped.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 
-from psyclone_storage.analysis.halo import END
+from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.ir.walk import find
@@ -24,15 +24,15 @@ from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
-from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule, InlinePointKernel
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.kernel.loops import (
-    ChunkInKernel,
     FuseInKernel,
     JamInKernel,
+    StripMineInKernel,
     SwapInKernel,
     TileInKernel,
 )
@@ -50,11 +50,11 @@ from psyclone_storage.transform.openmp_tasks import (
     OpenSingle,
     TaskLoop,
 )
-from psyclone_storage.transform.profile import ProfileRegion
+from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Reasons, Step, missing
 from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import ChunkLoop, TileLoops
+from psyclone_storage.transform.tile import StripMineLoop, TileLoops
 from psyclone_storage.transform.workbench import Workbench
 
 STEPS: Mapping[str, type[Step]] = {
@@ -82,21 +82,21 @@ STEPS: Mapping[str, type[Step]] = {
         AccData,
         AccEnterData,
         AccUpdate,
-        ProfileRegion,
+        AddProfileRegion,
         ConstantLoopBounds,
         SwapLoops,
         TileLoops,
-        ChunkLoop,
+        StripMineLoop,
         IntrinsicsToCode,
         ArraysToLoops,
         ArraysToRanges,
         InlineCall,
         InlinePointCall,
         MoveBoundsInside,
-        HoistAssignments,
-        HoistBounds,
+        MoveInvariantAssignments,
+        MoveInvariantBounds,
         SwapInKernel,
-        ChunkInKernel,
+        StripMineInKernel,
         TileInKernel,
         FuseInKernel,
         JamInKernel,
@@ -125,7 +125,7 @@ _WISH = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class StepRequest:
     """A step that is asked for, with the values of some of its fields."""
 
     step: type[Step]
@@ -151,7 +151,7 @@ class Refusal:
         return str(getattr(self.step, _places(type(self.step))[0]))
 
 
-def read_steps(text: str) -> tuple[Wish, ...]:
+def read_steps(text: str) -> tuple[StepRequest, ...]:
     """Return the steps that `text` asks for.
 
     Raises:
@@ -159,39 +159,39 @@ def read_steps(text: str) -> tuple[Wish, ...]:
             exist or has a wrong value.
     """
     problems: list[Diagnostic] = []
-    wishes: list[Wish] = []
+    requests: list[StepRequest] = []
     for part in _parts(text):
         try:
-            wishes.append(_read_step(part))
+            requests.append(_read_step(part))
         except CompileError as error:
             problems += error.problems
     if problems:
         raise CompileError(*problems)
-    return tuple(wishes)
+    return tuple(requests)
 
 
-def grant(bench: Workbench, wish: Wish) -> tuple[Refusal, ...]:
-    """Apply what `wish` asks for, once or everywhere, and return where that was refused.
+def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]:
+    """Apply what `request` asks for, once or everywhere, and return where that was refused.
 
     Raises:
         CompileError: the reasons against a step whose place was given, or against its options.
     """
-    values = dict(wish.values)
-    if wish.has_place:
-        bench.apply(_make(wish.step, values))
+    values = dict(request.values)
+    if request.has_place:
+        bench.apply(_make(request.step, values))
         return ()
     tried: dict[Step, Reasons] = {}
-    while _one_more(bench, wish.step, values, tried):
+    while _one_more(bench, request.step, values, tried):
         pass
     return tuple(Refusal(step, reasons) for step, reasons in tried.items() if reasons)
 
 
-def lacking(bench: Workbench, wish: Wish) -> Reasons:
+def lacking(bench: Workbench, request: StepRequest) -> Reasons:
     """Return which places, given by name, the schedule does not have (T003).
 
     Some steps work on the schedule itself, which goes by its own name, or on its end.
     """
-    values, places = dict(wish.values), _places(wish.step)
+    values, places = dict(request.values), _places(request.step)
     uids = [value for name, value in values.items() if name in places and isinstance(value, str)]
     schedule = bench.schedule
     always = (schedule.name, END)
@@ -255,7 +255,7 @@ def _parts(text: str) -> Iterator[str]:
         yield from RECIPES.get(part.strip(), part).split(";") if part.strip() else ()
 
 
-def _read_step(text: str) -> Wish:
+def _read_step(text: str) -> StepRequest:
     found = _WISH.fullmatch(text)
     if found is None:
         hint = "Write it as 'name' or 'name{option=value option=value}', with ';' between steps."
@@ -268,7 +268,7 @@ def _read_step(text: str) -> Wish:
             hint = f"Scripts know it by that name, if at all: see '-s'. {hint}"
         raise CompileError(Diagnostic("T040", f"There is no step '{name}'.", hint=hint))
     kind = STEPS[name]
-    return Wish(kind, tuple(_read_option(kind, word) for word in options.split()))
+    return StepRequest(kind, tuple(_read_option(kind, word) for word in options.split()))
 
 
 def _read_option(kind: type[Step], word: str) -> tuple[str, Value]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from psyclone_storage.analysis.dependence import dependences, takes_random_numbers
+from psyclone_storage.analysis.schedules.dependence import dependences, takes_random_numbers
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.devices import device_calls
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access, BasisOperation
-from psyclone_storage.ir.schedule import Construct, KernelCall, Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
 from psyclone_storage.ir.walk import kernel_calls, path_to, statements
 from psyclone_storage.transform.kernel.routine import may_run_on_device
@@ -47,7 +47,10 @@ def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagno
 def may_run_there(block: Sequence[Statement]) -> Reasons:
     """Return which calls in `block` need what only the host can do (T087, in place T052, T055)."""
     calls = [
-        call for item in block if isinstance(item, Loop | Construct) for call in kernel_calls(item)
+        call
+        for item in block
+        if isinstance(item, Loop | DirectiveRegion)
+        for call in kernel_calls(item)
     ]
     return tuple(reason for call in calls for reason in _on_the_host(call))
 
@@ -113,13 +116,13 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield the regions whose data nothing gives to the device, and data for no region."""
     enters = [item for item in statements(schedule) if isinstance(item, EnterData)]
     for item in statements(schedule):
-        if not isinstance(item, Construct) or enters:
+        if not isinstance(item, DirectiveRegion) or enters:
             continue
         implicit = item.directive in _MOVES_WHAT_IS_MISSING and not item.clauses
         if implicit or not (item.directive.on_device and item.directive.is_openacc):
             continue
         around = path_to(schedule, item.uid)
-        if not any(isinstance(one, Construct) and one.directive is Directive.ACC_DATA
+        if not any(isinstance(one, DirectiveRegion) and one.directive is Directive.ACC_DATA
                    for one in around):  # fmt: skip
             yield Diagnostic(
                 "T083",
@@ -136,12 +139,12 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
 def _divided(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield what is partly on the host where all must be on the device."""
     for item in statements(schedule):
-        inside = isinstance(item, Construct) and item.directive is Directive.ACC_DATA
-        if isinstance(item, Construct) and not inside:
+        inside = isinstance(item, DirectiveRegion) and item.directive is Directive.ACC_DATA
+        if isinstance(item, DirectiveRegion) and not inside:
             continue
-        if not isinstance(item, Loop | Construct):
+        if not isinstance(item, Loop | DirectiveRegion):
             continue
-        held = (one for one in statements(item) if isinstance(one, Construct))
+        held = (one for one in statements(item) if isinstance(one, DirectiveRegion))
         regions = [one for one in held if one.directive.on_device and one.directive.is_openacc]
         there = sum(len(kernel_calls(region)) for region in regions)
         if (there or inside) and there < len(kernel_calls(item)):
@@ -157,7 +160,7 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield the kernels that run on a device and are not compiled for it."""
     seen: set[tuple[str, str]] = set()
     for item in statements(schedule):
-        if not isinstance(item, Construct) or not item.directive.on_device:
+        if not isinstance(item, DirectiveRegion) or not item.directive.on_device:
             continue
         wanted, step = ("acc routine", "acc-routine")
         if not item.directive.is_openacc:
@@ -189,9 +192,9 @@ def _says(call: KernelCall, wanted: str) -> bool:
 def _not_awaited(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield what depends on something of one thread, or a task, that may not be done (T080)."""
     for item in statements(schedule):
-        if isinstance(item, Construct) and item.directive is Directive.OMP_PARALLEL:
+        if isinstance(item, DirectiveRegion) and item.directive is Directive.OMP_PARALLEL:
             yield from _in_team(schedule, item.body)
-        if isinstance(item, Construct) and item.directive.is_of_one_thread:
+        if isinstance(item, DirectiveRegion) and item.directive.is_of_one_thread:
             yield from _after(schedule, item.body, leaves_tasks)
         if isinstance(item, Loop):
             for task in filter(leaves_tasks, item.body):
@@ -237,20 +240,20 @@ def _of_first_thread(item: Statement) -> bool:
     """Return whether the first thread of a team does all of `item`, and so in order."""
     if isinstance(item, Loop):
         return all(map(_of_first_thread, item.body))
-    return isinstance(item, Construct) and item.directive is Directive.OMP_MASTER
+    return isinstance(item, DirectiveRegion) and item.directive is Directive.OMP_MASTER
 
 
 def _has_no_barrier(item: Statement) -> bool:
     if isinstance(item, Loop):
         return any(map(_has_no_barrier, item.body))
-    if not isinstance(item, Construct):
+    if not isinstance(item, DirectiveRegion):
         return False
     return item.directive is Directive.OMP_MASTER or "nowait" in item.clauses
 
 
 def leaves_tasks(item: Statement) -> bool:
     """Return whether tasks of `item` may go on when the thread that made them does."""
-    if not isinstance(item, Construct):
+    if not isinstance(item, DirectiveRegion):
         return False
     return item.directive is Directive.OMP_TASK or (
         item.directive is Directive.OMP_TASKLOOP and "nogroup" in item.clauses

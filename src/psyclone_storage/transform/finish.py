@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psyclone_storage.analysis.order import may_join, share_space
-from psyclone_storage.analysis.spaces import groups_by_space
+from psyclone_storage.analysis.schedules.order import may_join, share_space
+from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement

@@ -12,19 +12,19 @@ from dataclasses import replace
 from itertools import takewhile
 from operator import is_
 
-from psyclone_storage.analysis.halo import END, HaloPlan, plan_halos
-from psyclone_storage.analysis.touch import calls_in
+from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
+from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
-    Construct,
+    DirectiveRegion,
     GlobalReduction,
     HaloExchange,
     KernelCall,
     Loop,
     MarkHalo,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -43,7 +43,7 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     kept: list[Statement] = []
     for item in body:
         inner = item
-        if isinstance(item, Construct | Region):
+        if isinstance(item, DirectiveRegion | ProfileRegion):
             within = _bare(item.body)
             inner = item if within is item.body else replace(item, body=within)
         if isinstance(item, HaloExchange) and (item.fetched or item.sent):
@@ -80,7 +80,7 @@ def _arranged(
 ) -> Iterator[Statement]:
     """Yield `body` with what goes before and after each of its statements."""
     for item in body:
-        if isinstance(item, Region):
+        if isinstance(item, ProfileRegion):
             inside = tuple(_arranged(item.body, before, after))
             lead = 0 if item.with_exchanges else _leading(inside)
             yield from inside[:lead]
@@ -101,7 +101,7 @@ def _leading(body: tuple[Statement, ...]) -> int:
 
 
 def _opened(item: Statement) -> Iterator[Statement]:
-    if isinstance(item, Construct):
+    if isinstance(item, DirectiveRegion):
         yield from in_sequence(item)
     else:
         yield item
@@ -115,7 +115,7 @@ def _with_exchanges(
     An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
     construct writes the field. `transform.legality` refuses what stays inside.
     """
-    if not isinstance(item, Construct):
+    if not isinstance(item, DirectiveRegion):
         return before.get(item.uid, []), item
     outside: list[HaloExchange] = []
     written: set[str | None] = set()

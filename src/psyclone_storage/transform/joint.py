@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 
-from psyclone_storage.ir.schedule import HaloExchange, Phase, Region, Schedule, Statement
+from psyclone_storage.ir.schedule import HaloExchange, Phase, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.walk import in_sequence
 
 Runs = Mapping[str, int]
@@ -43,7 +43,7 @@ def _runs(body: tuple[Statement, ...], first: int) -> Iterator[tuple[str, int]]:
     number = first
     for phase, items in groupby(body, key=_phase):
         for item in items:
-            if isinstance(item, Region):
+            if isinstance(item, ProfileRegion):
                 inside = list(_runs(item.body, number + 1))
                 yield from inside
                 number += len(inside) + 1
@@ -99,7 +99,7 @@ def _joined(body: tuple[Statement, ...], runs: Runs, groups: Groups) -> Iterator
         together = list(items)
         waiting = {item.uid: item for item in together}
         for item in together:
-            if isinstance(item, Region):
+            if isinstance(item, ProfileRegion):
                 yield replace(item, body=tuple(_joined(item.body, runs, groups)))
             elif not isinstance(item, HaloExchange):
                 yield item

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.touch import (
+from psyclone_storage.analysis.schedules.touch import (
     Key,
     Touch,
     aliases_of,
@@ -19,7 +19,14 @@ from psyclone_storage.analysis.touch import (
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Phase, Region, Schedule
+from psyclone_storage.ir.schedule import (
+    DirectiveRegion,
+    HaloExchange,
+    Loop,
+    Phase,
+    ProfileRegion,
+    Schedule,
+)
 from psyclone_storage.ir.walk import in_sequence, path_to, statements
 from psyclone_storage.transform.device import check_devices
 from psyclone_storage.transform.step import Reasons, place_of
@@ -86,11 +93,11 @@ def check_constructs(schedule: Schedule) -> Reasons:
     )
 
 
-def _outermost(block: Schedule | Region) -> Iterator[Construct]:
+def _outermost(block: Schedule | ProfileRegion) -> Iterator[DirectiveRegion]:
     for item in block.body:
-        if isinstance(item, Construct):
+        if isinstance(item, DirectiveRegion):
             yield item
-        elif isinstance(item, Region):
+        elif isinstance(item, ProfileRegion):
             yield from _outermost(item)
 
 
@@ -102,7 +109,7 @@ def check_finished(schedule: Schedule) -> Reasons:
 def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield the loops that every thread, or gang, of a region would do (T027)."""
     for construct in statements(schedule):
-        if not isinstance(construct, Construct) or construct.directive not in _REPEATING:
+        if not isinstance(construct, DirectiveRegion) or construct.directive not in _REPEATING:
             continue
         who, step = _REPEATING[construct.directive]
         for loop in _not_shared(construct):
@@ -114,26 +121,28 @@ def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
             )
 
 
-def _not_shared(block: Loop | Construct) -> Iterator[Loop]:
+def _not_shared(block: Loop | DirectiveRegion) -> Iterator[Loop]:
     """Yield the innermost loops of `block` that no construct inside of it deals out.
 
     A loop that a device runs in order is not dealt out.
     """
     for item in block.body:
         if isinstance(item, Loop):
-            inside = any(isinstance(one, Loop | Construct) for one in item.body)
+            inside = any(isinstance(one, Loop | DirectiveRegion) for one in item.body)
             yield from _not_shared(item) if inside else (item,)
-        elif isinstance(item, Construct) and "seq" in item.clauses:
+        elif isinstance(item, DirectiveRegion) and "seq" in item.clauses:
             yield from _not_shared(item)
 
 
 def _without_surroundings(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield the constructs that lack the one around them without which they mean nothing (T026)."""
     for item in statements(schedule):
-        if not isinstance(item, Construct) or not item.directive.surroundings:
+        if not isinstance(item, DirectiveRegion) or not item.directive.surroundings:
             continue
         around = {
-            one.directive for one in path_to(schedule, item.uid)[:-1] if isinstance(one, Construct)
+            one.directive
+            for one in path_to(schedule, item.uid)[:-1]
+            if isinstance(one, DirectiveRegion)
         }
         if around.isdisjoint(item.directive.surroundings):
             lacking, hint = _LACKING[item.directive]

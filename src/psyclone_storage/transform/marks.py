@@ -6,12 +6,12 @@ then that all who ask are known (ADR 0024). It changes no answer and no exchange
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.marks import plan_marks
+from psyclone_storage.analysis.schedules.marks import plan_marks
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.walk import replaced
 
 
-def with_marks_that_are_heard(schedule: Schedule) -> Schedule:
+def eliminate_dead_halo_flags(schedule: Schedule) -> Schedule:
     """Return `schedule` without the marks, or parts of marks, that make no difference to anyone.
 
     before: loop1 [write u], mark(u)@loop1, halo(u)@loop2, loop2 [read u],

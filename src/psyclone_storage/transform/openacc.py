@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar
 
-from psyclone_storage.analysis.races import may_run_parallel
-from psyclone_storage.analysis.reduction import may_share_region
+from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import path_to, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import may_follow, may_run_there
@@ -92,7 +92,7 @@ class AccLoop:
         """Return the schedule with the loop under `acc loop`."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
-        made = Construct(
+        made = DirectiveRegion(
             f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), tuple(self._clauses(loop))
         )
         return replaced(schedule, loop.uid, made)
@@ -138,9 +138,9 @@ class AccParallel:
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every shared loop that no region is around."""
         for item in statements(schedule):
-            if isinstance(item, Construct) and item.directive is Directive.ACC_LOOP:
+            if isinstance(item, DirectiveRegion) and item.directive is Directive.ACC_LOOP:
                 around = path_to(schedule, item.uid)[:-1]
-                if not any(isinstance(one, Construct) and one.directive in _REGIONS
+                if not any(isinstance(one, DirectiveRegion) and one.directive in _REGIONS
                            for one in around):  # fmt: skip
                     yield {"first": item.uid, "last": item.uid}
 
@@ -163,7 +163,9 @@ class AccParallel:
         block = between(schedule, self.first, self.last)
         uid = f"acc-parallel({self.first})"
         clauses = _default(self.default_present)
-        return enclosed(schedule, self.last, Construct(uid, Directive.ACC_PARALLEL, block, clauses))
+        return enclosed(
+            schedule, self.last, DirectiveRegion(uid, Directive.ACC_PARALLEL, block, clauses)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ class AccKernels:
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every loop that stands directly in the schedule, shared or not."""
         for item in without_halos(schedule).body:
-            shared = isinstance(item, Construct) and item.directive in _LOOPS
+            shared = isinstance(item, DirectiveRegion) and item.directive in _LOOPS
             if isinstance(item, Loop) or shared:
                 yield {"first": item.uid, "last": item.uid}
 
@@ -202,7 +204,7 @@ class AccKernels:
         reasons = check_block(schedule, self.first, self.last, around=_DATA, inside=_LOOPS)
         block = between(schedule, self.first, self.last)
         around = path_to(schedule, self.first)[:-1]
-        if self.queue >= 0 and any(isinstance(item, Construct) for item in around):
+        if self.queue >= 0 and any(isinstance(item, DirectiveRegion) for item in around):
             reasons += (_end_waits(f"'{self.first}'"),)
         return (*reasons, *may_share_region(block), *may_run_there(block))
 
@@ -212,7 +214,7 @@ class AccKernels:
         block = between(schedule, self.first, self.last)
         uid = f"acc-kernels({self.first})"
         clauses = _default(self.default_present)
-        made = Construct(uid, Directive.ACC_KERNELS, block, clauses, queue=self.queue)
+        made = DirectiveRegion(uid, Directive.ACC_KERNELS, block, clauses, queue=self.queue)
         return enclosed(schedule, self.last, made)
 
 
@@ -254,13 +256,13 @@ class AccData:
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
         uid = f"acc-data({self.first})"
-        return enclosed(schedule, self.last, Construct(uid, Directive.ACC_DATA, block))
+        return enclosed(schedule, self.last, DirectiveRegion(uid, Directive.ACC_DATA, block))
 
 
 def _not_queued(item: Statement) -> Iterator[Diagnostic]:
-    inside = (item, *statements(item)) if isinstance(item, Loop | Construct) else ()
+    inside = (item, *statements(item)) if isinstance(item, Loop | DirectiveRegion) else ()
     for one in inside:
-        if isinstance(one, Construct) and one.queue >= 0:
+        if isinstance(one, DirectiveRegion) and one.queue >= 0:
             yield _end_waits(f"'{one.uid}'")
 
 
@@ -277,7 +279,7 @@ def _default(present: bool) -> tuple[str, ...]:
 
 
 def _is_region(item: Statement) -> bool:
-    return isinstance(item, Construct) and item.directive in _REGIONS
+    return isinstance(item, DirectiveRegion) and item.directive in _REGIONS
 
 
 def _nest(loop: Loop) -> list[Loop]:
@@ -297,6 +299,6 @@ def _outermost(item: Statement) -> tuple[Loop, ...]:
     """Return the outermost loops of `item`."""
     if isinstance(item, Loop):
         return (item,)
-    if isinstance(item, Construct):
+    if isinstance(item, DirectiveRegion):
         return tuple(loop for inner in item.body for loop in _outermost(inner))
     return ()

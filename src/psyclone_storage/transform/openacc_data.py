@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.halo import END
-from psyclone_storage.analysis.residency import has_device
+from psyclone_storage.analysis.schedules.halo import END
+from psyclone_storage.analysis.schedules.residency import has_device
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.devices import DatumUse, device_calls, moved_data
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, Loop, Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
 from psyclone_storage.ir.walk import find, kernel_calls, replaced, statements
@@ -131,7 +131,7 @@ class AccUpdate:
 
     def _uses(self, schedule: Schedule) -> tuple[DatumUse, ...]:
         target = find(schedule, self.at)
-        if isinstance(target, Loop | Construct):
+        if isinstance(target, Loop | DirectiveRegion):
             uses = moved_data(schedule, kernel_calls(target))
         else:
             uses = tuple(use for use in moved_data(schedule, device_calls(schedule)) if use.writes)

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from psyclone_storage.analysis.races import may_run_parallel
-from psyclone_storage.analysis.reduction import may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.halos import without_halos
@@ -80,7 +80,7 @@ class ParallelDo:
         raise_if_any(self.check(schedule, rules))
         loop, clauses = loop_named(schedule, self.loop), _clauses(self.schedule)
         uid = f"omp-parallel-do({loop.uid})"
-        made = Construct(uid, Directive.OMP_PARALLEL_DO, (loop,), clauses)
+        made = DirectiveRegion(uid, Directive.OMP_PARALLEL_DO, (loop,), clauses)
         return replaced(schedule, loop.uid, made)
 
 
@@ -131,7 +131,7 @@ class ShareLoop:
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
         reproducible = self.reproducible and bool(reductions_in(loop))
-        made = Construct(
+        made = DirectiveRegion(
             f"omp-do({loop.uid})", Directive.OMP_DO, (loop,), _clauses(self.schedule), reproducible
         )
         return replaced(schedule, loop.uid, made)
@@ -177,7 +177,7 @@ class OpenParallelRegion:
         """Return the schedule with the statements under `omp parallel`."""
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
-        region = Construct(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, block)
+        region = DirectiveRegion(f"omp-parallel({self.first})", Directive.OMP_PARALLEL, block)
         return enclosed(schedule, self.last, region)
 
 
@@ -207,6 +207,6 @@ def _clauses(sharing: str) -> tuple[str, ...]:
 
 def _shares_all(item: Statement) -> bool:
     """Return whether all that `item` computes is dealt out to the threads around it."""
-    if isinstance(item, Construct):
+    if isinstance(item, DirectiveRegion):
         return item.directive is Directive.OMP_DO or item.directive.is_of_one_thread
     return isinstance(item, Loop) and all(map(_shares_all, item.body))

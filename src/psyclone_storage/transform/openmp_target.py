@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from psyclone_storage.analysis.races import may_run_parallel
-from psyclone_storage.analysis.reduction import may_share_region
+from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.walk import path_to, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import may_run_there
@@ -63,7 +63,7 @@ class TeamsDo:
         """Return the schedule with the loop under `omp teams distribute parallel do`."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
-        made = Construct(f"omp-teams-do({loop.uid})", Directive.OMP_TEAMS_DO, (loop,))
+        made = DirectiveRegion(f"omp-teams-do({loop.uid})", Directive.OMP_TEAMS_DO, (loop,))
         return replaced(schedule, loop.uid, made)
 
 
@@ -92,18 +92,18 @@ class OpenTarget:
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every loop that teams share and no region is around."""
         for item in statements(schedule):
-            if isinstance(item, Construct) and item.directive in _TEAMS:
+            if isinstance(item, DirectiveRegion) and item.directive in _TEAMS:
                 around = path_to(schedule, item.uid)[:-1]
-                if not any(isinstance(one, Construct) for one in around):
+                if not any(isinstance(one, DirectiveRegion) for one in around):
                     yield {"first": item.uid, "last": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the region."""
         reasons = check_block(schedule, self.first, self.last, inside=_TEAMS)
         block = between(schedule, self.first, self.last)
-        held = [one for item in block if isinstance(item, Loop | Construct)
+        held = [one for item in block if isinstance(item, Loop | DirectiveRegion)
                 for one in (item, *statements(item))]  # fmt: skip
-        teams = [one for one in held if isinstance(one, Construct)]
+        teams = [one for one in held if isinstance(one, DirectiveRegion)]
         if teams and (len(block) > 1 or block[0] not in teams):
             message = f"'{teams[0].uid}' must be all that its region holds."
             reasons += (Diagnostic("T089", message),)
@@ -113,5 +113,5 @@ class OpenTarget:
         """Return the schedule with the statements under `omp target`."""
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
-        made = Construct(f"omp-target({self.first})", Directive.OMP_TARGET, block)
+        made = DirectiveRegion(f"omp-target({self.first})", Directive.OMP_TARGET, block)
         return enclosed(schedule, self.last, made)

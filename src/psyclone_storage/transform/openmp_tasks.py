@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.dependence import dependences
-from psyclone_storage.analysis.races import may_run_parallel
-from psyclone_storage.analysis.reduction import may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.dependence import dependences
+from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Construct, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.transfer import TaskWait
 from psyclone_storage.ir.walk import find, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
@@ -65,7 +65,7 @@ class OpenSingle:
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
         clauses = ("nowait",) if self.nowait else ()
-        made = Construct(f"omp-single({self.first})", Directive.OMP_SINGLE, block, clauses)
+        made = DirectiveRegion(f"omp-single({self.first})", Directive.OMP_SINGLE, block, clauses)
         return enclosed(schedule, self.last, made)
 
 
@@ -98,7 +98,7 @@ class OpenMaster:
         """Return the schedule with the statements under `omp master`."""
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
-        made = Construct(f"omp-master({self.first})", Directive.OMP_MASTER, block)
+        made = DirectiveRegion(f"omp-master({self.first})", Directive.OMP_MASTER, block)
         return enclosed(schedule, self.last, made)
 
 
@@ -158,7 +158,7 @@ class TaskLoop:
         )
         clauses = tuple(text for wanted, text in given if wanted)
         uid = f"omp-taskloop({loop.uid})"
-        made = Construct(uid, Directive.OMP_TASKLOOP, (loop,), clauses)
+        made = DirectiveRegion(uid, Directive.OMP_TASKLOOP, (loop,), clauses)
         return replaced(schedule, loop.uid, made)
 
 
@@ -202,7 +202,7 @@ class MakeTask:
         """Return the schedule with the loop under `omp task`."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
-        made = Construct(f"omp-task({loop.uid})", Directive.OMP_TASK, (loop,))
+        made = DirectiveRegion(f"omp-task({loop.uid})", Directive.OMP_TASK, (loop,))
         return replaced(schedule, loop.uid, made)
 
 
@@ -225,7 +225,7 @@ class AwaitTasks:
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield every construct of one thread."""
         for item in statements(schedule):
-            if isinstance(item, Construct) and item.directive.is_of_one_thread:
+            if isinstance(item, DirectiveRegion) and item.directive.is_of_one_thread:
                 yield {"region": item.uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
@@ -233,7 +233,7 @@ class AwaitTasks:
         if problems := missing(schedule, self.region):
             return problems
         region = find(schedule, self.region)
-        if not isinstance(region, Construct) or not region.directive.is_of_one_thread:
+        if not isinstance(region, DirectiveRegion) or not region.directive.is_of_one_thread:
             return (Diagnostic("T004", f"In '{self.region}' no thread makes tasks for others."),)
         if self._awaited(schedule, region) == region.body:
             message = f"Nothing in '{self.region}' depends on a task that is under way."
@@ -244,11 +244,11 @@ class AwaitTasks:
         """Return the schedule with the waits."""
         raise_if_any(self.check(schedule, rules))
         region = find(schedule, self.region)
-        assert isinstance(region, Construct)
+        assert isinstance(region, DirectiveRegion)
         awaited = replace(region, body=self._awaited(schedule, region))
         return replaced(schedule, region.uid, awaited)
 
-    def _awaited(self, schedule: Schedule, region: Construct) -> tuple[Statement, ...]:
+    def _awaited(self, schedule: Schedule, region: DirectiveRegion) -> tuple[Statement, ...]:
         body: list[Statement] = []
         pending: list[Statement] = []
         for item in region.body:
@@ -275,7 +275,7 @@ def _places_of_one(schedule: Schedule) -> Iterator[Place]:
 
 
 def _makes_tasks(item: Statement) -> bool:
-    if isinstance(item, Construct):
+    if isinstance(item, DirectiveRegion):
         return item.directive.makes_tasks
     return isinstance(item, Loop) and item.over.in_sequence and all(map(_makes_tasks, item.body))
 

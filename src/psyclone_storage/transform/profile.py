@@ -11,10 +11,10 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
-    Construct,
+    DirectiveRegion,
     HaloExchange,
     Loop,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -31,7 +31,7 @@ class Grain(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileRegion:
+class AddProfileRegion:
     """Let a profiler count and time the statements from `first` to `last`, with both.
 
     The region goes by the name `region` of the module `module`. Without them these are the module
@@ -57,7 +57,7 @@ class ProfileRegion:
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
         """Yield the whole schedule, unless there is a region in it."""
-        if schedule.body and not any(isinstance(item, Region) for item in schedule.body):
+        if schedule.body and not any(isinstance(item, ProfileRegion) for item in schedule.body):
             yield {"first": schedule.body[0].uid, "last": schedule.body[-1].uid}
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
@@ -65,7 +65,7 @@ class ProfileRegion:
         if problems := missing(schedule, self.first, self.last):
             return problems
         around = path_to(schedule, self.first)[:-1]
-        if outer := [item for item in around if isinstance(item, Loop | Construct)]:
+        if outer := [item for item in around if isinstance(item, Loop | DirectiveRegion)]:
             message = f"'{self.first}' lies inside of '{outer[0].uid}'."
             hint = f"Profile '{outer[0].uid}' as a whole."
             return (Diagnostic("T034", message, hint=hint),)
@@ -84,7 +84,7 @@ class ProfileRegion:
         first, *others = self._kept(schedule)
         body = (_with_pin(first), *map(_with_pin, others))
         name = self.region or _region_name(schedule, body)
-        region = Region(_free_uid(schedule, first.uid), self.module, name, body, leads)
+        region = ProfileRegion(_free_uid(schedule, first.uid), self.module, name, body, leads)
         for item in others:
             schedule = replaced(schedule, item.uid)
         return replaced(schedule, first.uid, region)
@@ -110,7 +110,7 @@ class ProfileRegion:
         return kept or tuple(item for item in inside if isinstance(item, HaloExchange))
 
 
-def regions_for(schedule: Schedule, grain: Grain) -> tuple[ProfileRegion, ...]:
+def regions_for(schedule: Schedule, grain: Grain) -> tuple[AddProfileRegion, ...]:
     """Return the steps that profile a schedule as a whole, or each of its outermost loops.
 
     Exchanges belong to an invoke, and to no kernel. What a script has put into a region
@@ -118,14 +118,14 @@ def regions_for(schedule: Schedule, grain: Grain) -> tuple[ProfileRegion, ...]:
     """
     body = schedule.body
     if grain is Grain.INVOKES:
-        return (ProfileRegion(body[0].uid, body[-1].uid),) if body else ()
-    loops = [item for item in body if isinstance(item, Loop | Construct)]
-    return tuple(ProfileRegion(item.uid, item.uid) for item in loops)
+        return (AddProfileRegion(body[0].uid, body[-1].uid),) if body else ()
+    loops = [item for item in body if isinstance(item, Loop | DirectiveRegion)]
+    return tuple(AddProfileRegion(item.uid, item.uid) for item in loops)
 
 
 def _region_name(schedule: Schedule, body: tuple[Statement, ...]) -> str:
     """Return the name of the invoke, of the kernel if it is the only one, and a free number."""
-    number = sum(isinstance(item, Region) for item in statements(schedule))
+    number = sum(isinstance(item, ProfileRegion) for item in statements(schedule))
     calls = [call for item in body if isinstance(item, Compound) for call in kernel_calls(item)]
     kernels = [call.kernel.procedure or call.kernel.name for call in calls]
     only = [kernels[0].lower()] if len(kernels) == 1 else []

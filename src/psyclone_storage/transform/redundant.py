@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.touch import calls_in
+from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.kernel import Access, Iteration

@@ -16,7 +16,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
-    Construct,
+    DirectiveRegion,
     KernelCall,
     Loop,
     Schedule,
@@ -124,7 +124,7 @@ def under_directive(
     held = statements(path[-1]) if isinstance(path[-1], Compound) else iter(())
     outer = [item for item in path[:-1] if not _has(item, around)]
     inner = [item for item in (path[-1], *held) if not _has(item, inside)]
-    around_or_inside = [item for item in (*outer, *inner) if isinstance(item, Construct)]
+    around_or_inside = [item for item in (*outer, *inner) if isinstance(item, DirectiveRegion)]
     return tuple(
         Diagnostic(
             "T007",
@@ -137,7 +137,7 @@ def under_directive(
 
 
 def _has(item: Statement, directives: Collection[Directive]) -> bool:
-    return isinstance(item, Construct) and item.directive in directives
+    return isinstance(item, DirectiveRegion) and item.directive in directives
 
 
 def place_of(statement: Statement) -> Span | None:

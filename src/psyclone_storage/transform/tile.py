@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.grid import may_reorder_points
+from psyclone_storage.analysis.schedules.grid import may_reorder_points
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule, Statement
@@ -28,7 +28,7 @@ _SPLIT = {
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkLoop:
+class StripMineLoop:
     """Let a loop over a grid count chunks of `size` rows or columns, and one inside the rest.
 
     The loop keeps its name and counts chunks; the one inside is called `chunk(<loop>)`. The last

@@ -10,10 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from psyclone_storage.analysis.halo import END
-from psyclone_storage.analysis.residency import Carried, TransferPlan, has_device, plan_transfers
+from psyclone_storage.analysis.schedules.halo import END
+from psyclone_storage.analysis.schedules.residency import (
+    Carried,
+    TransferPlan,
+    has_device,
+    plan_transfers,
+)
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import HaloExchange, Region, Schedule, Statement
+from psyclone_storage.ir.schedule import HaloExchange, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
 from psyclone_storage.transform.halos import with_halos
 
@@ -52,7 +57,7 @@ def _arranged(
 ) -> Iterator[Statement]:
     """Yield `body` with what goes before each of its statements; regions are opened."""
     for item in body:
-        if isinstance(item, Region):
+        if isinstance(item, ProfileRegion):
             yield replace(item, body=tuple(_arranged(item.body, before, plan)))
         else:
             yield from (*before.get(item.uid, ()), _informed(item, plan))
@@ -61,7 +66,7 @@ def _arranged(
 def _without(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yield `body` without derived updates and waits."""
     for item in body:
-        if isinstance(item, Region):
+        if isinstance(item, ProfileRegion):
             yield replace(item, body=tuple(_without(item.body)))
         elif not isinstance(item, Wait) and not (isinstance(item, Update) and not item.pinned):
             yield item

@@ -151,7 +151,7 @@ class Workbench:
                 continue
             codes = call.codes
             if not codes and self._source is not None:
-                codes = self._source.keepers_of(call.kernel)
+                codes = self._source.procedures_with_saved_state(call.kernel)
             found.update(dict.fromkeys(reason for code in codes for reason in changed_state(code)))
         return tuple(found)
 

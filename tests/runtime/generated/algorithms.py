@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from psyclone_storage.domain.lfric.slots import Slot, Wish, slots_of
+from psyclone_storage.domain.lfric.slots import Slot, StepRequest, slots_of
 from psyclone_storage.domain.lfric.spaces import ANY_W2_MEMBERS, is_wildcard
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg, MeshRole
@@ -106,16 +106,16 @@ class Caller:
     def actual(self, slot: Slot) -> str:
         """Return what is passed in a position."""
         match slot.wish:
-            case Wish.EXTENT:
+            case StepRequest.EXTENT:
                 return self.work.choose(*EXTENTS)
-            case Wish.DIRECTION:
+            case StepRequest.DIRECTION:
                 return self.work.choose(*DIRECTIONS)
-            case Wish.QUADRATURE:
+            case StepRequest.QUADRATURE:
                 return self.work.rule(self.subject.kernel.quadratures[slot.number])
-            case Wish.HALO_DEPTH:
+            case StepRequest.HALO_DEPTH:
                 far = any(arg.stencil for arg in self.subject.kernel.args)
                 return "1" if far else self.work.choose("2", "halo_depth")
-            case Wish.ARGUMENT:
+            case StepRequest.ARGUMENT:
                 return self.argument(slot.number, self.subject.kernel.args[slot.number])
 
     def argument(self, position: int, arg: KernelArg) -> str:
@@ -183,7 +183,7 @@ def choose_spaces(subject: Subject, turn: int) -> dict[str, str]:
 def changes_of(caller: Caller, slots: Iterable[Slot], actuals: list[str]) -> Iterator[str]:
     """Yield a built-in that changes the first field that a call reads."""
     for slot, actual in zip(slots, actuals, strict=True):
-        if slot.wish is not Wish.ARGUMENT:
+        if slot.wish is not StepRequest.ARGUMENT:
             continue
         arg = caller.subject.kernel.args[slot.number]
         if arg.kind is not ArgKind.FIELD or arg.access is not Access.READ or arg.vector > 1:

@@ -17,7 +17,7 @@ from lfric_schedules import (
 from psyclone_storage.backend.lower import LoweringOptions
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Access, ReductionOp
-from psyclone_storage.ir.schedule import Construct, GlobalReduction, Loop, Over, Statement
+from psyclone_storage.ir.schedule import DirectiveRegion, GlobalReduction, Loop, Over, Statement
 
 F1 = field("f1")
 STATIC = ("schedule(static)",)
@@ -31,16 +31,16 @@ def directives(text: str) -> list[str]:
     return [line for line in lines_of(text) if line.startswith("!$omp")]
 
 
-def share(inner: Loop, *, reproducible: bool = False) -> Construct:
-    return Construct(f"do({inner.uid})", Directive.OMP_DO, (inner,), STATIC, reproducible)
+def share(inner: Loop, *, reproducible: bool = False) -> DirectiveRegion:
+    return DirectiveRegion(f"do({inner.uid})", Directive.OMP_DO, (inner,), STATIC, reproducible)
 
 
-def parallel(*inner: Statement) -> Construct:
-    return Construct("region", Directive.OMP_PARALLEL, inner)
+def parallel(*inner: Statement) -> DirectiveRegion:
+    return DirectiveRegion("region", Directive.OMP_PARALLEL, inner)
 
 
-def parallel_do(inner: Loop) -> Construct:
-    return Construct("both", Directive.OMP_PARALLEL_DO, (inner,), STATIC)
+def parallel_do(inner: Loop) -> DirectiveRegion:
+    return DirectiveRegion("both", Directive.OMP_PARALLEL_DO, (inner,), STATIC)
 
 
 def summed(uid: str = "loop1") -> Loop:
@@ -118,7 +118,7 @@ def test_reproducible_sums_are_added_in_the_order_of_the_threads() -> None:
 
 def test_two_regions_use_one_array_of_partial_sums() -> None:
     regions = [
-        Construct(f"region{at}", Directive.OMP_PARALLEL, (share(item, reproducible=True),))
+        DirectiveRegion(f"region{at}", Directive.OMP_PARALLEL, (share(item, reproducible=True),))
         for at, item in enumerate((summed(), summed("loop2")))
     ]
     lines = lines_of(lowered((F1, scalar("s")), *regions))

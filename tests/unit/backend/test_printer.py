@@ -17,7 +17,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Deallocate,
     Declare,
-    Directive,
+    DirectiveLine,
     Do,
     If,
     Imported,
@@ -140,7 +140,7 @@ def test_loops_and_choices_are_indented() -> None:
 
 def test_a_long_directive_repeats_its_sentinel() -> None:
     names = ", ".join(f"variable_{number}" for number in range(10))
-    first, second = printed(Directive(f"omp parallel do default(none) shared({names})"))
+    first, second = printed(DirectiveLine(f"omp parallel do default(none) shared({names})"))
     assert first.startswith("!$omp parallel do")
     assert first.endswith(" &")
     assert second.startswith("!$omp variable_")

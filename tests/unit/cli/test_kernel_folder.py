@@ -34,7 +34,7 @@ def work(folder: Path, single: bool, start: object, results: object) -> None:
     """Claim and write a kernel when all are ready to, and look at every kernel that is there."""
     start.wait()  # type: ignore[attr-defined]
     kernels = KernelFolder(folder, single=single)
-    number = kernels.claim("work", kernel)
+    number = kernels.allocate("work", kernel)
     write_together(kernels.outputs)
     whole = all(map(is_whole, folder.glob("*.f90")))
     results.put((number, whole))  # type: ignore[attr-defined]
@@ -74,20 +74,20 @@ def test_a_hundred_commands_share_one_kernel(tmp_path: Path) -> None:
 def test_numbers_go_on_where_an_earlier_build_ended(tmp_path: Path) -> None:
     (tmp_path / "work_0_mod.f90").write_text("")
     kernels = KernelFolder(tmp_path, single=False)
-    assert [kernels.claim("work", kernel) for _ in range(2)] == [1, 2]
+    assert [kernels.allocate("work", kernel) for _ in range(2)] == [1, 2]
 
 
 def test_what_fails_takes_its_files_away_and_no_others(tmp_path: Path) -> None:
-    KernelFolder(tmp_path, single=False).claim("work", kernel)
+    KernelFolder(tmp_path, single=False).allocate("work", kernel)
     failing = KernelFolder(tmp_path, single=False)
-    failing.claim("work", kernel)
+    failing.allocate("work", kernel)
     failing.discard()
     assert names_in(tmp_path) == ["work_0_mod.f90"]
 
 
 def test_a_shared_kernel_is_not_written_before_the_end(tmp_path: Path) -> None:
     kernels = KernelFolder(tmp_path / "new", single=True)
-    kernels.claim("work", kernel)
+    kernels.allocate("work", kernel)
     assert not (tmp_path / "new").exists()
     assert kernels.written == ()
     assert [output.path for output in kernels.outputs] == [tmp_path / "new" / "work_0_mod.f90"]
@@ -95,24 +95,24 @@ def test_a_shared_kernel_is_not_written_before_the_end(tmp_path: Path) -> None:
 
 def test_a_shared_kernel_must_be_the_same_for_all(tmp_path: Path) -> None:
     kernels = KernelFolder(tmp_path, single=True)
-    kernels.claim("work", kernel)
+    kernels.allocate("work", kernel)
     with pytest.raises(CompileError, match="L015"):
-        kernels.claim("work", other)
+        kernels.allocate("work", other)
     write_together(kernels.outputs)
     with pytest.raises(CompileError, match="L015"):
-        KernelFolder(tmp_path, single=True).claim("work", other)
+        KernelFolder(tmp_path, single=True).allocate("work", other)
 
 
 def test_a_kernel_that_needs_the_preprocessor_says_so_by_its_name(tmp_path: Path) -> None:
     kernels = KernelFolder(tmp_path, single=False)
-    kernels.claim("work", lambda number: KernelText(f"work_{number}_mod", "#define X\n"))
+    kernels.allocate("work", lambda number: KernelText(f"work_{number}_mod", "#define X\n"))
     assert names_in(tmp_path) == ["work_0_mod.F90"]
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CompileError, match="L003"):
-        KernelFolder(tmp_path / "file", single=False).claim("work", kernel)
+        KernelFolder(tmp_path / "file", single=False).allocate("work", kernel)
 
 
 def changed(folder: Path, psy: Path, *words: str) -> int:

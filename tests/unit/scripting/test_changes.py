@@ -70,7 +70,7 @@ def test_a_view_shows_the_tree_as_the_last_step_left_it() -> None:
     assert loop.over == "cells"
     tree.apply(ColourLoop(loop.uid)).apply(ParallelDo(f"cells({loop.uid})"))
     assert loop.over == "colours"
-    assert [type(node).__name__ for node in loop.children] == ["Construct"]
+    assert [type(node).__name__ for node in loop.children] == ["DirectiveRegion"]
     assert [step.name for step in tree.history] == ["colour", "openmp-parallel-do"]
     assert tree.undo().undo().loops()[0] == loop
     assert loop.over == "cells"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command import NOT_INPUT, Outcome, run_command
-from psyclone_storage.analysis.access import DataUse
+from psyclone_storage.analysis.schedules.access import DataUse
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.scripting import DataAccess, HaloExchange, Loop, Psy, Schedule, drawing

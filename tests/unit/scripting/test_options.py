@@ -7,7 +7,7 @@ import pytest
 from psyclone_storage.scripting import Psy
 from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
 from psyclone_storage.scripting.transformation import FIXED, UNNEEDED, TransformationError
-from psyclone_storage.scripting.views import Construct, Schedule
+from psyclone_storage.scripting.views import DirectiveRegion, Schedule
 from unit.analysis.small import RULES, cells, dofs, scalar
 from unit.scripting.test_changes import program
 from unit.transform.kernel.kernel_benches import OneFile, module
@@ -124,5 +124,5 @@ def test_a_schedule_is_given_by_place_as_in_2019_or_behind_a_directive() -> None
     make = TRANSFORMATIONS["OMPParallelLoopTrans"]
     make("dynamic").apply(schedule.loops()[0])  # type: ignore[call-arg]
     make("do", "guided").apply(schedule.loops()[1])  # type: ignore[call-arg]
-    found = [schedule.session.bench[item.uid] for item in schedule.walk(Construct)]
+    found = [schedule.session.bench[item.uid] for item in schedule.walk(DirectiveRegion)]
     assert [item.clauses for item in found] == [("schedule(dynamic)",), ("schedule(guided)",)]

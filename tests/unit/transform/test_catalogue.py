@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.ir.schedule import Construct
+from psyclone_storage.ir.schedule import DirectiveRegion
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.transform.catalogue import (
     STEPS,
     Refusal,
+    apply_request,
     explain_refusals,
-    grant,
     lacking,
     read_steps,
     step_text,
@@ -23,7 +23,7 @@ from unit.transform.benches import bench, codes, message_of
 
 
 def granted(work: Workbench, text: str) -> list[Refusal]:
-    return [refusal for wish in read_steps(text) for refusal in grant(work, wish)]
+    return [refusal for request in read_steps(text) for refusal in apply_request(work, request)]
 
 
 def test_options_have_the_types_of_their_fields() -> None:
@@ -59,14 +59,14 @@ def test_a_step_is_written_as_it_is_read() -> None:
     step = ShareLoop("loop1", reproducible=True)
     text = "openmp-do{loop=loop1 schedule=static reproducible=true force=false}"
     assert step_text(step) == text
-    (wish,) = read_steps(text)
-    assert wish.step(**dict(wish.values)) == step
+    (request,) = read_steps(text)
+    assert request.step(**dict(request.values)) == step
 
 
 def test_without_a_place_a_step_goes_everywhere_and_refusals_are_told() -> None:
     work = bench(cells("u inc w0"), dofs("v write w3"), cells("w write w3", "v read w3"))
     refusals = granted(work, "colour; openmp-parallel-do")
-    made = [item.uid for item in statements(work.schedule) if isinstance(item, Construct)]
+    made = [item.uid for item in statements(work.schedule) if isinstance(item, DirectiveRegion)]
     assert made == [f"omp-parallel-do({loop})" for loop in ("cells(loop1)", "loop2", "loop3")]
     assert list(explain_refusals(tuple(refusals))) == [
         "colour{loop=loop3 tiling=false}: refused",
@@ -95,9 +95,9 @@ def test_the_longest_regions_are_made() -> None:
 
 def test_a_place_that_is_named_must_do() -> None:
     work = bench(cells("u inc w0"))
-    (wish,) = read_steps("openmp-parallel-do{loop=loop1}")
+    (request,) = read_steps("openmp-parallel-do{loop=loop1}")
     with pytest.raises(CompileError):
-        grant(work, wish)
+        apply_request(work, request)
 
 
 def test_part_of_a_place_narrows_the_choice() -> None:
@@ -107,13 +107,15 @@ def test_part_of_a_place_narrows_the_choice() -> None:
 
 
 def test_places_that_a_schedule_lacks_are_named() -> None:
-    (wish,) = read_steps("fuse{first=loop1 second=loop9}")
-    assert codes(lacking(bench(dofs("u write w3")), wish)) == ["T003"]
+    (request,) = read_steps("fuse{first=loop1 second=loop9}")
+    assert codes(lacking(bench(dofs("u write w3")), request)) == ["T003"]
 
 
 def test_an_option_that_is_wrong_anywhere_is_an_error() -> None:
-    (wish,) = read_steps("openmp-parallel-do{schedule=fast}")
-    assert message_of(lambda: grant(bench(dofs("u write w3")), wish)).startswith("OpenMP has no")
+    (request,) = read_steps("openmp-parallel-do{schedule=fast}")
+    assert message_of(lambda: apply_request(bench(dofs("u write w3")), request)).startswith(
+        "OpenMP has no"
+    )
 
 
 def test_the_catalogue_knows_steps_by_their_names() -> None:

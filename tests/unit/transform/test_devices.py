@@ -20,7 +20,7 @@ from psyclone_storage.transform.openmp_tasks import (
     OpenSingle,
     TaskLoop,
 )
-from psyclone_storage.transform.profile import ProfileRegion
+from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells, dofs, draw, scalar
 from unit.transform.benches import bench, codes, refused
@@ -101,7 +101,7 @@ def test_an_update_inside_a_region_of_a_profiler_is_not_asked_for_again() -> Non
     work = bench(dofs("u write w3"))
     work.apply(AccKernels("loop1", "loop1"))
     work.apply(AccUpdate("end"))
-    work.apply(ProfileRegion(work.schedule.body[0].uid, work.schedule.body[-1].uid))
+    work.apply(AddProfileRegion(work.schedule.body[0].uid, work.schedule.body[-1].uid))
     assert refused(work, AccUpdate("end")) == ["T082"]
 
 

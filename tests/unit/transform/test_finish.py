@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psyclone_storage.analysis.spaces import groups_by_space
+from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import outer_loops

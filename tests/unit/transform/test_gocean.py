@@ -6,11 +6,11 @@ import pytest
 
 from gocean_programs import READ, WRITE, kernel, schedule
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.ir.schedule import Construct, HaloExchange, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, Loop, Over, Schedule
 from psyclone_storage.ir.walk import outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
-from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.legality import check_finished
@@ -18,7 +18,7 @@ from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.swap import SwapLoops
-from psyclone_storage.transform.tile import ChunkLoop, TileLoops
+from psyclone_storage.transform.tile import StripMineLoop, TileLoops
 from psyclone_storage.transform.workbench import Workbench
 
 RULES = GoceanRules()
@@ -92,10 +92,10 @@ def test_points_race_in_the_direction_in_which_they_are_looked_at() -> None:
 def test_threads_share_columns_in_one_region_where_rows_go_in_order() -> None:
     made = schedule(KERNELS, "copy(a, b), south_west(a)", distributed=False)
     work = Workbench(made, RULES)
-    for wish in read_steps("openmp-do; openmp-parallel"):
-        grant(work, wish)
+    for request in read_steps("openmp-do; openmp-parallel"):
+        apply_request(work, request)
     assert check_finished(work.schedule) == ()
-    (region,) = (item for item in work.schedule.body if isinstance(item, Construct))
+    (region,) = (item for item in work.schedule.body if isinstance(item, DirectiveRegion))
     assert [item.uid for item in region.body] == ["omp-do(loop1)", "loop2"]
     (_, rows) = region.body
     assert isinstance(rows, Loop)
@@ -166,7 +166,7 @@ def test_tiles_are_around_their_points() -> None:
 
 
 def test_chunks_are_for_any_order() -> None:
-    chunked = ChunkLoop("loop1", 4)
+    chunked = StripMineLoop("loop1", 4)
     assert reasons(chunked, "north_west(a)") == []
     made = chunked.apply(schedule(KERNELS, "copy(a, b)"), RULES)
     assert [loop.uid for loop in loops(made)] == ["loop1", "chunk(loop1)", "columns@loop1"]
@@ -189,7 +189,7 @@ def test_tiles_race_as_their_points_do(uid: str, races: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", [TileLoops("loop1", 0), TileLoops("loop1", 8, -1), ChunkLoop("loop1", 0)]
+    "step", [TileLoops("loop1", 0), TileLoops("loop1", 8, -1), StripMineLoop("loop1", 0)]
 )
 def test_a_tile_has_points(step: Step) -> None:
     assert reasons(step, "copy(a, b)") == ["T017"]
@@ -208,7 +208,7 @@ def test_a_nest_begins_with_its_outer_loop(step: Step) -> None:
     assert reasons(step, "copy(a, b)") == ["T016"]
 
 
-@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1"), ChunkLoop("loop1")])
+@pytest.mark.parametrize("step", [SwapLoops("loop1"), TileLoops("loop1"), StripMineLoop("loop1")])
 def test_a_loop_under_a_directive_keeps_its_shape(step: Step) -> None:
     made = ParallelDo("loop1").apply(schedule(KERNELS, "copy(a, b)"), RULES)
     assert "T007" in [problem.code for problem in step.check(made, RULES)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psyclone_storage.ir.schedule import HaloExchange, Phase, Region, Schedule
+from psyclone_storage.ir.schedule import HaloExchange, Phase, ProfileRegion, Schedule
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.walk import in_sequence
 from psyclone_storage.transform.halos import with_halos
@@ -122,7 +122,7 @@ def test_a_finish_and_a_start_do_not_go_together() -> None:
 def test_exchanges_in_a_region_do_not_go_with_those_outside() -> None:
     made = planned(dofs("x write w0"))
     first, *rest = made.body
-    region = Region("region", "", "r", tuple(rest))
+    region = ProfileRegion("region", "", "r", tuple(rest))
     done = with_joint_exchanges(replace(made, body=(first, region)))
     assert groups(done)[0] == ()
     assert len(groups(done)[1]) == 2

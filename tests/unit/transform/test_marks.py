@@ -12,7 +12,7 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.schedule import Datum, HaloExchange, MarkHalo, Phase, Schedule
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.transform.marks import with_marks_that_are_heard
+from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 
 Item = MarkHalo | HaloExchange
 DATA = tuple(
@@ -72,7 +72,7 @@ def schedule(*items: Item, alias: bool = False) -> Schedule:
 @pytest.mark.parametrize("why", ALL_NEEDED)
 def test_a_mark_stays_if_someone_hears_it(why: str) -> None:
     before = schedule(*ALL_NEEDED[why], alias="another name" in why)
-    assert with_marks_that_are_heard(before) == before
+    assert eliminate_dead_halo_flags(before) == before
 
 
 @pytest.mark.parametrize("overtaken_by", IN_VAIN)
@@ -80,11 +80,11 @@ def test_a_mark_goes_if_the_flags_come_to_the_same(overtaken_by: str) -> None:
     items, vain = IN_VAIN[overtaken_by]
     before = schedule(*items)
     left = tuple(item for place, item in enumerate(before.body) if place not in vain)
-    assert with_marks_that_are_heard(before) == replace(before, body=left)
+    assert eliminate_dead_halo_flags(before) == replace(before, body=left)
 
 
 def test_only_the_part_goes_that_nobody_hears() -> None:
     before = schedule(dirty(clean=ONE), exchange(TWO))
     first, second = before.body
-    after = with_marks_that_are_heard(before)
+    after = eliminate_dead_halo_flags(before)
     assert after.body == (replace(first, clean=NOTHING), second)

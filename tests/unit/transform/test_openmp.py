@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.ir.kernel import Iteration
-from psyclone_storage.ir.schedule import Construct, HaloExchange, KernelCall, Over
+from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, KernelCall, Over
 from psyclone_storage.ir.view import schedule_text
 from psyclone_storage.ir.walk import outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
@@ -35,7 +35,7 @@ def test_loops_without_races_run_in_parallel(call: KernelCall) -> None:
     work = bench(call)
     work.apply(ParallelDo("loop1"))
     construct = work["omp-parallel-do(loop1)"]
-    assert isinstance(construct, Construct)
+    assert isinstance(construct, DirectiveRegion)
     assert construct.clauses == ("schedule(static)",)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.asynchronous import OverlapExchange
-from psyclone_storage.transform.catalogue import grant, read_steps
+from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.legality import check_finished
 from unit.analysis.small import built_in, cells, dofs, uids
 from unit.transform.benches import bench, refused
@@ -41,8 +41,8 @@ def test_nothing_to_run_meanwhile() -> None:
 
 def test_auto_does_what_may_be_done() -> None:
     work = bench(built_in("u write w3"), APART, cells("z inc w0"), STENCIL)
-    for wish in read_steps("auto"):
-        grant(work, wish)
+    for request in read_steps("auto"):
+        apply_request(work, request)
     assert check_finished(work.schedule) == ()
     names = [applied.step.name for applied in work.history]
     assert set(names) == {"colour", "openmp-do", "openmp-parallel", "overlap"}

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.check import World, check_halos
-from psyclone_storage.ir.schedule import Region
+from psyclone_storage.analysis.schedules.check import World, check_halos
+from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
-from psyclone_storage.transform.profile import Grain, ProfileRegion, regions_for
+from psyclone_storage.transform.profile import AddProfileRegion, Grain, regions_for
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells
@@ -27,7 +27,7 @@ READER = cells("v write w3", "u read w3 stencil 1")
 def inside(work: Workbench, uid: str) -> list[str]:
     """Return what is directly in the region `uid`, but for the marks of halos."""
     region = work[uid]
-    assert isinstance(region, Region)
+    assert isinstance(region, ProfileRegion)
     return [item.uid for item in region.body if not item.uid.startswith("mark")]
 
 
@@ -37,7 +37,7 @@ def outside(work: Workbench) -> list[str]:
 
 def test_a_region_holds_what_is_named_and_all_between() -> None:
     work = bench(WRITER, READER)
-    work.apply(ProfileRegion("loop1", "loop2"))
+    work.apply(AddProfileRegion("loop1", "loop2"))
     assert outside(work) == ["profile(loop1)"]
     assert inside(work, "profile(loop1)") == ["loop1", "halo(u)@loop2", "loop2"]
 
@@ -45,35 +45,35 @@ def test_a_region_holds_what_is_named_and_all_between() -> None:
 def test_regions_that_begin_together_have_names_of_their_own() -> None:
     work = bench(WRITER)
     for _ in range(3):
-        work.apply(ProfileRegion("loop1", "loop1"))
-    regions = [item.uid for item in statements(work.schedule) if isinstance(item, Region)]
+        work.apply(AddProfileRegion("loop1", "loop1"))
+    regions = [item.uid for item in statements(work.schedule) if isinstance(item, ProfileRegion)]
     assert regions == ["profile(loop1)", "profile(loop1)#2", "profile(loop1)#3"]
 
 
 def test_the_exchanges_of_a_loop_happen_before_its_region() -> None:
     work = bench(WRITER, READER)
-    work.apply(ProfileRegion("loop2", "loop2"))
+    work.apply(AddProfileRegion("loop2", "loop2"))
     assert outside(work) == ["loop1", "halo(u)@loop2", "profile(loop2)"]
     assert inside(work, "profile(loop2)") == ["loop2"]
 
 
 def test_an_exchange_that_is_named_is_timed_with_its_loop() -> None:
     work = bench(WRITER, READER)
-    work.apply(ProfileRegion("halo(u)@loop2", "loop2"))
+    work.apply(AddProfileRegion("halo(u)@loop2", "loop2"))
     assert outside(work) == ["loop1", "profile(loop2)"]
     assert inside(work, "profile(loop2)") == ["halo(u)@loop2", "loop2"]
 
 
 def test_an_exchange_alone_is_pinned_in_its_region() -> None:
     work = bench(WRITER, READER)
-    work.apply(ProfileRegion("halo(u)@loop2", "halo(u)@loop2"))
+    work.apply(AddProfileRegion("halo(u)@loop2", "halo(u)@loop2"))
     assert outside(work) == ["loop1", "profile(halo(u)@loop2)", "loop2"]
     assert inside(work, "profile(halo(u)@loop2)") == ["halo(u)@loop2"]
 
 
 def test_a_region_follows_what_later_steps_need() -> None:
     work = bench(WRITER, READER)
-    work.apply(ProfileRegion("loop1", "loop2"))
+    work.apply(AddProfileRegion("loop1", "loop2"))
     work.apply(ComputeRedundantly("loop1", 1))
     assert inside(work, "profile(loop1)") == ["loop1", "loop2"]
     work.undo()
@@ -82,7 +82,7 @@ def test_a_region_follows_what_later_steps_need() -> None:
 
 def test_loops_in_a_region_take_directives_and_colours() -> None:
     work = bench(WRITER, cells("w inc w0", "v read w3"))
-    work.apply(ProfileRegion("loop1", "loop2"))
+    work.apply(AddProfileRegion("loop1", "loop2"))
     work.apply(ColourLoop("loop2"))
     work.apply(ShareLoop("loop1"))
     work.apply(ShareLoop("cells(loop2)"))
@@ -98,7 +98,7 @@ def test_nothing_stale_is_read_in_regions() -> None:
     for step in regions_for(work.schedule, Grain.INVOKES):
         work.apply(step)
     assert check_halos(work.schedule, DIRTY) == ()
-    regions = [item for item in statements(work.schedule) if isinstance(item, Region)]
+    regions = [item for item in statements(work.schedule) if isinstance(item, ProfileRegion)]
     assert [item.uid for item in regions] == [
         "profile(profile(loop1))", "profile(loop1)", "profile(loop2)", "profile(loop3)",
     ]  # fmt: skip
@@ -107,24 +107,24 @@ def test_nothing_stale_is_read_in_regions() -> None:
 
 def test_a_region_has_the_names_that_it_is_given() -> None:
     work = bench(WRITER)
-    work.apply(ProfileRegion("loop1", "loop1", region="update", module="physics"))
+    work.apply(AddProfileRegion("loop1", "loop1", region="update", module="physics"))
     region = work["profile(loop1)"]
-    assert isinstance(region, Region)
+    assert isinstance(region, ProfileRegion)
     assert (region.module, region.name) == ("physics", "update")
 
 
 @pytest.mark.parametrize(
     ("before", "step", "codes"),
     [
-        (None, ProfileRegion("loop9", "loop1"), ["T003"]),
-        (None, ProfileRegion("loop2", "loop1"), ["T023"]),
-        (None, ProfileRegion("mark(u)@loop1", "mark(u)@loop1"), ["T013"]),
-        (ParallelDo("loop1"), ProfileRegion("loop1", "loop1"), ["T034"]),
-        (None, ProfileRegion("call1", "call1"), ["T034"]),
+        (None, AddProfileRegion("loop9", "loop1"), ["T003"]),
+        (None, AddProfileRegion("loop2", "loop1"), ["T023"]),
+        (None, AddProfileRegion("mark(u)@loop1", "mark(u)@loop1"), ["T013"]),
+        (ParallelDo("loop1"), AddProfileRegion("loop1", "loop1"), ["T034"]),
+        (None, AddProfileRegion("call1", "call1"), ["T034"]),
     ],
 )
 def test_what_cannot_be_timed_is_refused(
-    before: ParallelDo | None, step: ProfileRegion, codes: list[str]
+    before: ParallelDo | None, step: AddProfileRegion, codes: list[str]
 ) -> None:
     work = bench(WRITER, READER)
     if before is not None:
@@ -136,7 +136,7 @@ def test_threads_do_not_start_around_a_region() -> None:
     work = bench(WRITER, cells("w write w3"))
     work.apply(ShareLoop("loop1"))
     work.apply(ShareLoop("loop2"))
-    work.apply(ProfileRegion("omp-do(loop1)", "omp-do(loop1)"))
+    work.apply(AddProfileRegion("omp-do(loop1)", "omp-do(loop1)"))
     step = OpenParallelRegion("profile(omp-do(loop1))", "omp-do(loop2)")
     assert "T027" in refused(work, step)
 
@@ -144,8 +144,8 @@ def test_threads_do_not_start_around_a_region() -> None:
 def test_both_ends_of_an_exchange_may_be_in_different_regions() -> None:
     work = bench(WRITER, READER)
     work.apply(SplitExchange("halo(u)@loop2"))
-    work.apply(ProfileRegion("loop1", "start(halo(u)@loop2)"))
-    work.apply(ProfileRegion("finish(halo(u)@loop2)", "loop2"))
+    work.apply(AddProfileRegion("loop1", "start(halo(u)@loop2)"))
+    work.apply(AddProfileRegion("finish(halo(u)@loop2)", "loop2"))
     assert check_schedule(work.schedule) == ()
     assert check_halos(work.schedule, DIRTY) == ()
 
@@ -153,11 +153,13 @@ def test_both_ends_of_an_exchange_may_be_in_different_regions() -> None:
 def test_a_region_in_a_loop_and_an_empty_one_are_defects() -> None:
     work = bench(WRITER)
     loop = find(work.schedule, "loop1")
-    region = Region("profile(k)", "", "k", loop.body)  # type: ignore[union-attr]
+    region = ProfileRegion("profile(k)", "", "k", loop.body)  # type: ignore[union-attr]
     broken = replace(loop, body=(region,))  # type: ignore[type-var]
     nested = replace(work.schedule, body=(broken,))  # type: ignore[arg-type]
     assert "V017" in [problem.code for problem in check_schedule(nested)]
-    empty = replace(work.schedule, body=(*work.schedule.body, Region("profile()", "", "k", ())))
+    empty = replace(
+        work.schedule, body=(*work.schedule.body, ProfileRegion("profile()", "", "k", ()))
+    )
     assert [problem.code for problem in check_schedule(empty)] == ["V017"]
 
 

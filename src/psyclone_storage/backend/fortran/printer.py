@@ -24,7 +24,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     Deallocate,
     Declare,
-    Directive,
+    DirectiveLine,
     Do,
     If,
     Line,
@@ -40,7 +40,7 @@ _STEP = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Guests:
+class InlinedProcedures:
     """What a module holds besides its own, all of it private: lines that are printed already.
 
     `specified` go into its specification part, `procedures` behind its own procedures.
@@ -50,7 +50,7 @@ class Guests:
     procedures: tuple[tuple[str, ...], ...] = ()
 
 
-def emit_unit(unit: Unit, guests: Guests = Guests()) -> str:
+def emit_unit(unit: Unit, inlined: InlinedProcedures = InlinedProcedures()) -> str:
     """Return the text of a module, ending in a newline."""
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")
@@ -59,12 +59,12 @@ def emit_unit(unit: Unit, guests: Guests = Guests()) -> str:
     lines += ["", "  implicit none", "", "  private"]
     for routine in unit.routines:
         lines += wrapped(f"public :: {routine.name}", _STEP)
-    for specified in guests.specified:
+    for specified in inlined.specified:
         lines += ["", *specified]
     lines += ["", "contains"]
     for routine in (*unit.routines, *unit.helpers):
         lines += ["", *_routine(routine)]
-    for procedure in guests.procedures:
+    for procedure in inlined.procedures:
         lines += ["", *procedure]
     lines += ["", f"end module {unit.name}"]
     return "\n".join(lines) + "\n"
@@ -151,7 +151,7 @@ def _line(line: Line, indent: int) -> Iterator[str]:
             yield ""
         case Comment(text, as_written):
             yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
-        case Directive(text):
+        case DirectiveLine(text):
             yield from _directive(text, indent)
         case Assign(target, value):
             yield from wrapped(f"{spell_as_written(target)} = {spell_as_written(value)}", indent)

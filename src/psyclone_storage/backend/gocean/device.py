@@ -29,7 +29,7 @@ from psyclone_storage.ir.unit import (
     Branch,
     Comment,
     Declare,
-    Directive,
+    DirectiveLine,
     Do,
     If,
     Line,
@@ -96,7 +96,7 @@ def _mover(name: str, side: str, kind: str, address: DerivedType) -> Routine:
     )
     bounds = [Declare(word, abi.INTEGER, ("intent(in)",)) for word in _PART]
     blocking = Declare("blocking", ScalarType(Intrinsic.LOGICAL), ("intent(in)",))
-    copy = Directive(f"acc update {side}({array}(startx:startx + nx - 1,j))")
+    copy = DirectiveLine(f"acc update {side}({array}(startx:startx + nx - 1,j))")
     last = Binary("-", Binary("+", Name("starty"), Name("ny")), Literal("1", Intrinsic.INTEGER))
     return Routine(
         name,
@@ -192,7 +192,7 @@ def on_host(context: Context, exchanges: tuple[HaloExchange, ...], call: Line) -
 
 def _copy(context: Context, name: str, side: str, *, guarded: bool) -> tuple[Line, ...]:
     data = spell(context.reach(abi.Path.DATA, Name(name)))
-    copy = Directive(f"acc update {side}({data})")
+    copy = DirectiveLine(f"acc update {side}({data})")
     return (If((Branch(_flag(name), (copy,)),)),) if guarded else (copy,)
 
 

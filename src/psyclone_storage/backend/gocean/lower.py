@@ -48,8 +48,8 @@ from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
     Axis,
-    Construct,
     Datum,
+    DirectiveRegion,
     HaloExchange,
     KernelCall,
     Loop,
@@ -210,7 +210,7 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
     match statement:
         case Loop():
             return (_loop(context, statement),)
-        case Construct():
+        case DirectiveRegion():
             return _construct(context, statement)
         case TaskWait():
             return (TASK_WAIT,)
@@ -219,7 +219,7 @@ def _nested(context: Context, statement: Statement) -> tuple[Line, ...]:
     raise InternalError(f"'{statement.uid}' has no meaning for GOcean.")
 
 
-def _construct(context: Context, construct: Construct) -> tuple[Line, ...]:
+def _construct(context: Context, construct: DirectiveRegion) -> tuple[Line, ...]:
     lines = tuple(line for item in construct.body for line in _nested(context, item))
     items: tuple[DeviceItem, ...] = ()
     if construct.directive is Kind.ACC_DATA:

@@ -21,7 +21,7 @@ from psyclone_storage.backend.workspace import Section
 from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import Access, ReductionOp
-from psyclone_storage.ir.schedule import Construct, Datum, Loop
+from psyclone_storage.ir.schedule import Datum, DirectiveRegion, Loop
 from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, Line
 from psyclone_storage.ir.walk import kernel_calls, statements
 
@@ -31,7 +31,7 @@ PADDING = 8
 Reduced = tuple[Datum, ReductionOp]
 
 
-def with_partial_sums(context: Context, construct: Construct) -> Context:
+def with_partial_sums(context: Context, construct: DirectiveRegion) -> Context:
     """Return the context for what is inside `construct`, whose threads may sum on their own."""
     if not construct.reproducible:
         return context
@@ -40,7 +40,7 @@ def with_partial_sums(context: Context, construct: Construct) -> Context:
 
 
 def construct_lines(
-    context: Context, construct: Construct, lines: tuple[Line, ...]
+    context: Context, construct: DirectiveRegion, lines: tuple[Line, ...]
 ) -> tuple[Line, ...]:
     """Return `lines` between the directives at the head and the foot of `construct`.
 
@@ -50,7 +50,7 @@ def construct_lines(
     ordered = [
         item
         for inside in (construct, *statements(construct))
-        if isinstance(inside, Construct) and inside.reproducible
+        if isinstance(inside, DirectiveRegion) and inside.reproducible
         for item in _in_order(context, inside)
     ]
     opens = construct.directive is Kind.OMP_PARALLEL and bool(ordered)
@@ -68,19 +68,19 @@ def construct_lines(
     return (*before, head, number, *rest, *after)
 
 
-def _in_order(context: Context, construct: Construct) -> Iterator[Reduced]:
+def _in_order(context: Context, construct: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars for which threads have partial sums in a reproducible `construct`."""
     for datum, op in reduced(context, construct):
         if not is_exact(context, datum, op):
             yield datum, op
 
 
-def _combined(context: Context, construct: Construct) -> Iterator[Reduced]:
+def _combined(context: Context, construct: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars that a clause of `construct` has to combine as they are."""
     return iter(()) if construct.reproducible else _in_order(context, construct)
 
 
-def _exact(context: Context, construct: Construct) -> Iterator[tuple[str, ReductionOp]]:
+def _exact(context: Context, construct: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:
     """Yield the exact sums, by their variables, that a clause of `construct` has to combine."""
     for datum, op in reduced(context, construct):
         if is_exact(context, datum, op):
@@ -91,7 +91,7 @@ def _exact(context: Context, construct: Construct) -> Iterator[tuple[str, Reduct
             yield exact_sum(context, datum).text, op
 
 
-def reduced(context: Context, block: Loop | Construct) -> Iterator[Reduced]:
+def reduced(context: Context, block: Loop | DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars that the calls inside `block` reduce to."""
     for call in kernel_calls(block):
         formula = call.kernel.formula

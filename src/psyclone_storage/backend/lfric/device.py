@@ -19,13 +19,13 @@ from psyclone_storage.ir.devices import device_regions, entered_data, moved_data
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
-    Construct,
     Datum,
+    DirectiveRegion,
     HaloExchange,
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, Update
-from psyclone_storage.ir.unit import Assign, Call, Directive, Do, If, Line
+from psyclone_storage.ir.unit import Assign, Call, DirectiveLine, Do, If, Line
 from psyclone_storage.ir.walk import kernel_calls
 
 Lower = Callable[[Statement], tuple[Line, ...]]
@@ -39,12 +39,12 @@ def enter_data_lines(context: Context, enter: EnterData, lower: Lower) -> tuple[
     lines = [line for region in device_regions(context.schedule) for line in lower(region)]
     names = tuple(dict.fromkeys(_arrays(context, lines)))
     if passing := ", ".join(name for name in names if not _stays(context, name)):
-        context.work.at_end(Directive(f"acc exit data delete({passing})"))
+        context.work.at_end(DirectiveLine(f"acc exit data delete({passing})"))
     return tuple(enter_lines(map(DeviceItem, names), enter.queue))
 
 
 def region_items(
-    context: Context, construct: Construct, lines: Iterable[Line]
+    context: Context, construct: DirectiveRegion, lines: Iterable[Line]
 ) -> tuple[DeviceItem, ...]:
     """Return the arrays that a region takes, and whether it changes them."""
     uses = moved_data(context.schedule, kernel_calls(construct))
@@ -80,8 +80,8 @@ def carried_lines(
     return (*before, call, *after)
 
 
-def _copy(side: str, array: Name, *, guarded: bool) -> Directive:
-    return Directive(f"acc update {side}({array.text}){' if_present' if guarded else ''}")
+def _copy(side: str, array: Name, *, guarded: bool) -> DirectiveLine:
+    return DirectiveLine(f"acc update {side}({array.text}){' if_present' if guarded else ''}")
 
 
 def _array_of(context: Context, datum: Datum, component: int | None) -> Name:

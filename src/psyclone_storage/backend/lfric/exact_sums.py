@@ -16,7 +16,7 @@ from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Assign, Call, Declare, Directive
+from psyclone_storage.ir.unit import Assign, Call, Declare, DirectiveLine
 
 
 def is_exact(context: Context, datum: Datum, operation: ReductionOp) -> bool:
@@ -54,7 +54,7 @@ def declare_reduction(context: Context) -> None:
     """Tell the compiler how the sums of threads become one."""
     name = _type_name(context)
     context.work.specify(
-        Directive(
+        DirectiveLine(
             f"omp declare reduction(+ : {name} : omp_out = omp_out + omp_in)"
             f" initializer(omp_priv = {name}())"
         )

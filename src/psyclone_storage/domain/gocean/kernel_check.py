@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domain.gocean.arguments import build_dummies
-from psyclone_storage.domain.kernel_check import Leeway, compare_interface
+from psyclone_storage.domain.kernel_check import InterfaceTolerance, compare_interface
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.parsed import ParsedRoutine
@@ -33,4 +33,4 @@ def _only_written(wanted: Dummy) -> bool:
     return wanted.access is Access.WRITE
 
 
-_LEEWAY = Leeway(_any_kind, _only_written)
+_LEEWAY = InterfaceTolerance(_any_kind, _only_written)

@@ -17,8 +17,8 @@ from psyclone_storage.domain.lfric.precision import (
 )
 from psyclone_storage.domain.lfric.slots import (
     Slot,
+    SlotKind,
     Surroundings,
-    Wish,
     component_of_vector,
 )
 from psyclone_storage.ir.expr import (
@@ -53,14 +53,14 @@ def wrong_count(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Di
 
 
 def _describe(slot: Slot, kernel: Kernel) -> str:
-    match slot.wish:
-        case Wish.ARGUMENT:
+    match slot.kind:
+        case SlotKind.ARGUMENT:
             return _describe_argument(kernel.args[slot.number], kernel, slot.number)
-        case Wish.EXTENT | Wish.DIRECTION:
-            return f"the {slot.wish.value} of argument {slot.number + 1}"
-        case Wish.QUADRATURE:
+        case SlotKind.EXTENT | SlotKind.DIRECTION:
+            return f"the {slot.kind.value} of argument {slot.number + 1}"
+        case SlotKind.QUADRATURE:
             return f"a quadrature rule ({QUADRATURE_TYPES[kernel.quadratures[slot.number]]})"
-        case Wish.HALO_DEPTH:
+        case SlotKind.HALO_DEPTH:
             return "the depth of halo to compute"
 
 
@@ -75,7 +75,7 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
     """Yield `S102` for each argument of `call` that it passes to the kernel already."""
     first: dict[str, ParsedArgument] = {}
     for slot, given in zip(slots, call.args, strict=True):
-        if slot.wish is not Wish.ARGUMENT or is_constant(given.expr):
+        if slot.kind is not SlotKind.ARGUMENT or is_constant(given.expr):
             continue
         before = first.setdefault(canonical(given.expr), given)
         if before is not given:
@@ -93,19 +93,19 @@ def check_argument(
     slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
 ) -> Iterator[Diagnostic]:
     """Yield every way in which `given` is not what `kernel` takes at `slot`: `S103` to `S108`."""
-    match slot.wish:
-        case Wish.ARGUMENT:
+    match slot.kind:
+        case SlotKind.ARGUMENT:
             arg = kernel.args[slot.number]
             if arg.kind.is_scalar:
                 yield from _check_scalar(arg, given, kernel, around)
             else:
                 yield from _check_object(arg, given, kernel, around)
             yield from _check_other_uses(arg, given, around)
-        case Wish.QUADRATURE:
+        case SlotKind.QUADRATURE:
             yield from _check_quadrature(slot, given, kernel, around)
-        case Wish.DIRECTION:
+        case SlotKind.DIRECTION:
             yield from _check_direction(given, around)
-        case Wish.EXTENT | Wish.HALO_DEPTH:
+        case SlotKind.EXTENT | SlotKind.HALO_DEPTH:
             yield from _check_levels(slot, given, kernel, around)
 
 
@@ -332,9 +332,9 @@ def _check_levels(
     A kernel for owned and halo cells may be asked to stay out of the halo; a stencil always
     reaches somewhere, and a kernel for halo cells alone would have nothing to do.
     """
-    what = f"A {slot.wish.value}"
+    what = f"A {slot.kind.value}"
     both = kernel.iteration is Iteration.OWNED_AND_HALO_CELL_COLUMN
-    least = 0 if slot.wish is Wish.HALO_DEPTH and both else 1
+    least = 0 if slot.kind is SlotKind.HALO_DEPTH and both else 1
     literal = _literal(given.expr)
     if literal is None:
         yield from _check_integer(given, around, what)

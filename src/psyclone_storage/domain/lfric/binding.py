@@ -22,8 +22,8 @@ from psyclone_storage.domain.lfric.precision import (
 )
 from psyclone_storage.domain.lfric.slots import (
     Slot,
+    SlotKind,
     Surroundings,
-    Wish,
     component_of_vector,
     slots_of,
 )
@@ -45,7 +45,7 @@ class Bound:
 def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
     """Yield the canonical text of each field vector that `call` takes as a whole."""
     for slot, given in zip(slots_of(kernel), call.args, strict=False):
-        if slot.wish is Wish.ARGUMENT and kernel.args[slot.number].vector > 1:
+        if slot.kind is SlotKind.ARGUMENT and kernel.args[slot.number].vector > 1:
             yield canonical(given.expr)
 
 
@@ -69,8 +69,8 @@ def bind_call(call: ParsedCall, kernel: Kernel, around: Surroundings, uid: str) 
 def _assembled(
     call: ParsedCall, kernel: Kernel, actuals: dict[Slot, Actual], uid: str
 ) -> KernelCall:
-    def value(wish: Wish, number: int = 0) -> Expr | None:
-        actual = actuals.get(Slot(wish, number))
+    def value(kind: SlotKind, number: int = 0) -> Expr | None:
+        actual = actuals.get(Slot(kind, number))
         return actual.value if actual else None
 
     args = tuple(
@@ -78,17 +78,17 @@ def _assembled(
             given.datum,
             given.value,
             given.component,
-            value(Wish.EXTENT, position),
-            value(Wish.DIRECTION, position),
+            value(SlotKind.EXTENT, position),
+            value(SlotKind.DIRECTION, position),
             given.span,
         )
         for position in range(len(kernel.args))
-        for given in (actuals[Slot(Wish.ARGUMENT, position)],)
+        for given in (actuals[Slot(SlotKind.ARGUMENT, position)],)
     )
     quadratures = tuple(
-        actuals[Slot(Wish.QUADRATURE, number)] for number in range(len(kernel.quadratures))
+        actuals[Slot(SlotKind.QUADRATURE, number)] for number in range(len(kernel.quadratures))
     )
-    depth = value(Wish.HALO_DEPTH)
+    depth = value(SlotKind.HALO_DEPTH)
     dummies = build_dummies(kernel)
     return KernelCall(uid, kernel, args, dummies, quadratures, depth, span=call.span)
 
@@ -97,9 +97,9 @@ def _assembled(
 
 
 def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings) -> Actual:
-    if slot.wish is not Wish.QUADRATURE and is_constant(given.expr):
+    if slot.kind is not SlotKind.QUADRATURE and is_constant(given.expr):
         return Actual(None, given.expr, span=given.span)
-    if slot.wish is Wish.ARGUMENT:
+    if slot.kind is SlotKind.ARGUMENT:
         arg = kernel.args[slot.number]
         part = component_of_vector(given.expr, arg, around)
         if part is not None:
@@ -112,21 +112,21 @@ def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundi
 
 
 _ROLES = {
-    Wish.ARGUMENT: DatumRole.ARGUMENT,
-    Wish.EXTENT: DatumRole.EXTENT,
-    Wish.DIRECTION: DatumRole.DIRECTION,
-    Wish.QUADRATURE: DatumRole.QUADRATURE,
-    Wish.HALO_DEPTH: DatumRole.HALO_DEPTH,
+    SlotKind.ARGUMENT: DatumRole.ARGUMENT,
+    SlotKind.EXTENT: DatumRole.EXTENT,
+    SlotKind.DIRECTION: DatumRole.DIRECTION,
+    SlotKind.QUADRATURE: DatumRole.QUADRATURE,
+    SlotKind.HALO_DEPTH: DatumRole.HALO_DEPTH,
 }
 
 
 def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings) -> Wanted:
-    role = _ROLES[slot.wish]
+    role = _ROLES[slot.kind]
     known = around.declared(given.expr)
-    if slot.wish is Wish.QUADRATURE:
+    if slot.kind is SlotKind.QUADRATURE:
         shape = kernel.quadratures[slot.number]
         return Wanted(given.expr, DerivedType(QUADRATURE_TYPES[shape]), given.span, role)
-    if slot.wish is not Wish.ARGUMENT:
+    if slot.kind is not SlotKind.ARGUMENT:
         integer = ScalarType(Intrinsic.INTEGER, DEFAULT_KINDS[Intrinsic.INTEGER])
         is_scalar = known is not None and isinstance(known.type, ScalarType)
         kind_known = known.type if known and is_scalar else integer

@@ -7,7 +7,7 @@ own, whatever the metadata says, and all operators on a mesh have as many cells.
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.domain.kernel_check import Leeway, compare_interface
+from psyclone_storage.domain.kernel_check import InterfaceTolerance, compare_interface
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
@@ -30,12 +30,12 @@ def check_kernel(kernel: Kernel, routine: ParsedRoutine) -> tuple[Diagnostic, ..
     return compare_interface(kernel, routine, build_dummies(kernel), _LEEWAY)
 
 
-def _any_kind(wanted: Dummy, kind: str) -> bool:  # noqa: ARG001 - a Leeway's
+def _any_kind(wanted: Dummy, kind: str) -> bool:  # noqa: ARG001 - a InterfaceTolerance's
     """Return whether any kind will do, the default one included."""
     return wanted.role in _ANY_PRECISION and wanted.type.intrinsic is Intrinsic.REAL
 
 
-def _never(wanted: Dummy) -> bool:  # noqa: ARG001 - a Leeway's
+def _never(wanted: Dummy) -> bool:  # noqa: ARG001 - a InterfaceTolerance's
     """Return False: no cell writes all of the array that it is passed."""
     return False
 
@@ -44,4 +44,4 @@ def _same_extent(extent: str) -> str:
     return _NCELL_3D if extent.endswith(_NCELL_3D) else extent
 
 
-_LEEWAY = Leeway(_any_kind, _never, _same_extent)
+_LEEWAY = InterfaceTolerance(_any_kind, _never, _same_extent)

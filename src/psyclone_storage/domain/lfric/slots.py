@@ -13,7 +13,7 @@ from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, StencilShape
 from psyclone_storage.ir.parsed import ParsedAlgorithm, Scope
 
 
-class Wish(Enum):
+class SlotKind(Enum):
     """What a position in the list of actual arguments is for."""
 
     ARGUMENT = "argument"
@@ -31,7 +31,7 @@ class Slot:
     shape.
     """
 
-    wish: Wish
+    kind: SlotKind
     number: int = 0
 
 
@@ -43,14 +43,14 @@ def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
     """
     slots: list[Slot] = []
     for position, arg in enumerate(kernel.args):
-        slots.append(Slot(Wish.ARGUMENT, position))
+        slots.append(Slot(SlotKind.ARGUMENT, position))
         if arg.stencil is not None:
-            slots.append(Slot(Wish.EXTENT, position))
+            slots.append(Slot(SlotKind.EXTENT, position))
         if arg.stencil is StencilShape.XORY1D:
-            slots.append(Slot(Wish.DIRECTION, position))
-    slots += [Slot(Wish.QUADRATURE, number) for number in range(len(kernel.quadratures))]
+            slots.append(Slot(SlotKind.DIRECTION, position))
+    slots += [Slot(SlotKind.QUADRATURE, number) for number in range(len(kernel.quadratures))]
     if kernel.iteration.takes_halo_depth:
-        slots.append(Slot(Wish.HALO_DEPTH))
+        slots.append(Slot(SlotKind.HALO_DEPTH))
     return tuple(slots)
 
 

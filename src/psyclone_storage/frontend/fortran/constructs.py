@@ -25,7 +25,7 @@ from psyclone_storage.ir.unit import (
     Branch,
     Call,
     Comment,
-    Directive,
+    DirectiveLine,
     Do,
     If,
     Line,
@@ -60,7 +60,7 @@ def read_lines(body: Sequence[Element]) -> tuple[Line, ...]:
     return lines
 
 
-def remark_line(remark: Remark) -> Comment | Blank | Directive | Opaque:
+def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
     """Return a single line between two statements as a line of a unit."""
     match remark.kind:
         case Kind.COMMENT:
@@ -68,7 +68,7 @@ def remark_line(remark: Remark) -> Comment | Blank | Directive | Opaque:
         case Kind.BLANK:
             return Blank()
         case Kind.DIRECTIVE:
-            return Directive(remark.text)
+            return DirectiveLine(remark.text)
         case Kind.PREPROCESSOR | Kind.SENTINEL:
             return opaque([remark])
 

@@ -22,7 +22,7 @@ from psyclone_storage.frontend.fortran.reader import (
 )
 from psyclone_storage.frontend.fortran.statements import Statement
 from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.parsed import Declaration, Structure, Use, UsedName
+from psyclone_storage.ir.parsed import Declaration, ParsedUse, Structure, UsedName
 
 _TYPE_HEAD = re.compile(
     r"(?P<word>real|integer|logical|character|complex|type|class|double\s*precision)\b"
@@ -81,7 +81,7 @@ class ProcedureHead:
     statement: Statement
 
 
-def read_use(statement: Statement) -> Use | None:
+def read_use(statement: Statement) -> ParsedUse | None:
     """Return the `use` statement that `statement` is, or None.
 
     Raises `CompileError` at a listed name that is none.
@@ -102,7 +102,7 @@ def read_use(statement: Statement) -> Use | None:
         names.append(UsedName(item.group("local"), original, statement.span(start, stop)))
     only = tuple(names) if head.group("only") else None
     renames = () if head.group("only") else tuple(names)
-    return Use(head.group("module"), only, renames, statement.whole())
+    return ParsedUse(head.group("module"), only, renames, statement.whole())
 
 
 def read_procedure(statement: Statement) -> ProcedureHead | None:

@@ -29,9 +29,8 @@ from psyclone_storage.frontend.fortran.specification import (
 from psyclone_storage.frontend.fortran.statements import Statement
 from psyclone_storage.ir.code import Specified
 from psyclone_storage.ir.expr import Expr, Range, Verbatim, walk
-from psyclone_storage.ir.parsed import Declaration
-from psyclone_storage.ir.parsed import Use as ParsedUse
-from psyclone_storage.ir.unit import Declare, Directive, Imported, Use
+from psyclone_storage.ir.parsed import Declaration, ParsedUse
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Use
 
 INTERFACE = re.compile(
     r"(?:abstract\s+)?interface\b(?:\s*(?P<name>[a-z]\w*)|\s*(?:operator|assignment)\s*\(.*)?$",
@@ -56,7 +55,7 @@ class Specification:
 
     uses: tuple[Use, ...]
     declarations: tuple[Specified, ...]
-    directives: tuple[Directive, ...]
+    directives: tuple[DirectiveLine, ...]
 
 
 def end_of_specification(run: Sequence[Element]) -> int:
@@ -88,19 +87,19 @@ def read_specification(run: Sequence[Element]) -> Specification:
     """Return what the elements of a specification part say."""
     uses: list[Use] = []
     declarations: list[Specified] = []
-    directives: list[Directive] = []
+    directives: list[DirectiveLine] = []
     for item in _items(run):
         match item:
             case Use():
                 uses.append(item)
-            case Directive():
+            case DirectiveLine():
                 directives.append(item)
             case _:
                 declarations.append(item)
     return Specification(tuple(uses), tuple(declarations), tuple(directives))
 
 
-def _items(run: Sequence[Element]) -> Iterator[Specified | Use | Directive]:
+def _items(run: Sequence[Element]) -> Iterator[Specified | Use | DirectiveLine]:
     place = 0
     while place < len(run):
         element, start = run[place], place
@@ -124,7 +123,7 @@ def _is_trailing(element: Element) -> bool:
     return isinstance(element, Remark) and element.trailing
 
 
-def _remark(element: Element) -> Iterator[Specified | Directive]:
+def _remark(element: Element) -> Iterator[Specified | DirectiveLine]:
     if isinstance(element, Remark):
         yield remark_line(element)
 

@@ -203,16 +203,19 @@ class _Scanner:
         label = self._drop_label(pieces)
         text = ""
         starts: list[int] = []
+        offsets: list[int] = []
         for (start, stop), is_joined in zip(pieces, joined, strict=True):
+            piece = self._text[start:stop]
+            part = piece if text else piece.lstrip()
             if text and not is_joined:
                 text += " "
             starts.append(len(text))
-            text += self._text[start:stop]
+            offsets.append(stop - len(part))
+            text += part
         text = text.rstrip()
         if text:
-            offsets = tuple(start for start, _ in pieces)
             yield Statement(
-                self._source, text, tuple(starts), offsets, label, self._conditional, split
+                self._source, text, tuple(starts), tuple(offsets), label, self._conditional, split
             )
 
     def _drop_label(self, pieces: list[tuple[int, int]]) -> str:

@@ -25,7 +25,14 @@ from psyclone_storage.frontend.fortran.specification import (
 )
 from psyclone_storage.frontend.fortran.statements import Statement, scan
 from psyclone_storage.ir.expr import Verbatim
-from psyclone_storage.ir.parsed import Association, Declaration, Scope, ScopeKind, Structure, Use
+from psyclone_storage.ir.parsed import (
+    Association,
+    Declaration,
+    ParsedUse,
+    Scope,
+    ScopeKind,
+    Structure,
+)
 from psyclone_storage.ir.types import DerivedType
 
 _WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
@@ -69,7 +76,7 @@ class OpenScope:
     indent: int = -1
     stop: int = -1
     dummies: tuple[str, ...] = ()
-    uses: list[Use] = field(default_factory=list)
+    uses: list[ParsedUse] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
     associations: list[Association] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)

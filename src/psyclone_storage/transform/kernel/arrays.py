@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.body import unknown_lines, unknown_procedures
-from psyclone_storage.analysis.intrinsics import ELEMENTAL, INQUIRING
-from psyclone_storage.analysis.shapes import (
+from psyclone_storage.analysis.bodies.flow import unknown_lines, unknown_procedures
+from psyclone_storage.analysis.bodies.intrinsics import ELEMENTAL, INQUIRING
+from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     declaration_of,
     dimensions_of,

@@ -20,7 +20,7 @@ from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.unit import Declare, Directive, Opaque
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
 from psyclone_storage.transform.kernel.scopes import local_names, used_names
 from psyclone_storage.transform.step import Place, Reasons, missing, place_of
@@ -95,7 +95,7 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
         )
         for code in codes_of(schedule, uid)
         for line in walk_lines(code.body)
-        if isinstance(line, Directive) and SHARED_LOOP.match(line.text)
+        if isinstance(line, DirectiveLine) and SHARED_LOOP.match(line.text)
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from psyclone_storage.analysis.shapes import (
+from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     declaration_of,
     dimensions_of,

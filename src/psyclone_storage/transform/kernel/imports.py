@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.body import unknown_procedures, written_names
+from psyclone_storage.analysis.bodies.flow import unknown_procedures, written_names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.ir.code import ImportedVariable, KernelCode
@@ -17,9 +17,9 @@ from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Actual,
-    Construct,
     Datum,
     DatumRole,
+    DirectiveRegion,
     KernelCall,
     Schedule,
 )
@@ -99,7 +99,7 @@ class ImportsToArguments:
         """Return why the call could not stay on a device (T087)."""
         changed = self._changed(schedule)
         around = path_to(changed, self.call)
-        block = [item for item in around if isinstance(item, Construct)]
+        block = [item for item in around if isinstance(item, DirectiveRegion)]
         on_device = any(item.directive.on_device for item in block)
         return may_run_there(block[:1]) if on_device else ()
 
@@ -191,7 +191,7 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
 def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[Diagnostic]:
     changed = _with_arguments(code)
     written = written_names(changed.body, changed)
-    directives = [item for item in path_to(schedule, call.uid) if isinstance(item, Construct)]
+    directives = [item for item in path_to(schedule, call.uid) if isinstance(item, DirectiveRegion)]
     for variable in _variables(code):
         name = variable.local
         if name not in written:

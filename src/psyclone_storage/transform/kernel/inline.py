@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import ClassVar
 
-from psyclone_storage.analysis.affine import simplified, whole
-from psyclone_storage.analysis.body import written_names
+from psyclone_storage.analysis.bodies.affine import simplified, whole
+from psyclone_storage.analysis.bodies.flow import written_names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode

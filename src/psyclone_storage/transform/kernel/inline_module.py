@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.intrinsics import PURE
+from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode, Procedure

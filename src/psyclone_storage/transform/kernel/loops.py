@@ -11,10 +11,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from psyclone_storage.analysis.affine import simplified, whole
-from psyclone_storage.analysis.body import counters_after_loops, written_names
-from psyclone_storage.analysis.nests import inner_loop, may_fuse_loops, may_swap, not_understood
-from psyclone_storage.analysis.shapes import type_of
+from psyclone_storage.analysis.bodies.affine import simplified, whole
+from psyclone_storage.analysis.bodies.flow import counters_after_loops, written_names
+from psyclone_storage.analysis.bodies.nests import (
+    inner_loop,
+    may_fuse_loops,
+    may_swap,
+    not_understood,
+)
+from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
@@ -71,7 +76,7 @@ class SwapInKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkInKernel:
+class StripMineInKernel:
     """Cut a loop in a kernel into chunks of `size` iterations, in the same order.
 
     before: do k = 1, n
@@ -97,7 +102,7 @@ class ChunkInKernel:
         """Return all reasons against chunks."""
         if self.size < 1:
             return (_no_size(self.size),)
-        return check_loop(schedule, self.call, self.loop, may_chunk)
+        return check_loop(schedule, self.call, self.loop, may_strip_mine)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the changed kernel."""
@@ -262,7 +267,7 @@ def following_loop(code: KernelCode, loop: Do) -> Do | None:
     return None
 
 
-def may_chunk(loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
+def may_strip_mine(loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
     """Yield why `loop` cannot be cut into chunks (T052, T063)."""
     yield from not_understood(loop.body, code)
     if loop.step is not None and whole_number(loop.step) != 1:
@@ -277,13 +282,13 @@ def may_chunk(loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
 def may_tile(outer: Do, code: KernelCode) -> Reasons:
     """Return why `outer` and the loop inside of it cannot run in tiles (T052, T063)."""
     inner = inner_loop(outer)
-    chunks = () if inner is None else (*may_chunk(outer, code), *may_chunk(inner, code))
+    chunks = () if inner is None else (*may_strip_mine(outer, code), *may_strip_mine(inner, code))
     return tuple(dict.fromkeys((*may_swap(outer, code), *chunks)))
 
 
 def may_jam(outer: Do, code: KernelCode) -> Reasons:
     """Return why iterations of `outer` cannot share the loop inside of it (T052, T062, T063)."""
-    return tuple(dict.fromkeys((*may_swap(outer, code), *may_chunk(outer, code))))
+    return tuple(dict.fromkeys((*may_swap(outer, code), *may_strip_mine(outer, code))))
 
 
 def may_fuse_following(first: Do, code: KernelCode) -> Reasons:

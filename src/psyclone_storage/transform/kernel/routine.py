@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.intrinsics import PURE
+from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
@@ -18,7 +18,7 @@ from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Call, Directive
+from psyclone_storage.ir.unit import Call, DirectiveLine
 from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
@@ -121,7 +121,7 @@ class DeclareTarget:
 
 
 def _with_directive(schedule: Schedule, uid: str, text: str) -> Schedule:
-    new = Directive(text)
+    new = DirectiveLine(text)
     return with_each(schedule, uid, lambda code: replace(code, directives=(*code.directives, new)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from psyclone_storage.analysis.shapes import Dimensions, changed_names
+from psyclone_storage.analysis.bodies.shapes import Dimensions, changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.ir.code import KernelCode

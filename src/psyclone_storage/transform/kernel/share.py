@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from psyclone_storage.analysis.nests import may_parallelise, own_scalars
+from psyclone_storage.analysis.bodies.nests import may_parallelise, own_scalars
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Directive, Do, Line
+from psyclone_storage.ir.unit import DirectiveLine, Do, Line
 from psyclone_storage.transform.kernel.code import (
     SHARED_LOOP,
     check_call,
@@ -79,7 +79,7 @@ def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     loop = loops_of(code)[number - 1]
     own = ", ".join(own_scalars(loop, code))
     private = f" private({own})" if own else ""
-    directive = Directive(f"acc loop {level} independent{private}")
+    directive = DirectiveLine(f"acc loop {level} independent{private}")
     return with_lines_for(code, (loop, (directive, loop)))
 
 
@@ -121,4 +121,6 @@ def _shared_loops(lines: Iterable[Line]) -> Iterator[tuple[Do, str]]:
             yield line, before
         for block in blocks_of(line):
             yield from _shared_loops(block)
-        before = line.text if isinstance(line, Directive) and SHARED_LOOP.match(line.text) else ""
+        before = (
+            line.text if isinstance(line, DirectiveLine) and SHARED_LOOP.match(line.text) else ""
+        )

@@ -17,7 +17,7 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import (
-    Construct,
+    DirectiveRegion,
     HaloExchange,
     Loop,
     Over,
@@ -150,7 +150,7 @@ def test_fields_may_be_called_like_the_variables_of_loops() -> None:
 
 def test_threads_have_variables_of_their_own() -> None:
     made = one(kernel(WRITE), "a")
-    region = Construct("region", Directive.OMP_PARALLEL_DO, made.invokes[0].schedule.body)
+    region = DirectiveRegion("region", Directive.OMP_PARALLEL_DO, made.invokes[0].schedule.body)
     assert lines(with_body(made, region)) == [
         "!$omp parallel do default(shared), private(j, i)",
         "do j = a%internal%ystart, a%internal%ystop",

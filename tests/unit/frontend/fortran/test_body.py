@@ -21,7 +21,7 @@ from psyclone_storage.ir.unit import (
     Call,
     Comment,
     Declare,
-    Directive,
+    DirectiveLine,
     Do,
     If,
     Imported,
@@ -169,7 +169,7 @@ class TestBetween:
         lines = lines_of("!> why\n!$omp parallel do &\n!$omp private(x)\ndo i = 1, n\nend do")
         assert lines[:2] == [
             Comment("> why", as_written=True),
-            Directive("omp parallel do private(x)"),
+            DirectiveLine("omp parallel do private(x)"),
         ]
 
     def test_a_comment_behind_a_statement_comes_before_it(self):
@@ -219,7 +219,7 @@ class TestSpecification:
 
     def test_a_directive_about_the_routine_is_no_statement(self):
         code = code_of("a = 1", "real :: a\n!$acc routine seq")
-        assert code.directives == (Directive("acc routine seq"),)
+        assert code.directives == (DirectiveLine("acc routine seq"),)
 
     def test_comments_before_the_first_statement_belong_to_it(self):
         code = code_of("! first\na = 1", "real :: a")

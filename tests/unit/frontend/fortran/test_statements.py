@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from psyclone_storage.base.source import SourceText
@@ -86,6 +86,7 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=30).map("".join))
+@example("; &\n  & a")
 def test_any_text_is_scanned_and_maps_back(text: str) -> None:
     """Each character of a statement is the one in the file, or a blank that joins two lines."""
     last = -1

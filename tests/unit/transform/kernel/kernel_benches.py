@@ -27,7 +27,7 @@ class OneFile:
         names = kernel.implementations or ("work_code",)
         return tuple(read_code(self._source, name) for name in names)
 
-    def keepers_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
+    def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         may_keep = may_keep_state(self._source, "work_code")
         return self.codes_of(kernel) if may_keep else ()
 

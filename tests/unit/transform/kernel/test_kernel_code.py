@@ -11,7 +11,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Directive
+from psyclone_storage.ir.unit import DirectiveLine
 from psyclone_storage.transform.kernel.code import (
     check_each,
     codes_of,
@@ -61,7 +61,7 @@ def test_code_that_was_changed_stays_and_is_what_the_next_step_sees() -> None:
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
     (changed,) = codes(work)
-    assert changed.directives == (Directive("acc routine seq"),)
+    assert changed.directives == (DirectiveLine("acc routine seq"),)
     work.apply(Look())
     assert codes(work)[0] is changed
 
@@ -80,7 +80,7 @@ def test_all_subroutines_of_a_kernel_are_changed() -> None:
     work = bench(module(below=other), replace(call, kernel=kernel))
     work.apply(MakeAccRoutine("call1"))
     assert [code.name for code in codes(work)] == ["work_code", "other_code"]
-    assert all(code.directives == (Directive("acc routine seq"),) for code in codes(work))
+    assert all(code.directives == (DirectiveLine("acc routine seq"),) for code in codes(work))
 
 
 def test_the_other_calls_of_a_kernel_stay_as_they_are() -> None:

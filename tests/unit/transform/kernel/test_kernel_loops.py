@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
-from psyclone_storage.transform.kernel.hoist import HoistAssignments, HoistBounds
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
+from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
 from psyclone_storage.transform.kernel.loops import (
-    ChunkInKernel,
     FuseInKernel,
     JamInKernel,
+    StripMineInKernel,
     SwapInKernel,
     TileInKernel,
 )
@@ -93,7 +93,9 @@ def test_fused_with_one_counter() -> None:
 
 
 def test_what_does_not_change_leaves_the_loop_if_it_runs() -> None:
-    assert lines(HoistAssignments(CALL), "do i = 1, n\nt = 2.0 * y(1, 1)\nx(i, 1) = t\nend do") == [
+    assert lines(
+        MoveInvariantAssignments(CALL), "do i = 1, n\nt = 2.0 * y(1, 1)\nx(i, 1) = t\nend do"
+    ) == [
         "if (1 <= n) then",
         "t = 2.0 * y(1, 1)",
         "end if",
@@ -104,7 +106,7 @@ def test_what_does_not_change_leaves_the_loop_if_it_runs() -> None:
 
 
 def test_bounds_leave_the_loop() -> None:
-    assert lines(HoistBounds(CALL), "do i = n + 1, 2 * n\na(i) = 0.0\nend do")[:3] == [
+    assert lines(MoveInvariantBounds(CALL), "do i = n + 1, 2 * n\na(i) = 0.0\nend do")[:3] == [
         "loop_start = n + 1",
         "loop_stop = 2 * n",
         "do i = loop_start, loop_stop",
@@ -171,13 +173,13 @@ def test_what_is_no_sum_keeps_its_order(body: str) -> None:
 @pytest.mark.parametrize(
     ("step", "body", "code"),
     [
-        (ChunkInKernel(CALL), "do i = 1, n, 2\na(i) = 0.0\nend do", "T063"),
-        (ChunkInKernel(CALL), "do i = 1, k\nk = 2\nend do", "T063"),
-        (ChunkInKernel(CALL), "do i = 1, n\na(i) = 0.0\nend do\nk = i", "T063"),
-        (ChunkInKernel(CALL), "do i = 1, n\nif (a(i) > 0.0) exit\nend do", "T052"),
-        (ChunkInKernel(CALL, 2), "do i = 1, n\na(i) = 0.0\nend do", "T064"),
-        (ChunkInKernel(CALL, 0), "do i = 1, n\na(i) = 0.0\nend do", "T064"),
-        (ChunkInKernel(CALL, 1, 0), "do i = 1, n\na(i) = 0.0\nend do", "T017"),
+        (StripMineInKernel(CALL), "do i = 1, n, 2\na(i) = 0.0\nend do", "T063"),
+        (StripMineInKernel(CALL), "do i = 1, k\nk = 2\nend do", "T063"),
+        (StripMineInKernel(CALL), "do i = 1, n\na(i) = 0.0\nend do\nk = i", "T063"),
+        (StripMineInKernel(CALL), "do i = 1, n\nif (a(i) > 0.0) exit\nend do", "T052"),
+        (StripMineInKernel(CALL, 2), "do i = 1, n\na(i) = 0.0\nend do", "T064"),
+        (StripMineInKernel(CALL, 0), "do i = 1, n\na(i) = 0.0\nend do", "T064"),
+        (StripMineInKernel(CALL, 1, 0), "do i = 1, n\na(i) = 0.0\nend do", "T017"),
         (TileInKernel(CALL, 1, 0), nest("x(i, j) = 0.0"), "T017"),
         (JamInKernel(CALL, 1, 1), nest("x(i, j) = 0.0"), "T017"),
         (JamInKernel(CALL), "do i = 1, n\na(i) = 0.0\nend do", "T063"),
@@ -190,10 +192,14 @@ def test_what_is_no_sum_keeps_its_order(body: str) -> None:
             "do i = 1, 3\nx(i, 1) = 0.0\nend do\ndo i = 1, 3\ny(i, 1) = x(i + 1, 1)\nend do",
             "T062",
         ),
-        (HoistAssignments(CALL), "do i = 1, n\nt = a(i)\nend do", "T067"),
-        (HoistAssignments(CALL), "do i = 1, n\nx(i, 1) = t\nt = 1.0\nend do", "T067"),
-        (HoistAssignments(CALL), "do i = 1, n\nt = 1.0\nx(i, 1) = t\nt = 2.0\nend do", "T067"),
-        (HoistBounds(CALL), "do i = 1, n\nend do", "T067"),
+        (MoveInvariantAssignments(CALL), "do i = 1, n\nt = a(i)\nend do", "T067"),
+        (MoveInvariantAssignments(CALL), "do i = 1, n\nx(i, 1) = t\nt = 1.0\nend do", "T067"),
+        (
+            MoveInvariantAssignments(CALL),
+            "do i = 1, n\nt = 1.0\nx(i, 1) = t\nt = 2.0\nend do",
+            "T067",
+        ),
+        (MoveInvariantBounds(CALL), "do i = 1, n\nend do", "T067"),
         (ArraysToLoops(CALL), "t = 1.0", "T067"),
         (ArraysToLoops(CALL), "x(1, :) = x(2, :)", "T061"),
         (ArraysToLoops(CALL), "x = x / sum(x)", "T061"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.transform.kernel.hoist import HoistBounds
 from psyclone_storage.transform.kernel.inline import InlineCall
-from psyclone_storage.transform.kernel.loops import ChunkInKernel, SwapInKernel
+from psyclone_storage.transform.kernel.licm import MoveInvariantBounds
+from psyclone_storage.transform.kernel.loops import StripMineInKernel, SwapInKernel
 from psyclone_storage.transform.kernel.routine import MakeAccRoutine
 from psyclone_storage.transform.kernel.share import ShareInKernel
 from psyclone_storage.transform.workbench import Workbench
@@ -52,7 +52,12 @@ def test_an_outer_loop_takes_more_than_one_in_it() -> None:
 def test_statements_under_a_directive_stay_as_they_are() -> None:
     made = work("do j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do")
     made.apply(ShareInKernel(CALL))
-    for step in (SwapInKernel(CALL), ChunkInKernel(CALL), HoistBounds(CALL), InlineCall(CALL)):
+    for step in (
+        SwapInKernel(CALL),
+        StripMineInKernel(CALL),
+        MoveInvariantBounds(CALL),
+        InlineCall(CALL),
+    ):
         assert refused(made, step) == ["T007"]
 
 

@@ -12,21 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from psyclone_storage.analysis.affine import Sum, sum_of
-from psyclone_storage.analysis.body import (
+from psyclone_storage.analysis.bodies.affine import Sum, sum_of
+from psyclone_storage.analysis.bodies.flow import (
     Touch,
     always_set,
     carried_scalars,
+    copy_propagated,
     counters_after_loops,
-    exposed_names,
     read_names,
-    seen_through,
     touches,
     unknown_lines,
     unknown_procedures,
+    upward_exposed,
     written_names,
 )
-from psyclone_storage.analysis.shapes import declaration_of
+from psyclone_storage.analysis.bodies.shapes import declaration_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
@@ -65,7 +65,7 @@ def dependences(
 
     `counters` are in lower case.
     """
-    clear = seen_through(lines, code)
+    clear = copy_propagated(lines, code)
     varying = written_names(clear, code) - set(counters)
     found = [touch for touch in touches(clear, code) if _is_array(touch, code)]
     for first, second in product(found, repeat=2):
@@ -185,13 +185,13 @@ def _read_later(loop: Do, code: KernelCode) -> frozenset[str]:
 
     def after(lines: Sequence[Line]) -> frozenset[str] | None:
         for at, line in enumerate(lines):
-            rest = exposed_names(lines[at + 1 :], code)
+            rest = upward_exposed(lines[at + 1 :], code)
             if line is loop:
                 return rest
             for block in blocks_of(line):
                 inside = after(block)
                 if inside is not None:
-                    again = exposed_names(block, code) if isinstance(line, Do) else frozenset()
+                    again = upward_exposed(block, code) if isinstance(line, Do) else frozenset()
                     return inside | again | rest
         return None
 
@@ -299,8 +299,8 @@ def _plain(names: frozenset[str], code: KernelCode) -> frozenset[str]:
 def _looks_ahead(first: Do, second: Do, counter: str, code: KernelCode) -> Iterator[str]:
     """Yield arrays of which the second loop would touch elements before the first one has."""
     sign = _direction(first)
-    count = len(list(touches(seen_through(first.body, code), code)))
-    clear = seen_through((*first.body, *second.body), code)
+    count = len(list(touches(copy_propagated(first.body, code), code)))
+    clear = copy_propagated((*first.body, *second.body), code)
     varying = written_names(clear, code) - {counter}
     found = list(touches(clear, code))
     for early, late in product(found[:count], found[count:]):

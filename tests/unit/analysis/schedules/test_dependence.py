@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.dependence import (
+from psyclone_storage.analysis.schedules.dependence import (
     Kind,
     backward,
     dag_dot,
@@ -11,7 +11,7 @@ from psyclone_storage.analysis.dependence import (
     forward,
     uses_of,
 )
-from psyclone_storage.analysis.order import may_move
+from psyclone_storage.analysis.schedules.order import may_move
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, draw, field, scalar, schedule

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 
-from psyclone_storage.analysis.touch import (
+from psyclone_storage.analysis.schedules.touch import (
     Key,
     Touch,
     aliases_of,
@@ -101,7 +101,7 @@ class Spare(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spared:
+class ElidedExchange:
     """An exchange that was proved unnecessary: the call `reader` in `loop` needs it not.
 
     `read` says how it reads, `because` why that is safe; `writer` and `written` tell of the
@@ -136,11 +136,11 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class HaloPlan:
-    """All that has to be inserted into a schedule, in its order, and what was spared."""
+    """All that has to be inserted into a schedule, in its order, and what was elided."""
 
     exchanges: tuple[Placed, ...] = ()
     marks: tuple[Marked, ...] = ()
-    spared: tuple[Spared, ...] = ()
+    elided: tuple[ElidedExchange, ...] = ()
 
 
 def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
@@ -153,7 +153,7 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
         return HaloPlan()
     walk = _Walk(schedule, rules)
     walk.run()
-    return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.spared))
+    return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided))
 
 
 _UNKNOWN = "its halo in a state that nothing tells"
@@ -244,7 +244,7 @@ class _Walk:
     def __init__(self, schedule: Schedule, rules: Rules) -> None:
         self.exchanges: list[Placed] = []
         self.marks: list[Marked] = []
-        self.spared: list[Spared] = []
+        self.elided: list[ElidedExchange] = []
         self._events = tuple(_events(schedule, rules))
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
@@ -385,7 +385,7 @@ class _Walk:
         else:
             because = Spare.ALWAYS if state.writer == OUTSIDE else Spare.LEFT
         last = (state.writer, state.written, state.exchange)
-        self.spared.append(Spared(place, touch.key, touch.reader, need.why, because, *last))
+        self.elided.append(ElidedExchange(place, touch.key, touch.reader, need.why, because, *last))
 
     def _mark(self, place: str, key: Key, states: tuple[Halo, Halo], clean: Depth) -> None:
         """Plan what the flags must be told after `place`, unless they say so already."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.order import UserWord, may_fuse, may_move, may_swap
+from psyclone_storage.analysis.schedules.order import UserWord, may_fuse, may_move, may_swap
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange
 from unit.analysis.small import RULES, Passed, cells, dofs, halo, scalar, schedule

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kernel_bodies import code_of
-from psyclone_storage.analysis.affine import difference, simplified
-from psyclone_storage.analysis.body import (
+from psyclone_storage.analysis.bodies.affine import difference, simplified
+from psyclone_storage.analysis.bodies.flow import (
     carried_scalars,
+    copy_propagated,
     counters_after_loops,
-    seen_through,
     unknown_procedures,
 )
-from psyclone_storage.analysis.nests import may_parallelise
+from psyclone_storage.analysis.bodies.nests import may_parallelise
 from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.expr import spell
@@ -51,7 +51,7 @@ def test_differences(first: str, second: str, apart: int | None) -> None:
 
 def through(body: str) -> str:
     code = code_of(body, DECLARED)
-    return "; ".join(line.strip() for line in emit_lines(seen_through(code.body, code), 0))
+    return "; ".join(line.strip() for line in emit_lines(copy_propagated(code.body, code), 0))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.explain import explain_halos
+from psyclone_storage.analysis.schedules.explain import explain_halos
 from unit.analysis.small import RULES, cells, dofs, halo, schedule, with_places
 
 STENCIL = cells("a write w3", "u read w3 stencil 2")

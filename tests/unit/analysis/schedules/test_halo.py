@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.halo import Spare, plan_halos
+from psyclone_storage.analysis.schedules.halo import Spare, plan_halos
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
@@ -175,7 +175,7 @@ def test_an_increment_whose_field_is_exchanged_next_needs_no_exchange_before() -
 def test_an_increment_at_the_end_needs_no_exchange() -> None:
     plan = plan_halos(schedule(dofs("u write any_space_1"), cells("u inc w0")), RULES)
     assert plan.exchanges == ()
-    assert [(item.key.datum, item.because) for item in plan.spared] == [("u", Spare.CARRIED)]
+    assert [(item.key.datum, item.because) for item in plan.elided] == [("u", Spare.CARRIED)]
 
 
 def test_an_increment_before_a_reader_of_annexed_dofs_needs_them_clean() -> None:

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
-    Construct,
     Datum,
+    DirectiveRegion,
     GlobalReduction,
     HaloExchange,
     KernelCall,
     Loop,
     Phase,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -141,9 +141,9 @@ def _parts(datum: Datum) -> tuple[int | None, ...]:
 
 def _execute(run: _Run, item: Statement, place: _Place) -> None:
     match item:
-        case Construct():
+        case DirectiveRegion():
             _descend(run, item, _place_in(item, place))
-        case Loop() | Region():
+        case Loop() | ProfileRegion():
             _descend(run, item, place)
         case KernelCall():
             _call(run, item, place)
@@ -161,12 +161,12 @@ def _execute(run: _Run, item: Statement, place: _Place) -> None:
                 run.report(uid, busy[0], f"'{uid}' does not wait for what is computed.")
 
 
-def _descend(run: _Run, block: Loop | Construct | Region, place: _Place) -> None:
+def _descend(run: _Run, block: Loop | DirectiveRegion | ProfileRegion, place: _Place) -> None:
     for item in block.body:
         _execute(run, item, place)
 
 
-def _place_in(construct: Construct, around: _Place) -> _Place:
+def _place_in(construct: DirectiveRegion, around: _Place) -> _Place:
     """Return where the calls in `construct` run."""
     queue = construct.queue if construct.queue >= 0 else around.queue
     match construct.directive:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.races import changes_shared_dofs, may_run_parallel
-from psyclone_storage.analysis.reduction import Reduction, may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.races import changes_shared_dofs, may_run_parallel
+from psyclone_storage.analysis.schedules.reduction import Reduction, may_share_region, reductions_in
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
 from psyclone_storage.ir.walk import outer_loops

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.check import World, check_halos, execute, extent_names
+from psyclone_storage.analysis.schedules.check import World, check_halos, execute, extent_names
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Extent, HaloExchange, MarkHalo, Phase, Reach, Schedule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.analysis.access import DataAccess, DataUse, parts_of
+from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Access
 

@@ -15,20 +15,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from psyclone_storage.analysis.access import DataAccess, DataUse, parts_of
-from psyclone_storage.analysis.touch import data_by_name
+from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
+from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Compound,
-    Construct,
     Datum,
+    DirectiveRegion,
     GlobalReduction,
     HaloExchange,
     KernelCall,
     Loop,
     MarkHalo,
     Phase,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -161,7 +161,7 @@ def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
             yield from _transfer_uses(item, data)
         case KernelCall():
             yield from _call_uses(item.uid, item, data)
-        case Loop() | Construct() | Region():
+        case Loop() | DirectiveRegion() | ProfileRegion():
             for inner in statements(item):
                 if not isinstance(inner, Compound):
                     for use in _certain_uses(inner, data):
@@ -205,8 +205,8 @@ _STYLES = {
 }
 _SHAPES: dict[type[Statement], str] = {
     Loop: "box",
-    Construct: "box",
-    Region: "box",
+    DirectiveRegion: "box",
+    ProfileRegion: "box",
     KernelCall: "box",
     HaloExchange: "ellipse",
     MarkHalo: "note",

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.affine import difference, sum_of
-from psyclone_storage.analysis.body import read_names, touches, written_names
-from psyclone_storage.analysis.nests import not_understood
-from psyclone_storage.analysis.shapes import declaration_of, type_of
+from psyclone_storage.analysis.bodies.affine import difference, sum_of
+from psyclone_storage.analysis.bodies.flow import read_names, touches, written_names
+from psyclone_storage.analysis.bodies.nests import not_understood
+from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
@@ -23,7 +23,7 @@ from psyclone_storage.transform.step import Place, Reasons
 
 
 @dataclass(frozen=True, slots=True)
-class HoistAssignments:
+class MoveInvariantAssignments:
     """Move assignments out of loops in a kernel whose outcome is the same in all iterations.
 
     They stand under the condition that there is an iteration, so that nothing is computed that was
@@ -58,7 +58,7 @@ class HoistAssignments:
 
 
 @dataclass(frozen=True, slots=True)
-class HoistBounds:
+class MoveInvariantBounds:
     """Compute the bounds of loops in a kernel in front of them, where they are no plain values.
 
     before: do k = 2 * n, size(f); ...

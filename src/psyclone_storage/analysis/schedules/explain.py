@@ -11,8 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from psyclone_storage.analysis.halo import END, OUTSIDE, HaloPlan, Placed, Spare, Spared, plan_halos
-from psyclone_storage.analysis.touch import Key, key_text
+from psyclone_storage.analysis.schedules.halo import (
+    END,
+    OUTSIDE,
+    ElidedExchange,
+    HaloPlan,
+    Placed,
+    Spare,
+    plan_halos,
+)
+from psyclone_storage.analysis.schedules.touch import Key, key_text
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.region import describe_depth
@@ -30,8 +38,8 @@ def explain_halos(schedule: Schedule, rules: Rules) -> str:
         return f"{schedule.name}: one process has every value, so nothing is exchanged.\n"
     plan = plan_halos(schedule, rules)
     pinned = sum(isinstance(item, HaloExchange) and item.pinned for item in in_sequence(schedule))
-    planned, spared = len(plan.exchanges), len(plan.spared)
-    title = f"{schedule.name}: {counted(planned, 'halo exchange')}, {spared} proved unnecessary"
+    planned, elided = len(plan.exchanges), len(plan.elided)
+    title = f"{schedule.name}: {counted(planned, 'halo exchange')}, {elided} proved unnecessary"
     title += f", {pinned} placed by a script" if pinned else ""
     calls = {call.uid: call for call in kernel_calls(schedule)}
     return "\n".join([title, *_explained(plan, calls)]) + "\n"
@@ -59,12 +67,12 @@ def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     for group in grouped.values():
         yield ""
         yield from _exchange_lines(group, calls)
-    if plan.spared:
+    if plan.elided:
         yield ""
         yield "Proved unnecessary:"
     texts: dict[tuple[str, ...], list[Key]] = defaultdict(list)
-    for spared in plan.spared:
-        texts[_spared_text(spared, calls)].append(spared.key)
+    for elided in plan.elided:
+        texts[_spared_text(elided, calls)].append(elided.key)
     for (where, who, why), keys in texts.items():
         yield f"  {_keys_text(keys)}, before {where}: {who}"
         yield f"    {why}"
@@ -140,18 +148,18 @@ _BECAUSE = {
 }
 
 
-def _spared_text(spared: Spared, calls: dict[str, KernelCall]) -> tuple[str, str, str]:
+def _spared_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> tuple[str, str, str]:
     """Return where a read is that needs no exchange, which call it is, and why."""
-    who = _call_text(spared.reader, spared.key, calls)
-    why = f"reads it {spared.read}, but {_because_text(spared, calls)}"
-    return spared.loop, who, why
+    who = _call_text(elided.reader, elided.key, calls)
+    why = f"reads it {elided.read}, but {_because_text(elided, calls)}"
+    return elided.loop, who, why
 
 
-def _because_text(spared: Spared, calls: dict[str, KernelCall]) -> str:
-    match spared.because:
+def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
+    match elided.because:
         case Spare.EXCHANGED:
             return "an exchange before an earlier loop reaches far enough"
         case Spare.LEFT:
-            writer = _call_text(spared.writer, spared.key, calls)
-            return f"{writer} leaves {spared.written}"
-    return _BECAUSE[spared.because]
+            writer = _call_text(elided.writer, elided.key, calls)
+            return f"{writer} leaves {elided.written}"
+    return _BECAUSE[elided.because]

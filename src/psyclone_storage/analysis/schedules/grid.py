@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from psyclone_storage.analysis.touch import data_by_name
+from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg

@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.grid import may_run_points_parallel
-from psyclone_storage.analysis.touch import calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
+from psyclone_storage.analysis.schedules.touch import calls_in, data_by_name, key_text, keys_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.intrinsics import INQUIRING, PURE
-from psyclone_storage.analysis.shapes import declaration_of, type_of
+from psyclone_storage.analysis.bodies.intrinsics import INQUIRING, PURE
+from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Verbatim, children, walk
 from psyclone_storage.ir.rewrite import (
@@ -201,7 +201,7 @@ def unknown_procedures(lines: Iterable[Line], code: KernelCode) -> frozenset[str
 # ---------------------------------------------------------------------------- scalars
 
 
-def exposed_names(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
+def upward_exposed(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
     """Return the names that `lines` may read before having set them."""
     return _flow(lines, frozenset(), code)[0]
 
@@ -242,7 +242,7 @@ def carried_scalars(lines: tuple[Line, ...], code: KernelCode) -> frozenset[str]
     """
     whole = {touch.name for touch in touches(lines, code) if touch.subscripts is None}
     written = written_names(lines, code) & whole
-    return frozenset(written & exposed_names(lines, code)) - _arrays(written, code)
+    return frozenset(written & upward_exposed(lines, code)) - _arrays(written, code)
 
 
 def _arrays(names: Iterable[str], code: KernelCode) -> frozenset[str]:
@@ -253,7 +253,7 @@ def _arrays(names: Iterable[str], code: KernelCode) -> frozenset[str]:
 # ---------------------------------------------------------------------------- seeing through
 
 
-def seen_through(lines: Iterable[Line], code: KernelCode) -> tuple[Line, ...]:
+def copy_propagated(lines: Iterable[Line], code: KernelCode) -> tuple[Line, ...]:
     """Return `lines` with whole-number scalars exchanged for what they were last set to.
 
     A subscript `jiv` behind `jiv = j + 1` becomes `j + 1`. A scalar stays where its value

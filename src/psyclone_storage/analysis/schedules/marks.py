@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.touch import Key, aliases_of, data_by_name
+from psyclone_storage.analysis.schedules.touch import Key, aliases_of, data_by_name
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence

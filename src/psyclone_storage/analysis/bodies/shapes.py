@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from psyclone_storage.analysis.affine import difference, simplified, whole
-from psyclone_storage.analysis.intrinsics import (
+from psyclone_storage.analysis.bodies.affine import difference, simplified, whole
+from psyclone_storage.analysis.bodies.intrinsics import (
     ELEMENTAL,
     INQUIRING,
     LIKE_FIRST,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from psyclone_storage.analysis.touch import Key, calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, key_text, keys_of
 from psyclone_storage.ir.expr import Expr, Literal, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import Depth

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.analysis.check import World, check_halos
+from psyclone_storage.analysis.schedules.check import World, check_halos
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Expr, Literal, Name
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, StencilShape

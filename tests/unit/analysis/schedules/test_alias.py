@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from psyclone_storage.analysis.dependence import dependences, edges
-from psyclone_storage.analysis.halo import plan_halos
+from psyclone_storage.analysis.schedules.dependence import dependences, edges
+from psyclone_storage.analysis.schedules.halo import plan_halos
 from psyclone_storage.domain.lfric.builtins import builtin
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Literal, Name

@@ -23,19 +23,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from psyclone_storage.analysis.halo import END, OUTSIDE
-from psyclone_storage.analysis.touch import Key, components_of, key_text
+from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
+from psyclone_storage.analysis.schedules.touch import Key, components_of, key_text
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.devices import DEVICE, device_calls, device_regions, moved_data
 from psyclone_storage.ir.schedule import (
-    Construct,
+    DirectiveRegion,
     GlobalReduction,
     HaloExchange,
     KernelCall,
     Loop,
     MarkHalo,
     Phase,
-    Region,
+    ProfileRegion,
     Schedule,
     Statement,
 )
@@ -107,7 +107,7 @@ def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` has to do with the memory of a device at all."""
     return any(
         isinstance(item, EnterData | Update)
-        or (isinstance(item, Construct) and item.directive in DEVICE)
+        or (isinstance(item, DirectiveRegion) and item.directive in DEVICE)
         for item in statements(schedule)
     )
 
@@ -116,7 +116,7 @@ def queue_of(item: Statement) -> int:
     """Return the queue that all of `item` is put into, -1 if the host waits for some of it."""
     if isinstance(item, EnterData):
         return item.queue
-    if not isinstance(item, Loop | Construct):
+    if not isinstance(item, Loop | DirectiveRegion):
         return -1
     regions = list(device_regions(item))
     inside = sum(len(kernel_calls(region)) for region in regions)
@@ -139,7 +139,7 @@ def plan_transfers(schedule: Schedule) -> TransferPlan:
 def _opened(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yield the statements between which something can be inserted, in order."""
     for item in body:
-        if isinstance(item, Region):
+        if isinstance(item, ProfileRegion):
             yield from _opened(item.body)
         else:
             yield item
@@ -175,11 +175,11 @@ class _Walk:
             case HaloExchange():
                 self._wait(item.uid)
                 self._exchange(item)
-            case Loop() | Construct():
+            case Loop() | DirectiveRegion():
                 self._compute(item)
             case GlobalReduction():
                 self._wait(item.uid)
-            case KernelCall() | MarkHalo() | Region() | Wait() | TaskWait():
+            case KernelCall() | MarkHalo() | ProfileRegion() | Wait() | TaskWait():
                 return
 
     def end(self) -> None:
@@ -199,7 +199,7 @@ class _Walk:
             for key in components_of(self.schedule.datum(name)):
                 self.state[key] = replace(self._of(key), present=Fresh.YES)
 
-    def _compute(self, item: Loop | Construct) -> None:
+    def _compute(self, item: Loop | DirectiveRegion) -> None:
         on_device = device_calls(item)
         there = {call.uid for call in on_device}
         elsewhere = tuple(call for call in kernel_calls(item) if call.uid not in there)

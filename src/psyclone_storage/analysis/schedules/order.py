@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from psyclone_storage.analysis.access import parts_of
-from psyclone_storage.analysis.dependence import Dependence, dependences, takes_random_numbers
-from psyclone_storage.analysis.grid import may_fuse_points
-from psyclone_storage.analysis.spaces import groups_by_space
-from psyclone_storage.analysis.touch import data_by_name
+from psyclone_storage.analysis.schedules.access import parts_of
+from psyclone_storage.analysis.schedules.dependence import (
+    Dependence,
+    dependences,
+    takes_random_numbers,
+)
+from psyclone_storage.analysis.schedules.grid import may_fuse_points
+from psyclone_storage.analysis.schedules.spaces import groups_by_space
+from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, KernelArg

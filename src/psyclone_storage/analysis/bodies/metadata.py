@@ -18,10 +18,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.affine import sum_of
-from psyclone_storage.analysis.body import (
+from psyclone_storage.analysis.bodies.affine import sum_of
+from psyclone_storage.analysis.bodies.flow import (
     Touch,
-    seen_through,
+    copy_propagated,
     touches_of,
     unknown_procedures,
     written_names,
@@ -34,7 +34,7 @@ from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Directive, Do, If, Line
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, DirectiveLine, Do, If, Line
 
 _DATA = frozenset(
     {
@@ -76,10 +76,10 @@ def check_body(
     `wanted` are the dummies that the metadata asks for. Nothing is compared where the subroutine
     has another number of them, or where it is empty, as a stub is.
     """
-    is_stub = all(isinstance(line, Blank | Comment | Directive) for line in code.body)
+    is_stub = all(isinstance(line, Blank | Comment | DirectiveLine) for line in code.body)
     if is_stub or len(wanted) != len(code.dummies):
         return ()
-    clear = seen_through(code.body, code)
+    clear = copy_propagated(code.body, code)
     checking = _Checking(kernel, code, tuple(_certain(clear, code)))
     return tuple(
         problem

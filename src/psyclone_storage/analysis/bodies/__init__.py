@@ -1,0 +1,1 @@
+"""Analyses of statements and expressions: flow, shapes, dependences of loops in a body."""

@@ -1,0 +1,1 @@
+"""Analyses of schedules: coherence of halos and devices, dependences, order."""
