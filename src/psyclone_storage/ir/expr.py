@@ -25,9 +25,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A plain name."""
+    """A plain name in its author's spelling; names are compared by `key`, which has no case."""
 
     text: str
+
+    @property
+    def key(self) -> str:
+        """Return the name in lower case, under which it is looked up."""
+        return self.text.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ class Member:
 
     base: Expr
     name: str
+
+    @property
+    def key(self) -> str:
+        """Return the component's name in lower case, under which it is looked up."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,11 @@ class Keyword:
 
     name: str
     value: Expr
+
+    @property
+    def key(self) -> str:
+        """Return the keyword in lower case, under which it is looked up."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)

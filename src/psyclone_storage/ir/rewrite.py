@@ -63,14 +63,14 @@ def substituted(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     Names of components and of keywords are no names of this kind and stay.
     """
     if isinstance(expr, Name):
-        return values.get(expr.text.lower(), expr)
+        return values.get(expr.key, expr)
     return with_parts(expr, lambda part: substituted(part, values))
 
 
 def names_in(expr: Expr) -> frozenset[str]:
     """Return the names in `expr` in lower case, without those of components and keywords."""
     if isinstance(expr, Name):
-        return frozenset({expr.text.lower()})
+        return frozenset({expr.key})
     found: set[str] = set()
 
     def collect(part: Expr) -> Expr:

@@ -107,3 +107,9 @@ def test_constants_hold_no_name() -> None:
     assert is_constant(Unary("-", ONE))
     assert not is_constant(Binary("+", ONE, A))
     assert list(walk(Binary("+", ONE, A))) == [Binary("+", ONE, A), ONE, A]
+
+
+def test_names_have_a_key_without_case_and_their_author_s_spelling() -> None:
+    name, component = Name("Theta"), Member(Name("Self"), "dX")
+    assert (name.key, component.key, Keyword("Stat", ONE).key) == ("theta", "dx", "stat")
+    assert (spell(name), spell(component)) == ("Theta", "Self%dX")
