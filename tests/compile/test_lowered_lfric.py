@@ -100,7 +100,7 @@ def plain() -> Program:
         scalar_arg(Intrinsic.LOGICAL),
         KernelArg(ArgKind.SCALAR_ARRAY, Intrinsic.INTEGER, READ, rank=2),
     )
-    depth = Depth.named("halo")
+    depth = Depth.reached(Name("halo"))
     data = (
         field("f1"),
         field("chi", vector=3),

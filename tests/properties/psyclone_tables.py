@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 
 from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, keys_of
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.domain.lfric.rules import depth_of
 from psyclone_storage.domain.lfric.spaces import is_continuous
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
@@ -110,7 +109,7 @@ def note_read(
     if not described.access.reads:
         return
     extent = loop.extent
-    stencil = depth_of(actual.extent) if described.stencil and actual.extent else None
+    stencil = Depth.reached(actual.extent) if described.stencil and actual.extent else None
     fine = described.mesh is MeshRole.FINE
     if loop.over is Over.DOFS:
         if extent.reach is Reach.HALO:

@@ -7,7 +7,8 @@ target language with other operators has a printer of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from psyclone_storage.base.diagnostic import InternalError
@@ -234,6 +235,46 @@ def whole_number(expr: Expr) -> int | None:
     if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.INTEGER:
         return int(expr.text.partition("_")[0])
     return None
+
+
+def integer_value(expr: Expr) -> int | None:
+    """Return the value of an expression of integer constants, as Fortran computes it, else None."""
+    match expr:
+        case Literal():
+            return whole_number(expr)
+        case Unary("+" | "-" as op, operand):
+            value = integer_value(operand)
+            return -value if value is not None and op == "-" else value
+        case Binary(op, left, right) if op in _INTEGER_OPERATIONS:
+            first, second = integer_value(left), integer_value(right)
+            if first is not None and second is not None:
+                return _INTEGER_OPERATIONS[op](first, second)
+    return None
+
+
+def _quotient(dividend: int, divisor: int) -> int | None:
+    """Return the quotient without its fraction, towards zero."""
+    if divisor == 0:
+        return None
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) is (divisor < 0) else -quotient
+
+
+def _power(base: int, exponent: int) -> int | None:
+    """Return a power that an integer can hold."""
+    if exponent < 0:
+        return _quotient(1, base ** min(-exponent, _BITS)) if abs(base) <= 1 else 0
+    return base**exponent if abs(base) <= 1 or exponent < _BITS else None
+
+
+_BITS = 64
+_INTEGER_OPERATIONS: dict[str, Callable[[int, int], int | None]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _quotient,
+    "**": _power,
+}
 
 
 def same(first: Expr, second: Expr) -> bool:

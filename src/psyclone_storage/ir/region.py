@@ -1,10 +1,10 @@
 """How far into the halo: a small symbolic algebra of depths.
 
-A depth is a maximum of sums. Each sum has a whole number, names of run-time variables (a name may
-occur more than once), and may count from the whole halo. A stencil's extent is at least 1; a
-depth that a kernel is asked to compute to may be 0, as LFRic's own algorithms have it. Comparison
-answers yes, no or maybe: it is an arithmetic of its own because a general algebra package costs
-more to import than a file takes to compile.
+A depth is a maximum of sums. Each sum has a whole number, expressions that have a value at run time
+only (one may occur more than once, and two are one if they are spelled alike), and may count from
+the whole halo. A stencil's extent is at least 1; a depth that a kernel is asked to compute to may
+be 0, as LFRic's own algorithms have it. Comparison answers yes, no or maybe: it is an arithmetic
+of its own because a general algebra package costs more to import than a file takes to compile.
 
 The invariant: no term of a depth is covered by another of its terms, so that equal depths are
 equal values.
@@ -18,24 +18,31 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.expr import Binary, Expr, Literal, integer_value, spell
+from psyclone_storage.ir.types import Intrinsic
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Term:
     """`constant` + the sum of `extents` and `depths`, counted from the whole halo if `whole`.
 
-    `extents` are variables of at least 1, `depths` such as may be 0; both are sorted.
+    `extents` are expressions of at least 1, `depths` such as may be 0; both are sorted by spelling.
     """
 
     whole: bool = False
-    extents: tuple[str, ...] = ()
-    depths: tuple[str, ...] = ()
+    extents: tuple[Expr, ...] = ()
+    depths: tuple[Expr, ...] = ()
     constant: int = 0
 
     @property
+    def unknowns(self) -> tuple[Expr, ...]:
+        """All expressions in the sum, sorted by spelling."""
+        return _sorted(self.extents + self.depths)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """All variables in the sum, sorted."""
-        return tuple(sorted(self.extents + self.depths))
+        """The spellings of all expressions in the sum, sorted."""
+        return tuple(map(spell, self.unknowns))
 
     def covers(self, other: Term) -> bool:
         """Return whether this is provably at least `other`, whatever the extents are.
@@ -60,7 +67,7 @@ class Term:
         mine, theirs = Counter(self.names), Counter(other.names)
         if theirs - mine:
             return False
-        certain = (mine - theirs - Counter(self.depths)).total()
+        certain = (mine - theirs - Counter(map(spell, self.depths))).total()
         return self.constant + certain >= other.constant + levels
 
 
@@ -79,14 +86,16 @@ class Depth:
         return Depth((Term(constant=levels),)) if levels > 0 else NOTHING
 
     @staticmethod
-    def named(extent: str) -> Depth:
-        """Return the depth that the run-time variable `extent`, at least 1, holds."""
-        return Depth((Term(extents=(extent,)),))
+    def reached(extent: Expr) -> Depth:
+        """Return the depth that the stencil extent `extent` is, at least 1 if it is unknown."""
+        known = integer_value(extent)
+        return Depth((Term(extents=(extent,)),)) if known is None else Depth.of(known)
 
     @staticmethod
-    def asked(depth: str) -> Depth:
-        """Return the depth that the run-time variable `depth`, at least 0, holds."""
-        return Depth((Term(depths=(depth,)),))
+    def asked(depth: Expr) -> Depth:
+        """Return the depth that `depth`, at least 0, is."""
+        known = integer_value(depth)
+        return Depth((Term(depths=(depth,)),)) if known is None else Depth.of(known)
 
     @property
     def known(self) -> int | None:
@@ -109,8 +118,8 @@ class Depth:
         return _largest(
             Term(
                 a.whole or b.whole,
-                tuple(sorted(a.extents + b.extents)),
-                tuple(sorted(a.depths + b.depths)),
+                _sorted(a.extents + b.extents),
+                _sorted(a.depths + b.depths),
                 a.constant + b.constant,
             )
             for a in self.terms
@@ -126,8 +135,8 @@ class Depth:
         return _largest(
             Term(
                 term.whole,
-                tuple(sorted(term.extents * factor)),
-                tuple(sorted(term.depths * factor)),
+                _sorted(term.extents * factor),
+                _sorted(term.depths * factor),
                 term.constant * factor,
             )
             for term in self.terms
@@ -155,11 +164,21 @@ class Depth:
 def _largest(terms: Iterable[Term]) -> Depth:
     """Return the depth of `terms`, without those that another covers."""
     kept: list[Term] = []
-    for term in sorted({_capped(term) for term in terms}, reverse=True):
+    for term in sorted({_capped(term) for term in terms}, key=_order, reverse=True):
         positive = term.whole or term.names or term.constant > 0
         if positive and not any(other.covers(term) for other in kept):
             kept = [other for other in kept if not term.covers(other)] + [term]
-    return Depth(tuple(sorted(kept)))
+    return Depth(tuple(sorted(kept, key=_order)))
+
+
+def _order(term: Term) -> tuple[bool, tuple[str, ...], tuple[str, ...], int]:
+    """Return a key by which terms stand in an order of their own."""
+    extents, depths = (tuple(map(spell, exprs)) for exprs in (term.extents, term.depths))
+    return term.whole, extents, depths, term.constant
+
+
+def _sorted(exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    return tuple(sorted(exprs, key=spell)) if len(exprs) > 1 else exprs
 
 
 def _capped(term: Term) -> Term:
@@ -188,12 +207,18 @@ def describe_depth(depth: Depth) -> str:
 
 def _describe_term(term: Term) -> str:
     parts = ["whole"] if term.whole else []
-    parts += [
-        name if count == 1 else f"{count} * {name}" for name, count in Counter(term.names).items()
-    ]
+    parts += map(spell, multiples(term))
     text = " + ".join(parts)
     if not parts:
         return str(term.constant)
     if term.constant:
         text += f" {'+' if term.constant > 0 else '-'} {abs(term.constant)}"
     return text
+
+
+def multiples(term: Term) -> tuple[Expr, ...]:
+    """Return each expression in the sum once, times how often it occurs."""
+    return tuple(
+        unknown if count == 1 else Binary("*", Literal(str(count), Intrinsic.INTEGER), unknown)
+        for unknown, count in Counter(term.unknowns).items()
+    )

@@ -21,7 +21,7 @@ from lfric_schedules import (
 )
 from psyclone_storage.backend.lower import lower_program
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Name
+from psyclone_storage.ir.expr import Binary, Literal, Name
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.schedule import (
@@ -39,6 +39,7 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
 HALO = Datum("halo", Name("halo"), INTEGER, DatumRole.HALO_DEPTH)
+ONE = Literal("1_i_def", Intrinsic.INTEGER, "i_def")
 REACH = Datum("reach", Name("reach"), INTEGER, DatumRole.EXTENT)
 
 
@@ -59,7 +60,7 @@ def bounds(extent: Extent, over: Over = Over.CELLS) -> list[str]:
         (Extent(Reach.ALL), "f1_proxy%vspace%get_ncell()"),
         (Extent(Reach.OWNED), "mesh%get_last_edge_cell()"),
         (Extent(Reach.HALO, Depth.of(2)), "mesh%get_last_halo_cell(2)"),
-        (Extent(Reach.HALO, Depth.named("halo")), "mesh%get_last_halo_cell(halo)"),
+        (Extent(Reach.HALO, Depth.reached(Name("halo"))), "mesh%get_last_halo_cell(halo)"),
         (Extent(Reach.HALO, WHOLE), "mesh%get_last_halo_cell(max_halo_depth)"),
     ],
 )
@@ -68,7 +69,7 @@ def test_bounds_of_a_loop_over_cells(extent: Extent, stop: str) -> None:
 
 
 def test_a_loop_over_the_halo_alone_starts_behind_the_owned_cells() -> None:
-    assert bounds(Extent(Reach.HALO_ONLY, Depth.named("halo"))) == [
+    assert bounds(Extent(Reach.HALO_ONLY, Depth.reached(Name("halo")))) == [
         "loop1_start = mesh%get_last_edge_cell() + 1",
         "loop1_stop = mesh%get_last_halo_cell(halo)",
     ]
@@ -96,12 +97,13 @@ def test_an_extent_without_a_meaning_is_refused() -> None:
     ("depth", "text"),
     [
         (Depth.of(3), "3"),
-        (Depth.named("halo").plus(Depth.of(1)), "halo + 1"),
-        (Depth.named("halo").plus(Depth.named("reach")), "halo + reach"),
-        (Depth.named("halo").times(2), "2 * halo"),
+        (Depth.reached(Name("halo")).plus(Depth.of(1)), "halo + 1"),
+        (Depth.reached(Name("halo")).plus(Depth.reached(Name("reach"))), "halo + reach"),
+        (Depth.reached(Name("halo")).times(2), "2 * halo"),
+        (Depth.reached(Binary("-", Name("halo"), ONE)).times(2), "2 * (halo - 1_i_def)"),
         (WHOLE.minus(1), "max_halo_depth - 1"),
-        (Depth.named("halo").max(Depth.of(2)), "max(2_i_def, halo)"),
-        (Depth.named("halo").max(Depth.named("reach")), "max(halo, reach)"),
+        (Depth.reached(Name("halo")).max(Depth.of(2)), "max(2_i_def, halo)"),
+        (Depth.reached(Name("halo")).max(Depth.reached(Name("reach"))), "max(halo, reach)"),
     ],
 )
 def test_the_depth_of_an_exchange(depth: Depth, text: str) -> None:

@@ -18,6 +18,7 @@ from psyclone_storage.ir.expr import (
     Range,
     Unary,
     Verbatim,
+    integer_value,
     is_constant,
     same,
     spell,
@@ -113,3 +114,41 @@ def test_names_have_a_key_without_case_and_their_author_s_spelling() -> None:
     name, component = Name("Theta"), Member(Name("Self"), "dX")
     assert (name.key, component.key, Keyword("Stat", ONE).key) == ("theta", "dx", "stat")
     assert (spell(name), spell(component)) == ("Theta", "Self%dX")
+
+
+def whole(text: str) -> Literal:
+    return Literal(text, Intrinsic.INTEGER)
+
+
+@pytest.mark.parametrize(
+    ("op", "left", "right", "expected"),
+    [
+        ("+", "1", "1_i_def", 2),
+        ("-", "1", "3", -2),
+        ("*", "2", "3", 6),
+        ("/", "7", "2", 3),
+        ("/", "7", "0", None),
+        ("**", "2", "3", 8),
+        ("**", "0", "0", 1),
+        ("**", "9", "999999999", None),
+        ("==", "1", "1", None),
+        ("+", "1", "n", None),
+    ],
+)
+def test_integer_constants_have_the_value_that_fortran_gives_them(
+    op: str, left: str, right: str, expected: int | None
+) -> None:
+    operands = (Name(text) if text == "n" else whole(text) for text in (left, right))
+    assert integer_value(Binary(op, *operands)) == expected
+
+
+def test_signs_count_and_fractions_are_cut_towards_zero() -> None:
+    minus = Unary("-", whole("7"))
+    assert integer_value(minus) == -7
+    assert integer_value(Unary("+", minus)) == -7
+    assert integer_value(Binary("/", minus, whole("2"))) == -3
+    assert integer_value(Binary("**", whole("2"), Unary("-", ONE))) == 0
+    assert integer_value(Binary("**", Unary("-", whole("1")), minus)) == -1
+    assert integer_value(Binary("**", whole("0"), minus)) is None
+    assert integer_value(Unary("-", A)) is None
+    assert integer_value(Literal("2.0", Intrinsic.REAL)) is None

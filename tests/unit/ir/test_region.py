@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.expr import Binary, Literal, Name
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, Term, deepest, describe_depth
+from psyclone_storage.ir.types import Intrinsic
 
 EXTENTS = ("a", "b")
 DEPTHS = ("h",)
 
 
-def sums_of(names: tuple[str, ...], most: int) -> st.SearchStrategy[tuple[str, ...]]:
-    return st.lists(st.sampled_from(names), max_size=most).map(lambda found: tuple(sorted(found)))
+def sums_of(names: tuple[str, ...], most: int) -> st.SearchStrategy[tuple[Name, ...]]:
+    found = st.lists(st.sampled_from(names), max_size=most)
+    return found.map(lambda texts: tuple(map(Name, sorted(texts))))
 
 
 terms = st.builds(
@@ -96,16 +99,16 @@ def test_known_depths_compare_like_numbers() -> None:
 
 def test_nothing_is_deeper_than_the_whole_halo() -> None:
     assert WHOLE.plus(Depth.of(3)) == WHOLE
-    assert WHOLE.covers(Depth.named("a").plus(Depth.of(9))) is Fresh.YES
+    assert WHOLE.covers(Depth.reached(Name("a")).plus(Depth.of(9))) is Fresh.YES
     assert WHOLE.minus(1).covers(WHOLE) is Fresh.NO
     assert Depth.of(3).covers(WHOLE) is Fresh.MAYBE
     assert NOTHING.covers(WHOLE) is Fresh.NO
 
 
 def test_an_extent_is_at_least_one() -> None:
-    assert Depth.named("a").covers(Depth.of(1)) is Fresh.YES
-    assert Depth.named("a").minus(1).covers(Depth.of(1)) is Fresh.MAYBE
-    assert Depth.of(1).covers(Depth.named("a").plus(Depth.of(1))) is Fresh.NO
+    assert Depth.reached(Name("a")).covers(Depth.of(1)) is Fresh.YES
+    assert Depth.reached(Name("a")).minus(1).covers(Depth.of(1)) is Fresh.MAYBE
+    assert Depth.of(1).covers(Depth.reached(Name("a")).plus(Depth.of(1))) is Fresh.NO
 
 
 @pytest.mark.parametrize(
@@ -113,12 +116,30 @@ def test_an_extent_is_at_least_one() -> None:
     [
         (NOTHING, "0"),
         (Depth.of(2), "2"),
-        (Depth.named("extent").plus(Depth.of(1)), "extent + 1"),
-        (Depth.named("extent").times(2), "2 * extent"),
-        (Depth.named("extent").max(Depth.of(2)), "max(2, extent)"),
+        (Depth.reached(Name("extent")).plus(Depth.of(1)), "extent + 1"),
+        (Depth.reached(Name("extent")).times(2), "2 * extent"),
+        (Depth.reached(Name("extent")).max(Depth.of(2)), "max(2, extent)"),
         (WHOLE, "whole"),
         (WHOLE.minus(1), "whole - 1"),
     ],
 )
 def test_depths_read_like_arithmetic(depth: Depth, text: str) -> None:
     assert describe_depth(depth) == text
+
+
+def sum_of(name: str, number: int) -> Binary:
+    return Binary("+", Name(name), Literal(str(number), Intrinsic.INTEGER))
+
+
+def test_a_depth_is_the_value_of_constants_and_the_spelling_of_anything_else() -> None:
+    one = Literal("1_i_def", Intrinsic.INTEGER, "i_def")
+    assert Depth.reached(one) == Depth.of(1)
+    assert Depth.asked(Binary("+", one, one)) == Depth.of(2)
+    assert Depth.reached(Binary("-", one, one)) == NOTHING
+    assert Depth.reached(sum_of("n", 1)) == Depth.reached(sum_of("n", 1))
+    assert Depth.reached(sum_of("n", 1)) != Depth.reached(sum_of("n", 2))
+
+
+def test_a_sum_is_multiplied_as_a_whole() -> None:
+    assert describe_depth(Depth.reached(sum_of("n", 1)).times(2)) == "2 * (n + 1)"
+    assert describe_depth(Depth.reached(sum_of("n", 1)).plus(WHOLE.minus(1))) == "whole"

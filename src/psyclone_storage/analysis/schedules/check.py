@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, key_text, keys_of
-from psyclone_storage.ir.expr import Expr, Literal, spell
+from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
@@ -140,7 +140,7 @@ def extent_names(schedule: Schedule) -> frozenset[str]:
             for loop, call in calls_in(item):
                 names |= _names_in(loop.extent.depth)
                 extents = (actual.extent for actual in call.args)
-                names |= {spell(expr) for expr in extents if expr and not _is_number(expr)}
+                names |= {spell(expr) for expr in extents if expr and integer_value(expr) is None}
     return frozenset(names)
 
 
@@ -151,14 +151,9 @@ def _names_in(depth: Depth) -> set[str]:
 # ---------------------------------------------------------------------------- places
 
 
-def _is_number(expr: Expr) -> bool:
-    return isinstance(expr, Literal)
-
-
 def _number(expr: Expr, world: World) -> int:
-    if isinstance(expr, Literal):
-        return int(expr.text.partition("_")[0])
-    return world.extents[spell(expr)]
+    known = integer_value(expr)
+    return world.extents[spell(expr)] if known is None else known
 
 
 def _levels(depth: Depth, world: World) -> int:

@@ -6,16 +6,15 @@ A bound is put into a variable before the first loop, so that no loop asks the m
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, bound, number, whole
+from psyclone_storage.backend.lfric.context import Context, bound, constant, number, whole
 from psyclone_storage.backend.lfric.mesh import Ends, ends_of, halo_depth, mesh_of
 from psyclone_storage.backend.lfric.spaces import Space, space_object
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
-from psyclone_storage.ir.region import Depth, Term
+from psyclone_storage.ir.region import Depth, Term, multiples
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.types import Intrinsic
 
@@ -71,8 +70,7 @@ def depth_value(context: Context, depth: Depth, space: Space) -> Expr:
 
 def _term_value(context: Context, term: Term, space: Space) -> Expr:
     parts: list[Expr] = [halo_depth(context, space)] if term.whole else []
-    for name, count in Counter(term.names).items():
-        parts.append(Name(name) if count == 1 else Binary("*", whole(count), Name(name)))
+    parts += [constant(context, part) for part in multiples(term)]
     if not parts:
         return whole(term.constant)
     total = parts[0]

@@ -24,7 +24,7 @@ from functools import lru_cache
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.domain.lfric.spaces import Continuity, continuity_of, is_continuous
-from psyclone_storage.ir.expr import Expr, spell, whole_number
+from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed
@@ -62,15 +62,6 @@ def iteration_argument(kernel: Kernel) -> int:
     if not choices:
         raise ValueError(f"kernel '{kernel.name}' has neither a field nor an operator")
     return choices[0]
-
-
-def depth_of(extent: Expr) -> Depth:
-    """Return the depth that a stencil extent of the algorithm stands for, at least 1.
-
-    Anything but a literal is known by its spelling only: equal texts are equal depths.
-    """
-    number = whole_number(extent)
-    return Depth.named(spell(extent)) if number is None else Depth.of(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +113,7 @@ class LfricRules:
         extent = call.args[arg].extent if described.stencil else None
         if reach is Reach.OWNED and extent is None and not continuous:
             return _NO_NEED
-        stencil = None if extent is None else depth_of(extent)
+        stencil = None if extent is None else Depth.reached(extent)
         asked = call.kernel.iteration.takes_halo_depth
         use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_need(reach, _levels(loop.extent.depth, stencil, asked), use, stencil is None)
@@ -202,8 +193,7 @@ def _asked_depth(call: KernelCall) -> Depth:
     """Return the depth of halo that the algorithm asks the kernel for; it may be 0."""
     if call.halo_depth is None:
         return NOTHING
-    number = whole_number(call.halo_depth)
-    return Depth.asked(spell(call.halo_depth)) if number is None else Depth.of(number)
+    return Depth.asked(call.halo_depth)
 
 
 def _reduces(kernel: Kernel) -> bool:

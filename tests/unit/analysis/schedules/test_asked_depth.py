@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from psyclone_storage.analysis.schedules.check import World, check_halos
 from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.ir.expr import Expr, Literal, Name
-from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, StencilShape
+from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
+from psyclone_storage.ir.kernel import (
+    Access,
+    ArgKind,
+    Iteration,
+    Kernel,
+    KernelArg,
+    MeshRole,
+    StencilShape,
+)
 from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -85,6 +95,27 @@ ADD = kernel(Iteration.OWNED_AND_HALO_CELL_COLUMN, field(Access.INC, "w0"))
 READ_NODES = kernel(Iteration.CELL_COLUMN, field(Access.WRITE, "w3"), field(Access.READ, "w0"))
 
 
+RESTRICT = kernel(
+    Iteration.OWNED_AND_HALO_CELL_COLUMN,
+    replace(field(Access.WRITE, "w3"), mesh=MeshRole.COARSE),
+    replace(field(Access.READ, "wtheta"), mesh=MeshRole.FINE),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "levels"),
+    [
+        (Binary("+", ONE, ONE), "4"),
+        (Binary("-", Binary("+", ONE, ONE), ONE), "2"),
+        (Name("hd"), "2 * hd"),
+        (Binary("-", Name("hd"), ONE), "2 * (hd - 1)"),
+    ],
+)
+def test_a_depth_between_two_meshes_is_doubled_as_a_whole(asked: Expr, levels: str) -> None:
+    schedule = loops((RESTRICT, ("b", "a"), asked))
+    assert exchanged(schedule) == [("halo(a)@loop1", levels)]
+
+
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_what_was_computed_to_a_depth_may_be_stale_at_level_one(depth: int) -> None:
     schedule = loops((BLEND, ("b", "a"), Name("hd")), (SMOOTH, ("c", "b"), None))
@@ -115,5 +146,5 @@ def test_a_depth_of_zero_is_the_owned_cells() -> None:
 
 
 def test_an_extent_is_at_least_one_but_an_asked_depth_may_be_none() -> None:
-    assert describe_depth(Depth.named("s").max(Depth.of(1))) == "s"
-    assert describe_depth(Depth.asked("s").max(Depth.of(1))) == "max(1, s)"
+    assert describe_depth(Depth.reached(Name("s")).max(Depth.of(1))) == "s"
+    assert describe_depth(Depth.asked(Name("s")).max(Depth.of(1))) == "max(1, s)"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.domain.lfric.rules import depth_of, iteration_argument
-from psyclone_storage.ir.expr import Binary, Literal, Name
+from psyclone_storage.domain.lfric.rules import iteration_argument
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
-from psyclone_storage.ir.types import Intrinsic
 from unit.analysis.small import (
     RULES,
     Passed,
@@ -104,13 +102,6 @@ def test_the_argument_that_needs_the_largest_loop_gives_the_bounds(
 def test_a_kernel_of_scalars_alone_has_no_bounds() -> None:
     with pytest.raises(ValueError, match="neither a field nor an operator"):
         iteration_argument(cells(scalar("s", "read")).kernel)
-
-
-def test_depths_come_from_literals_names_and_anything_else_by_its_spelling() -> None:
-    assert depth_of(Literal("2_i_def", Intrinsic.INTEGER, "i_def")) == Depth.of(2)
-    assert depth_of(Name("reach")) == Depth.named("reach")
-    total = Binary("+", Name("reach"), Literal("1", Intrinsic.INTEGER))
-    assert depth_of(total) == Depth.named("reach + 1")
 
 
 # ---------------------------------------------------------------------------- what is read
