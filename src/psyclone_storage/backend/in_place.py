@@ -33,8 +33,6 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
 
 _WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
-_OPERATOR = re.compile(r"^[^(]*[-+*/]|\)[^(]*[-+*/]")
-"""An operator outside of brackets."""
 _ONE = Literal("1", Intrinsic.INTEGER)
 
 
@@ -157,10 +155,7 @@ def _value(name: str, names: _Names) -> Expr:
         return Name(_kind(name, names))
     if key in names.renamed:
         return Name(names.renamed[key])
-    passed = names.passed.get(key, Name(name))
-    if isinstance(passed, Verbatim) and _OPERATOR.search(passed.text):
-        return Verbatim(f"({passed.text})")
-    return passed
+    return names.passed.get(key, Name(name))
 
 
 def _element(name: str, items: tuple[Expr, ...], names: _Names) -> Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Name, Verbatim, spell
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.unit import Declare
+
+_OPERATOR = re.compile(r"^[^(]*[-+*/]|\)[^(]*[-+*/]")
+"""An operator outside of brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +26,13 @@ class Context:
     paths: Mapping[str, str]
 
     def reach(self, property_name: str, field: Expr) -> Expr:
-        """Return the Fortran that leads from `field` to a grid property."""
-        return Verbatim(self.paths[property_name].replace("{0}", spell(field)))
+        """Return the Fortran that leads from `field` to a grid property.
+
+        It is in brackets if it computes something, for what it is put into may compute further.
+        """
+        path = self.paths[property_name]
+        text = path.replace("{0}", spell(field))
+        return Verbatim(f"({text})" if _OPERATOR.search(path) else text)
 
     def counter(self, name: str) -> Name:
         """Return the variable that a loop counts."""

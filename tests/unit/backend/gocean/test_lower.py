@@ -113,6 +113,12 @@ def test_paths_to_properties_are_those_of_the_settings() -> None:
     assert "call k_code(i, j, a%data, get_area(a%mesh))" in lowered(made, paths)
 
 
+def test_a_path_that_computes_is_a_value_of_its_own() -> None:
+    made = one(kernel("go_write, go_ct, go_pointwise", READ, over="go_inner_pts"), "a, b")
+    paths = {**PATHS, "go_grid_ystop": "{0}%first + {0}%rows"}
+    assert "do j = 2+1, (a%first + a%rows)-1" in lowered(made, paths)
+
+
 def test_the_abi_asks_for_the_properties_that_settings_must_hold() -> None:
     assert {str(path) for path in Path} == set(REQUIRED_PROPERTIES)
 
