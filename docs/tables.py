@@ -28,8 +28,8 @@ from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_
 from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
-from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
-from psyclone_storage.scripting.transformation import Transformation, Unsupported
+from psyclone_storage.scripting.transformations.base import Transformation, Unsupported
+from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.transform.catalogue import RECIPES, STEPS
 
 ROOT = Path(__file__).resolve().parents[1]

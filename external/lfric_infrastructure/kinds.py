@@ -3,9 +3,9 @@
     python kinds.py            rewrite them
     python kinds.py --check    change nothing; fail and name what is out of date
 
-Fortran 2008 has no generic types, so a field of 32-bit reals is the text of one of 64-bit reals with
-other names and kinds. The modules on the left are written by hand, those on the right follow from
-them; a build finds both as they lie here and needs no Python.
+Fortran 2008 has no generic types, so a field of 32-bit reals is the text of one of 64-bit reals
+with other names and kinds. The modules on the left are written by hand, those on the right follow
+from them; a build finds both as they lie here and needs no Python.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from psyclone_storage.scripting.containers import Module, Psy
 from psyclone_storage.scripting.context import Context
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
-from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.settings import config_class
-from psyclone_storage.scripting.transformation import Transformation, TransformationError
+from psyclone_storage.scripting.transformations.base import Transformation, TransformationError
+from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.writer import writer_maker
 
 _WILDCARDS = range(1, 11)

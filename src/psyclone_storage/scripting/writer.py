@@ -9,7 +9,7 @@ from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.containers import Module, Psy
 from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
-from psyclone_storage.scripting.transformation import TransformationError
+from psyclone_storage.scripting.transformations.base import TransformationError
 from psyclone_storage.scripting.views import Schedule
 
 Emit = Callable[[Program, str | None], str]

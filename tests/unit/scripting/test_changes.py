@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from lfric_schedules import SOURCE, SPAN
-from psyclone_storage import scripting
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.spaces import SPACES, is_continuous
@@ -24,13 +23,12 @@ from psyclone_storage.scripting.psyclone_names import (
     DISCONTINUOUS_SPACES,
     MODULES,
 )
-from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.recipe import read_recipe
-from psyclone_storage.scripting.transformation import (
-    Transformation,
+from psyclone_storage.scripting.transformations.base import (
     TransformationError,
     Unsupported,
 )
+from psyclone_storage.scripting.transformations.table import TABLE, TRANSFORMATIONS, TransInfo
 from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, scalar, schedule
 
@@ -301,20 +299,11 @@ def test_a_loop_has_the_words_of_psyclone() -> None:
     assert [item.loop_type for item in tree.loops()] == ["colours", "cells_in_colour"]
 
 
-def test_a_name_that_is_supported_is_not_missing() -> None:
-    supported = [name for kind, names in _kinds() if kind is not Unsupported for name in names]
-    assert len(supported) == len(set(supported))
-    assert not any(issubclass(TRANSFORMATIONS[name], Unsupported) for name in supported)
+def test_each_name_stands_once_in_the_table() -> None:
+    names = [name for _, listed in TABLE for name in listed.split()]
+    assert len(names) == len(set(names)) == len(TRANSFORMATIONS)
     assert issubclass(TRANSFORMATIONS["GOOpenCLTrans"], Unsupported)
-
-
-def _kinds() -> list[tuple[type[Transformation], list[str]]]:
-    modules = [
-        importlib.import_module(f"{scripting.__name__}.{path.stem}")
-        for path in Path(scripting.__file__).parent.glob("words_*.py")
-    ]
-    assert len(modules) > 4
-    return [(kind, names.split()) for one in modules for kind, names in one.NAMES.items()]
+    assert not issubclass(TRANSFORMATIONS["ACCDataTrans"], Unsupported)
 
 
 def test_transformations_are_found_by_name_and_number() -> None:

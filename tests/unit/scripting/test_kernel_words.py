@@ -10,8 +10,8 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import Request, make_compiler
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.scripting import Psy
-from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
-from psyclone_storage.scripting.transformation import TransformationError
+from psyclone_storage.scripting.transformations.base import TransformationError
+from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.scripting.views import KernelCall, Schedule
 from unit.analysis.small import RULES, cells, dofs, scalar
 from unit.scripting.test_changes import program

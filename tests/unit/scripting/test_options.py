@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.scripting import Psy
-from psyclone_storage.scripting.psyclone_words import TRANSFORMATIONS
-from psyclone_storage.scripting.transformation import FIXED, UNNEEDED, TransformationError
+from psyclone_storage.scripting.transformations.base import FIXED, UNNEEDED, TransformationError
+from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from psyclone_storage.scripting.views import DirectiveRegion, Schedule
 from unit.analysis.small import RULES, cells, dofs, scalar
 from unit.scripting.test_changes import program

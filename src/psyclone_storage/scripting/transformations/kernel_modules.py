@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformation import (
+from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Options,
     Transformation,
@@ -153,13 +153,3 @@ def _calls(nodes: tuple[Place, ...]) -> list[str]:
             if call == node or not call.is_builtin:
                 found[call.uid] = None
     return list(found)
-
-
-NAMES: Mapping[type[Transformation], str] = {
-    InlineModule: "KernelModuleInlineTrans",
-    PassImports: "KernelImportsToArguments KernelGlobalsToArguments",
-    AccRoutine: "ACCRoutineTrans",
-    DeclareForTarget: "OMPDeclareTargetTrans",
-    KernelConstants: "Dynamo0p3KernelConstTrans LFRicKernelConstTrans",
-}
-"""What PSyclone calls each of them, in both of its generations."""

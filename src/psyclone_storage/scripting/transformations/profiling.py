@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformation import (
+from psyclone_storage.scripting.transformations.base import (
     Options,
     Transformation,
     TransformationError,
@@ -34,9 +34,3 @@ class Profile(Transformation):
             raise TransformationError(Diagnostic("T015", message))
         module, region = map(str, names)
         return AddProfileRegion(first, last, region, module)
-
-
-NAMES: Mapping[type[Transformation], str] = {
-    Profile: "ProfileTrans ProfileRegionTrans",
-}
-"""What PSyclone calls each of them, in both of its generations."""

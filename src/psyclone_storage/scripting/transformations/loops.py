@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformation import (
+from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Options,
     Transformation,
@@ -178,18 +178,3 @@ class AsyncHaloExchange(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return SplitExchange(nodes[0].uid)
-
-
-NAMES: Mapping[type[Transformation], str] = {
-    Colour: "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans",
-    RedundantComputation: "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
-    LoopFuse: "LoopFuseTrans DynamoLoopFuseTrans GOceanLoopFuseTrans LFRicLoopFuseTrans",
-    LoopSwap: "LoopSwapTrans GOLoopSwapTrans",
-    ChunkLoop: "ChunkLoopTrans",
-    LoopTiling2D: "LoopTiling2DTrans",
-    LoopTiling: "LoopTilingTrans",
-    ConstLoopBounds: "GOConstLoopBoundsTrans",
-    Move: "MoveTrans",
-    AsyncHaloExchange: "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans",
-}
-"""What PSyclone calls each of them, in both of its generations."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformation import (
+from psyclone_storage.scripting.transformations.base import (
     Options,
     Transformation,
     TransformationError,
@@ -126,14 +126,3 @@ def _queue(transformation: Transformation, value: object) -> int:
 def _wrong(transformation: Transformation, option: str, value: object) -> TransformationError:
     message = f"'{transformation.name}' cannot have the value '{value}' for '{option}'."
     return TransformationError(Diagnostic("T015", message))
-
-
-NAMES: Mapping[type[Transformation], str] = {
-    AccLoops: "ACCLoopTrans",
-    AccParallelRegion: "ACCParallelTrans",
-    AccKernelsRegion: "ACCKernelsTrans",
-    AccDataRegion: "ACCDataTrans",
-    EnterDataOfSchedule: "ACCEnterDataTrans",
-    UpdateOfSchedule: "ACCUpdateTrans",
-}
-"""What PSyclone calls each of them, in both of its generations."""

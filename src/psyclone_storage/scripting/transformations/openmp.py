@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.transformation import (
+from psyclone_storage.scripting.transformations.base import (
     Options,
     Transformation,
     TransformationError,
@@ -137,22 +137,3 @@ class TargetRegion(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return OpenTarget(*ends(nodes))
-
-
-NAMES: Mapping[type[Transformation], str] = {
-    ParallelLoop: """
-        OMPParallelLoopTrans DynamoOMPParallelLoopTrans GOceanOMPParallelLoopTrans
-        LFRicOMPParallelLoopTrans
-    """,
-    WorkshareLoop: """
-        OMPLoopTrans DynamoOMPLoopTrans Dynamo0p3OMPLoopTrans GOceanOMPLoopTrans LFRicOMPLoopTrans
-    """,
-    ParallelRegion: "OMPParallelTrans",
-    SingleRegion: "OMPSingleTrans",
-    MasterRegion: "OMPMasterTrans",
-    TaskLoops: "OMPTaskloopTrans",
-    Task: "OMPTaskTrans",
-    TaskWaits: "OMPTaskwaitTrans",
-    TargetRegion: "OMPTargetTrans",
-}
-"""What PSyclone calls each of them, in both of its generations."""

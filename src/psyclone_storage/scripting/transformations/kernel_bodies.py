@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from psyclone_storage.scripting.transformation import Options, Transformation
+from psyclone_storage.scripting.transformations.base import Options, Transformation
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.boundaries import MoveBoundsInside
@@ -27,18 +25,9 @@ class WriteOut(Transformation):
         return all(reason.code == "T067" for reason in reasons)
 
 
-_FUNCTIONS = {
-    "abs": "Abs2CodeTrans",
-    "sign": "Sign2CodeTrans",
-    "min": "Min2CodeTrans",
-    "max": "Max2CodeTrans",
-    "dot_product": "DotProduct2CodeTrans",
-    "matmul": "Matmul2CodeTrans",
-    "sum": "Sum2CodeTrans Sum2LoopTrans",
-    "product": "Product2CodeTrans Product2LoopTrans",
-    "maxval": "Maxval2CodeTrans Maxval2LoopTrans",
-    "minval": "Minval2CodeTrans Minval2LoopTrans",
-}
+def writes_out(function: str) -> type[WriteOut]:
+    """Return the transformation that writes out `function`."""
+    return type("WriteOut", (WriteOut,), {"function": function, "__doc__": WriteOut.__doc__})
 
 
 class AssignInLoops(Transformation):
@@ -81,18 +70,3 @@ class MoveBounds(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         return MoveBoundsInside(nodes[0].uid)
-
-
-NAMES: Mapping[type[Transformation], str] = {
-    **{
-        type("WriteOut", (WriteOut,), {"function": function, "__doc__": WriteOut.__doc__}): names
-        for function, names in _FUNCTIONS.items()
-    },
-    AssignInLoops: "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
-    WriteRanges: "Reference2ArrayRangeTrans",
-    Inline: "InlineTrans",
-    MoveBounds: "GOMoveIterationBoundariesInsideKernelTrans",
-    Hoist: "HoistTrans",
-    HoistLoopBounds: "HoistLoopBoundExprTrans",
-}
-"""What PSyclone calls each of them, in both of its generations."""

@@ -1,0 +1,1 @@
+"""Transformations under PSyclone's names, in terms of our steps."""

@@ -1,0 +1,170 @@
+"""Transformations under PSyclone's names, of 1.8 and of today, in terms of our steps: one table.
+
+The modules beside this one have a class for each that is supported, one module for a matter; what
+they have in common is in `base`. What is not supported can be imported and made, for many scripts
+do so and use it on some machines only. It is refused where it is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.scripting.transformations import (
+    kernel_bodies,
+    kernel_modules,
+    loops,
+    openacc,
+    openmp,
+    profiling,
+)
+from psyclone_storage.scripting.transformations.base import (
+    Transformation,
+    TransformationError,
+    Unsupported,
+)
+
+TABLE: tuple[tuple[type[Transformation], str], ...] = (
+    (loops.Colour, "ColourTrans Dynamo0p3ColourTrans LFRicColourTrans"),
+    (
+        loops.RedundantComputation,
+        "Dynamo0p3RedundantComputationTrans LFRicRedundantComputationTrans",
+    ),
+    (loops.LoopFuse, "LoopFuseTrans DynamoLoopFuseTrans GOceanLoopFuseTrans LFRicLoopFuseTrans"),
+    (loops.LoopSwap, "LoopSwapTrans GOLoopSwapTrans"),
+    (loops.ChunkLoop, "ChunkLoopTrans"),
+    (loops.LoopTiling2D, "LoopTiling2DTrans"),
+    (loops.LoopTiling, "LoopTilingTrans"),
+    (loops.ConstLoopBounds, "GOConstLoopBoundsTrans"),
+    (loops.Move, "MoveTrans"),
+    (loops.AsyncHaloExchange, "Dynamo0p3AsyncHaloExchangeTrans LFRicAsyncHaloExchangeTrans"),
+    (
+        openmp.ParallelLoop,
+        """
+            OMPParallelLoopTrans DynamoOMPParallelLoopTrans GOceanOMPParallelLoopTrans
+            LFRicOMPParallelLoopTrans
+        """,
+    ),
+    (
+        openmp.WorkshareLoop,
+        """
+            OMPLoopTrans DynamoOMPLoopTrans Dynamo0p3OMPLoopTrans GOceanOMPLoopTrans
+            LFRicOMPLoopTrans
+        """,
+    ),
+    (openmp.ParallelRegion, "OMPParallelTrans"),
+    (openmp.SingleRegion, "OMPSingleTrans"),
+    (openmp.MasterRegion, "OMPMasterTrans"),
+    (openmp.TaskLoops, "OMPTaskloopTrans"),
+    (openmp.Task, "OMPTaskTrans"),
+    (openmp.TaskWaits, "OMPTaskwaitTrans"),
+    (openmp.TargetRegion, "OMPTargetTrans"),
+    (openacc.AccLoops, "ACCLoopTrans"),
+    (openacc.AccParallelRegion, "ACCParallelTrans"),
+    (openacc.AccKernelsRegion, "ACCKernelsTrans"),
+    (openacc.AccDataRegion, "ACCDataTrans"),
+    (openacc.EnterDataOfSchedule, "ACCEnterDataTrans"),
+    (openacc.UpdateOfSchedule, "ACCUpdateTrans"),
+    (kernel_bodies.writes_out("abs"), "Abs2CodeTrans"),
+    (kernel_bodies.writes_out("sign"), "Sign2CodeTrans"),
+    (kernel_bodies.writes_out("min"), "Min2CodeTrans"),
+    (kernel_bodies.writes_out("max"), "Max2CodeTrans"),
+    (kernel_bodies.writes_out("dot_product"), "DotProduct2CodeTrans"),
+    (kernel_bodies.writes_out("matmul"), "Matmul2CodeTrans"),
+    (kernel_bodies.writes_out("sum"), "Sum2CodeTrans Sum2LoopTrans"),
+    (kernel_bodies.writes_out("product"), "Product2CodeTrans Product2LoopTrans"),
+    (kernel_bodies.writes_out("maxval"), "Maxval2CodeTrans Maxval2LoopTrans"),
+    (kernel_bodies.writes_out("minval"), "Minval2CodeTrans Minval2LoopTrans"),
+    (
+        kernel_bodies.AssignInLoops,
+        "ArrayAssignment2LoopsTrans NemoExplicitLoopTrans NemoAllArrayRange2LoopTrans",
+    ),
+    (kernel_bodies.WriteRanges, "Reference2ArrayRangeTrans"),
+    (kernel_bodies.Inline, "InlineTrans"),
+    (kernel_bodies.MoveBounds, "GOMoveIterationBoundariesInsideKernelTrans"),
+    (kernel_bodies.Hoist, "HoistTrans"),
+    (kernel_bodies.HoistLoopBounds, "HoistLoopBoundExprTrans"),
+    (kernel_modules.InlineModule, "KernelModuleInlineTrans"),
+    (kernel_modules.PassImports, "KernelImportsToArguments KernelGlobalsToArguments"),
+    (kernel_modules.AccRoutine, "ACCRoutineTrans"),
+    (kernel_modules.DeclareForTarget, "OMPDeclareTargetTrans"),
+    (kernel_modules.KernelConstants, "Dynamo0p3KernelConstTrans LFRicKernelConstTrans"),
+    (profiling.Profile, "ProfileTrans ProfileRegionTrans"),
+    # Extraction and checks of data.
+    (
+        Unsupported,
+        """
+            DebugChecksumTrans DynamoExtractRegionTrans ExtractRegionTrans ExtractTrans
+            GOceanExtractRegionTrans GOceanExtractTrans LFRicExtractTrans ReadOnlyVerifyTrans
+            ValueRangeCheckTrans
+        """,
+    ),
+    (Unsupported, "GOOpenCLTrans OCLTrans"),
+    (
+        Unsupported,
+        "MaximalOMPParallelRegionTrans OMPCPURoutineTrans OMPCriticalTrans OMPMinimiseSyncTrans",
+    ),
+    # Code without an API.
+    (
+        Unsupported,
+        """
+            AllArrayAccess2LoopTrans ArrayAccess2LoopTrans DataNodeToTempTrans
+            FoldConditionalReturnExpressionsTrans HoistLocalArraysTrans
+            IncreaseRankLoopArraysTrans ReplaceInductionVariablesTrans
+            ReplaceReferenceByLiteralTrans ScalarisationTrans
+        """,
+    ),
+)
+"""What each of ours is called by PSyclone, in both of its generations."""
+
+
+def _named() -> Iterator[tuple[str, type[Transformation]]]:
+    for kind, names in TABLE:
+        for name in names.split():
+            yield name, type(name, (kind,), {"__doc__": kind.__doc__})
+
+
+TRANSFORMATIONS: Mapping[str, type[Transformation]] = dict(_named())
+"""Transformations under PSyclone's names, of both generations."""
+
+
+class TransInfo:
+    """All transformations by number and by name, as scripts of 2019 ask for them."""
+
+    @property
+    def num_trans(self) -> int:
+        """How many transformations there are."""
+        return len(TRANSFORMATIONS)
+
+    @property
+    def list(self) -> str:
+        """A table of all transformations, one line each."""
+        lines = [
+            f"{number}: {name}: {' '.join((kind.__doc__ or '').split())}"
+            for number, (name, kind) in enumerate(TRANSFORMATIONS.items(), start=1)
+        ]
+        return f"There are {len(lines)} transformations available:\n" + "\n".join(lines)
+
+    def get_trans_num(self, number: int) -> Transformation:
+        """Return a new transformation by its number, from 1.
+
+        Raises:
+            TransformationError: `T015`, there is no such number.
+        """
+        if not 0 < number <= len(TRANSFORMATIONS):
+            message = f"There is no transformation {number}; there are {len(TRANSFORMATIONS)}."
+            raise TransformationError(Diagnostic("T015", message))
+        return tuple(TRANSFORMATIONS.values())[number - 1]()
+
+    def get_trans_name(self, name: str) -> Transformation:
+        """Return a new transformation by its name.
+
+        Raises:
+            TransformationError: `T015`, there is no such name.
+        """
+        if name not in TRANSFORMATIONS:
+            message = f"There is no transformation '{name}'."
+            hint = did_you_mean(name, TRANSFORMATIONS)
+            raise TransformationError(Diagnostic("T015", message, hint=hint))
+        return TRANSFORMATIONS[name]()
