@@ -161,6 +161,7 @@ CODES: dict[str, str] = {
     "M205": "A kernel never changes an argument that its metadata says it changes.",
     "M206": "A kernel reads what its metadata says it only writes.",
     "M207": "A kernel reads or writes points of a grid that its metadata does not name.",
+    "S115": "A name in an invoke is declared nowhere.",
     "S110": "A name in an invoke is neither a built-in nor imported.",
     "S111": "A built-in is imported by a 'use' statement.",
     "S112": "An argument that is not declared is used as two different things.",
@@ -236,6 +237,8 @@ CODES: dict[str, str] = {
     "L013": "A module that is needed to compile a kernel is not found.",
     "L014": "An algorithm is not compiled because modules are missing (a warning).",
     "L015": "A changed kernel differs from the one that another command has made.",
+    "P014": "A statement of an algorithm file is not Fortran (a warning).",
+    "P015": "An included file holds an invoke, which is not compiled (a warning).",
     "P012": "A line is longer than 132 characters.",
     "P013": "An algorithm file has no invoke (a warning).",
 }

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.cli.depfile import depfile_text
-from psyclone_storage.cli.guard import failure
+from psyclone_storage.cli.guard import as_errors, failure
 from psyclone_storage.cli.kernel_folder import KernelFolder, discard
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
@@ -66,6 +66,8 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
             can be compiled; or an output cannot be written.
     """
     settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
+    if options.strict and settings.warnings:
+        raise CompileError(*as_errors(settings.warnings))
     compiler = _make_compiler(options, settings)
     problems = list(settings.warnings)
     finished: list[Done] = []
@@ -102,6 +104,7 @@ def _make_compiler(options: Options, settings: Settings) -> Compiler:
         options.keywords,
         options.kernel_output,
         options.includes,
+        not options.directories,
     )
     return make_compiler(settings, request)
 
@@ -180,6 +183,8 @@ def _done(
     problems = build.warnings
     if options.compile:
         problems += try_to_compile(file, build, compiler, options)
+    if options.strict and problems:
+        raise CompileError(*as_errors(problems))
     shown = () if options.reports or (options.compile and not options.writes) else outputs.items()
     written = tuple(Output(path, text) for path, text in outputs.values() if path is not None)
     return Done(

@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
@@ -32,6 +33,7 @@ def guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
     _keep_bytes()
     try:
         problems = _problems_of(command)
+        problems = as_errors(problems) if style.warnings == "error" else problems
         _print(problems, style)
     except BrokenPipeError:
         _forget_output()
@@ -60,6 +62,11 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
         file=str(file or ""),
         hint="This is a defect of psyclone-storage, not of your code: please report it.",
     )
+
+
+def as_errors(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return `problems` with every warning made an error."""
+    return tuple(replace(problem, severity=Severity.ERROR) for problem in problems)
 
 
 def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:

@@ -43,6 +43,7 @@ class Options:
 
     `api` and `distributed` are None where the settings decide. `schedule_json` and `dag` are None
     if not asked for, and `-` for standard output. `profile` holds `invokes`, `kernels` or both.
+    `strict` makes warnings errors.
     """
 
     files: tuple[Path, ...]
@@ -72,6 +73,7 @@ class Options:
     compiler: str
     compiler_flags: str
     colour: str
+    strict: bool = False
 
     @property
     def reports(self) -> bool:
@@ -121,6 +123,7 @@ def read_options(words: Sequence[str]) -> Options:
         compiler=given.f90,
         compiler_flags=given.f90flags,
         colour=given.colour,
+        strict=given.warnings == "error",
     )
     _check(options)
     return options
@@ -301,11 +304,11 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-d", "--directory", action="append", type=Path, metavar="DIR",
         help="search DIR and all below it for kernels; may be repeated "
-        "(default: the folder of the algorithm)",
+        "(default: the folder of the algorithm, where a file in it wins over those below)",
     )  # fmt: skip
     group.add_argument(
         "-I", "--include", action="append", type=Path, metavar="DIR",
-        help="folder of include and module files, for '--compile'; may be repeated",
+        help="folder of include and module files; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-c", "--config", default="", metavar="FILE", help="the settings file to use"

@@ -14,14 +14,19 @@ from typing import NoReturn, TextIO
 
 FORMS = ("text", "json")
 COLOURS = ("auto", "always", "never")
+WARNINGS = ("show", "error")
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The form of problems, one of `FORMS`, and the wish for colour, one of `COLOURS`."""
+    """The form of problems, one of `FORMS`, and the wish for colour, one of `COLOURS`.
+
+    `warnings` is one of `WARNINGS`: whether they are shown as such, or as errors.
+    """
 
     form: str = "text"
     colour: str = "auto"
+    warnings: str = "show"
 
 
 def add_style(parser: argparse._ActionsContainer) -> None:
@@ -30,6 +35,12 @@ def add_style(parser: argparse._ActionsContainer) -> None:
         "--diagnostics", choices=FORMS, default="text", help="how to print problems"
     )
     parser.add_argument("--colour", choices=COLOURS, default="auto", help="colour on terminals")
+    parser.add_argument(
+        "--warnings",
+        choices=WARNINGS,
+        default="show",
+        help="show warnings, or make them errors: nothing is written for a file that has one",
+    )
 
 
 def read_style(words: Sequence[str]) -> Style:
@@ -37,11 +48,12 @@ def read_style(words: Sequence[str]) -> Style:
     parser = _Silent(add_help=False, allow_abbrev=False)
     parser.add_argument("--diagnostics", default="text")
     parser.add_argument("--colour", default="auto")
+    parser.add_argument("--warnings", default="show")
     try:
         given, _ = parser.parse_known_args(words)
     except _MistakeError:
         return Style()
-    return Style(given.diagnostics, given.colour)
+    return Style(given.diagnostics, given.colour, given.warnings)
 
 
 def in_colour(wish: str, stream: TextIO) -> bool:

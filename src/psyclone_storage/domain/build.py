@@ -12,6 +12,7 @@ from typing import Protocol
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.domain.data import DataTable
+from psyclone_storage.domain.undeclared import undeclared
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
@@ -82,8 +83,9 @@ def build_program(
     names = routine_names(algorithm, kernels)
     for name, parsed in zip(names, algorithm.invokes, strict=True):
         bound = domain.bind_invoke(parsed, algorithm, kernels)
-        problems += bound.problems
-        if not bound.problems:
+        found = (*undeclared(parsed, algorithm), *bound.problems)
+        problems += found
+        if not found:
             schedule = _build_schedule(name, bound, domain, options)
             problems += domain.check_schedule(schedule)
             invokes.append(Invoke(schedule, parsed))
@@ -101,6 +103,7 @@ def check_calls(
     problems: list[Diagnostic] = []
     for parsed in algorithm.invokes:
         calls = tuple(call for call in parsed.calls if call.name.lower() in kernels)
+        problems += undeclared(parsed, algorithm)
         problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
     return tuple(problems)
 

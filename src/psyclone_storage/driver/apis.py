@@ -49,7 +49,8 @@ class ApiParts:
     `builtins` are the names of the built-ins, `builtin` gives the kernel behind one.
     `infrastructure` is the folder, below `external`, of the interfaces to compile against.
     `dummies` are those of a kernel's subroutine, whose kinds are in `kinds_module`; `check_kernel`
-    compares a written subroutine with them.
+    compares a written subroutine with them. With `checks_syntax` the whole file of a kernel is
+    looked at for what is no Fortran: kernels for grids are short.
     """
 
     domain: Callable[[Settings], Domain]
@@ -61,6 +62,7 @@ class ApiParts:
     dummies: Callable[[Kernel], tuple[Dummy, ...]]
     check_kernel: Callable[[Kernel, ParsedRoutine], tuple[Diagnostic, ...]]
     kinds_module: str
+    checks_syntax: bool = False
 
 
 def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
@@ -140,5 +142,6 @@ APIS: Mapping[Api, ApiParts] = {
         gocean_arguments.build_dummies,
         gocean_check.check_kernel,
         abi_gocean.Module.KINDS,
+        checks_syntax=True,
     ),
 }

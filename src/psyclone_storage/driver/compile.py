@@ -27,6 +27,7 @@ from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelTex
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
+from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
@@ -63,7 +64,8 @@ class Request:
     applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
     `kernels` or both, when all that is done.
     `keywords` are what the script's `trans` is called with besides the program. `kernel_output` and
-    `includes` are folders that the script may ask for.
+    `includes` are folders that the script may ask for; included files are looked for in the latter.
+    With `beside` the file beside an algorithm wins where `directories` hold several of one name.
     """
 
     api: str | None = None
@@ -76,6 +78,7 @@ class Request:
     keywords: tuple[tuple[str, object], ...] = ()
     kernel_output: Path | None = None
     includes: tuple[Path, ...] = ()
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,10 @@ class Build:
     kernels: tuple[KernelText, ...] = ()
 
 
+Notes = tuple[Diagnostic, ...]
+"""What is odd about an algorithm: warnings."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compiler:
     """What the compilations of many algorithms share."""
@@ -109,6 +116,7 @@ class Compiler:
     profile: frozenset[Grain] = frozenset()
     breaks_lines: bool = False
     context: Context | None = None
+    includes: tuple[Path, ...] = ()
 
     def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
         """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
@@ -117,8 +125,17 @@ class Compiler:
             CompileError: everything that a stage found wrong in the user's files.
             InternalError: a stage broke its promise to the next.
         """
-        domain = self.api.domain(self.settings)
         algorithm = read_algorithm(read_checked(path, self.kernels.line_limit))
+        notes = _notes(algorithm, self.includes)
+        try:
+            return self._compiled(algorithm, notes, numbering or Counting())
+        except CompileError as error:
+            raise CompileError(*notes, *error.problems) from error
+
+    def _compiled(
+        self, algorithm: ParsedAlgorithm, notes: Notes, numbering: KernelNumbering
+    ) -> Build:
+        domain = self.api.domain(self.settings)
         kernels, files, problems = find_kernels(algorithm, self.kernels)
         if problems:
             raise CompileError(*problems, *check_calls(algorithm, kernels, domain))
@@ -126,7 +143,7 @@ class Compiler:
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
-        placed = place_kernels(program, numbering or Counting())
+        placed = place_kernels(program, numbering)
         unit = self.api.lower(placed.program, self.settings)
         layer = emit_unit(unit, placed.inlined)
         text = emit_algorithm(program)
@@ -137,7 +154,7 @@ class Compiler:
             psy_text=layer,
             kernel_files=files,
             rules=domain.rules,
-            warnings=_notes(algorithm),
+            warnings=(*notes, *self.kernels.warnings_of(files)),
             refused=refused,
             kernels=placed.kernels,
         )
@@ -180,12 +197,14 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
             api,
             settings,
             request.line_limit is LineLimit.ALL,
+            request.beside,
         ),
         read_recipe(request.script) if request.script else None,
         read_steps(request.steps),
         frozenset(map(Grain, request.profile)),
         request.line_limit is LineLimit.OUTPUT,
         Context(told, partial(_emitted, api, settings), dict(request.keywords)),
+        request.includes,
     )
 
 
@@ -211,12 +230,13 @@ def _heads(routines: tuple[Routine, ...]) -> dict[str, tuple[str, ...]]:
     return {item.name: tuple(dummy.name for dummy in item.dummies) for item in routines}
 
 
-def _notes(algorithm: ParsedAlgorithm) -> tuple[Diagnostic, ...]:
+def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...]) -> Notes:
+    notes = (*algorithm.warnings, *invokes_in_includes(algorithm.source, includes))
     if algorithm.invokes:
-        return ()
+        return notes
     name = algorithm.source.name
     message = f"'{name}' has no invoke: its text is passed on unchanged."
-    return (Diagnostic("P013", message, file=name, severity=Severity.WARNING),)
+    return (*notes, Diagnostic("P013", message, file=name, severity=Severity.WARNING))
 
 
 def check_output(build: Build, private: Mapping[str, tuple[str, ...]]) -> None:

@@ -13,6 +13,7 @@ from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.apis import APIS
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -40,7 +41,7 @@ def check_kernel_file(
     With `type_name` only that kernel is looked at. A file without kernels is all right.
     """
     parts, source = APIS[api], read_source(path)
-    problems: list[Diagnostic] = []
+    problems: list[Diagnostic] = list(check_syntax(source, ()))
     for name in kernel_types(source) if type_name is None else (type_name,):
         try:
             parsed = read_kernel(source, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from psyclone_storage.driver.apis import ApiParts
 from psyclone_storage.driver.imported import Modules, imports_known
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.state import may_keep_state
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
@@ -31,12 +33,18 @@ _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks w
 
 @dataclass(slots=True)
 class Kernels:
-    """The kernels below some directories. What was read once is kept for the next algorithm."""
+    """The kernels below some directories. What was read once is kept for the next algorithm.
+
+    Where several files hold a kernel, the one `beside` the algorithm is taken, if asked for.
+    `warnings` are those of the files that were read.
+    """
 
     index: SourceIndex
     api: ApiParts
     settings: Settings
     line_limit: bool = False
+    beside: bool = False
+    warnings: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
     _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
@@ -57,8 +65,17 @@ class Kernels:
         if key not in self._known:
             source = read_checked(path, self.line_limit)
             parsed = read_kernel(source, wanted.original, wanted_by=wanted.call.name_span)
+            if self.api.checks_syntax:
+                found = check_syntax(source, parsed.implementations)
+                raise_if_any(found)
+                self.warnings[path] = found
             self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
+
+    def warnings_of(self, files: tuple[Path, ...]) -> Iterator[Diagnostic]:
+        """Yield what is odd in `files`, which were read."""
+        for path in files:
+            yield from self.warnings.get(path, ())
 
     def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return the subroutines of `kernel`, from the text that its metadata were read from.
@@ -122,6 +139,10 @@ class Kernels:
                 for text, path in candidates.items()
                 if wanted.original in kernel_types(SourceText(str(path), text))
             }
+        if self.beside and len(candidates) > 1:
+            folder = Path(wanted.call.name_span.source.name).resolve().parent
+            near = [path for path in candidates.values() if path.resolve().parent == folder]
+            candidates = {"": near[0]} if len(near) == 1 else candidates
         if len(candidates) == 1:
             return next(iter(candidates.values()))
         if not candidates and wanted.doubt:

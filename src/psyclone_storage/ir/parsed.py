@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.types import DataType
@@ -104,6 +105,9 @@ class Scope:
     line after the last one that is in no preprocessor conditional, or after the statement that
     opens the scope. Where more stands on that line it is the end of that statement. `indent` is the
     number of blanks before the statements there. Only an `associate` construct has `associations`.
+    `implicit` is what an `implicit` statement says, in lower case, such as `none`. `others` are, in
+    lower case, further names that mean something there, of interfaces or enumerations. Where
+    `includes` is true a file is included, which may declare any name.
     """
 
     kind: ScopeKind
@@ -114,6 +118,9 @@ class Scope:
     indent: int
     span: Span
     associations: tuple[Association, ...] = ()
+    implicit: str = ""
+    others: frozenset[str] = frozenset()
+    includes: bool = False
 
 
 # ---------------------------------------------------------------------------- algorithms
@@ -156,7 +163,8 @@ class ParsedInvoke:
 class ParsedAlgorithm:
     """An algorithm file: its outermost program unit and every invoke in it, in order.
 
-    `types` are the derived types that the file defines, in any of its `scopes`.
+    `types` are the derived types that the file defines, in any of its `scopes`. `warnings` tell of
+    statements around the invokes that are no Fortran.
     """
 
     source: SourceText
@@ -164,6 +172,7 @@ class ParsedAlgorithm:
     scopes: tuple[Scope, ...]
     invokes: tuple[ParsedInvoke, ...]
     types: tuple[Structure, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 # ---------------------------------------------------------------------------- kernels

@@ -214,3 +214,45 @@ def test_problems_are_a_list_for_programs(command: Command) -> None:
     done = command("--diagnostics", "json", "--config-opts", "COMPUTE_ANNEXED=true", "alg.x90")
     (problem,) = json.loads(done.err)
     assert (problem["code"], problem["severity"]) == ("C008", "error")
+
+
+def test_warnings_can_be_errors(command: Command, project: Path) -> None:
+    good = (project / "alg.x90").read_text()
+    bad = good.replace("    call invoke(", "    if (a > b then\n    call invoke(", 1)
+    assert bad != good
+    (project / "bad.x90").write_text(bad.replace("_alg_mod", "_bad_mod"))
+    shown = command("--output-dir", "out", "alg.x90", "bad.x90")
+    assert shown.status == 0
+    assert "warning[P014]" in shown.err
+    assert len(shown.written) == 4
+    strict = command("--warnings", "error", "--output-dir", "new", "alg.x90", "bad.x90")
+    assert strict.status == 1
+    assert "error[P014]" in strict.err
+    assert sorted(strict.written) == ["new/alg.f90", "new/alg_psy.f90"]
+
+
+def test_warnings_of_the_settings_can_be_errors(command: Command, project: Path) -> None:
+    (project / "own.cfg").write_text("[DEFAULT]\nNO_SUCH_KEY = 1\n")
+    words = ("-c", "own.cfg", "--output-dir", "out", "alg.x90")
+    assert command(*words).status == 0
+    strict = command("--warnings", "error", *words[:3], "new", "alg.x90")
+    assert (strict.status, strict.written) == (1, {})
+    assert "error[C006]" in strict.err
+
+
+def test_the_kernel_beside_an_algorithm_wins_unless_folders_are_named(
+    project: Path,
+) -> None:
+    (project / "old").mkdir()
+    for kernel in (project / "kernels").iterdir():
+        text = kernel.read_text()
+        (project / kernel.name).write_text(text)
+        (project / "old" / kernel.name).write_text(f"! An older one.\n{text}")
+    (project / "kernels").rename(project.parent / "away")
+    words = ["-api", "lfric", "--schedule", "alg.x90"]
+    done = run_command(words, project)
+    assert (done.status, done.err) == (0, "")
+    assert "error[P032]" in run_command(["-d", ".", *words], project).err
+    for kernel in project.glob("*_kernel_mod.f90"):
+        kernel.rename(project / "old" / f"{kernel.stem}.F90")
+    assert "error[P032]" in run_command(words, project).err

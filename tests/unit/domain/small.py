@@ -58,7 +58,7 @@ def algorithm(invokes: str, declarations: str = "", uses: str = "") -> ParsedAlg
     return read_algorithm(
         SourceText(
             "alg.x90",
-            f"module alg_mod\n{uses}\nimplicit none\ncontains\nsubroutine step()\n"
+            f"module alg_mod\n{uses}\ncontains\nsubroutine step()\n"
             f"{declarations}\n{invokes}\nend subroutine step\nend module alg_mod\n",
         )
     )

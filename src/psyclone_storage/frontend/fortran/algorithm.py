@@ -8,9 +8,15 @@ of a conditional are read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
+from psyclone_storage.base.diagnostic import (
+    CompileError,
+    Diagnostic,
+    Related,
+    Severity,
+    raise_if_any,
+)
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.invokes import (
     PREFIX,
@@ -20,6 +26,7 @@ from psyclone_storage.frontend.fortran.invokes import (
     read_invoke,
     routine_name,
 )
+from psyclone_storage.frontend.fortran.syntax import SyntaxCheck
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
 
@@ -27,6 +34,7 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope
 _FIXED_FORM = re.compile(
     r"^(?:[cC*](?:[ \t]+[A-Za-z]+){2}|\*|[cC][-=*!]{3}| {5}[1-9$+*#@>|][ \t]*\w)", re.MULTILINE
 )
+_INVOKE = re.compile(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
 _FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
 _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
 
@@ -46,23 +54,40 @@ def read_algorithm(source: SourceText) -> ParsedAlgorithm:
     """
     _check_text(source)
     reader = UnitReader(source)
-    found, problems = _read_invokes(reader)
-    problems = _in_order([*reader.problems, *problems])
+    around = SyntaxCheck(source)
+    found, problems = _read_invokes(reader, around)
+    warnings = _in_order(list(around.warnings()))
+    problems = _in_order(
+        [*reader.problems, *problems, *map(_as_error, filter(_holds_invoke, warnings))]
+    )
     _check_units(source, reader, problems)
     raise_if_any(problems)
     invokes = tuple(_parsed(each, reader) for each in found)
     scopes = tuple(map(reader.scope, reader.opened))
     raise_if_any(_check_names(invokes, scopes))
     unit = invokes[0].scopes[-1] if invokes else scopes[0]
-    return ParsedAlgorithm(source, unit, scopes, invokes, reader.structures())
+    return ParsedAlgorithm(source, unit, scopes, invokes, reader.structures(), tuple(warnings))
 
 
-def _read_invokes(reader: UnitReader) -> tuple[list[_Found], list[Diagnostic]]:
+def _holds_invoke(problem: Diagnostic) -> bool:
+    """Return whether a statement that is no Fortran is, or ends in, an invoke."""
+    return problem.span is not None and bool(
+        _INVOKE.search(problem.span.source.line(problem.span.line))
+    )
+
+
+def _as_error(problem: Diagnostic) -> Diagnostic:
+    hint = "It holds an invoke, which must be read."
+    return replace(problem, severity=Severity.ERROR, hint=hint)
+
+
+def _read_invokes(reader: UnitReader, around: SyntaxCheck) -> tuple[list[_Found], list[Diagnostic]]:
     found: list[_Found] = []
     problems: list[Diagnostic] = []
     for statement, scope in reader.others():
         start = find_invoke(statement)
         if start < 0:
+            around.look_at(statement, scope)
             continue
         try:
             invoke = read_invoke(statement, start)

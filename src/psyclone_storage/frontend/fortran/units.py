@@ -80,6 +80,9 @@ class OpenScope:
     declarations: list[Declaration] = field(default_factory=list)
     associations: list[Association] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)
+    implicit: str = ""
+    others: set[str] = field(default_factory=set)
+    includes: bool = False
 
 
 class UnitReader:
@@ -106,6 +109,10 @@ class UnitReader:
             "block": self._block,
             "associate": self._associate,
             "type": self._type,
+            "implicit": self._implicit,
+            "include": self._include,
+            "enumerator": self._other_names,
+            "procedure": self._other_names,
             **dict.fromkeys(_TYPES, self._declaration),
             **dict.fromkeys(_PREFIXES, self._procedure),
         }
@@ -199,8 +206,28 @@ class UnitReader:
     def _interface(self, statement: Statement) -> bool:
         if not _INTERFACE.match(statement.text):
             return False
+        self._note_names(statement)
         self._skip(_END_INTERFACE, statement)
         return True
+
+    def _implicit(self, statement: Statement) -> bool:
+        if self._scope is not None:
+            self._scope.implicit = statement.text.lower().removeprefix("implicit").strip()
+        return True
+
+    def _include(self, statement: Statement) -> bool:
+        if self._scope is not None:
+            self._scope.includes = True
+        return False
+
+    def _other_names(self, statement: Statement) -> bool:
+        """Keep the names of a statement that declares in a way of its own."""
+        self._note_names(statement)
+        return False
+
+    def _note_names(self, statement: Statement) -> None:
+        if self._scope is not None:
+            self._scope.others.update(_WORD.findall(statement.text.lower()))
 
     def _block(self, statement: Statement) -> bool:
         if _BLOCK_DATA.match(statement.text):
@@ -241,6 +268,7 @@ class UnitReader:
         for statement in self._statements:
             if end.match(statement.text):
                 return
+            self._note_names(statement)
         self.problems.append(_not_closed(opening))
 
     # ------------------------------------------------------------------------ the stack
@@ -361,6 +389,9 @@ def _frozen(opened: OpenScope, source: SourceText) -> Scope:
         opened.indent if opened.indent >= 0 else _STEP,
         source.span(opened.opening.offset(0), opened.stop),
         tuple(opened.associations),
+        opened.implicit,
+        frozenset(opened.others),
+        opened.includes,
     )
 
 

@@ -1,0 +1,50 @@
+"""Whether the file of a kernel is Fortran, as far as a look at its form tells.
+
+A kernel's statements are read when a step asks for them. What no compiler takes is said before:
+statements that are no Fortran, and arguments that nothing declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.syntax import SyntaxCheck
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+
+
+def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+    """Return statements that are no Fortran (P014, warnings) and undeclared arguments (M202).
+
+    The arguments are those of `procedures`, where `implicit none` asks for their declaration.
+    """
+    reader = UnitReader(source)
+    check = SyntaxCheck(source)
+    for statement, scope in reader.others():
+        check.look_at(statement, scope)
+    names = {name.lower() for name in procedures}
+    heads = [scope for scope in reader.opened if scope.name.lower() in names]
+    undeclared = [problem for scope in heads for problem in _undeclared(scope)]
+    return (*reader.problems, *undeclared, *check.warnings())
+
+
+def _undeclared(scope: OpenScope) -> Iterator[Diagnostic]:
+    declared = {item.name.lower() for item in scope.declarations} | scope.others
+    if scope.includes or not _must_declare(scope):
+        return
+    for number, name in enumerate(scope.dummies, start=1):
+        if name.lower() not in declared:
+            yield Diagnostic(
+                "M202",
+                f"Argument {number} of '{scope.name}', '{name}', is not declared.",
+                scope.opening.whole(),
+            )
+
+
+def _must_declare(scope: OpenScope) -> bool:
+    """Return whether `implicit none` holds in `scope`."""
+    inner: OpenScope | None = scope
+    while inner is not None and not inner.implicit:
+        inner = inner.parent
+    return inner is not None and inner.implicit.startswith("none")
