@@ -58,6 +58,7 @@ KEYS: tuple[Key, ...] = (
     Key("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
     Key("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
     Key("default", "joint_exchanges", "joint_exchanges", decode.boolean),
+    Key("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
     Key("default", "psyir_root_name", "psyir_root_name", decode.name),
     Key("default", "valid_psy_data_prefixes", "valid_psy_data_prefixes", decode.names),
     Key("default", "ocl_devices_per_node", "ocl_devices_per_node", decode.positive),

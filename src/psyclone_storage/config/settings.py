@@ -126,7 +126,8 @@ class Settings:
     """Everything a settings file can say, typed and checked.
 
     `reprod_pad_size` counts array elements. `joint_exchanges` and, for LFRic, `exact_sums` ask for
-    what the infrastructures of this project alone offer. `warnings` holds what was odd but
+    what the infrastructures of this project alone offer. `thread_safe_procedures` are kernels, by
+    the names of their subroutines or types, in lower case. `warnings` holds what was odd but
     harmless in the file that these settings were read from; two settings that differ only there
     are equal.
     """
@@ -137,6 +138,7 @@ class Settings:
     reproducible_reductions: bool
     reprod_pad_size: int
     joint_exchanges: bool
+    thread_safe_procedures: tuple[str, ...]
     psyir_root_name: str
     valid_psy_data_prefixes: tuple[str, ...]
     ocl_devices_per_node: int

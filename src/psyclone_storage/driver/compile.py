@@ -25,6 +25,7 @@ from psyclone_storage.driver.apis import APIS, ApiParts
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelText, place_kernels
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
+from psyclone_storage.driver.thread_notes import with_thread_notes
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.frontend.includes import invokes_in_includes
@@ -145,7 +146,7 @@ class Compiler:
         program, refused = self._transform(program, domain.rules)
         placed = place_kernels(program, numbering)
         unit = self.api.lower(placed.program, self.settings)
-        layer = emit_unit(unit, placed.inlined)
+        layer = emit_unit(with_thread_notes(unit, program, self.kernels), placed.inlined)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
         build = Build(

@@ -104,6 +104,11 @@ class Kernels:
         except CompileError:
             return ()
 
+    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+        """Return whether the settings name `code`, or the `kernel` that it implements."""
+        named = self.settings.thread_safe_procedures
+        return any(name.lower() in named for name in (kernel.procedure, kernel.name, code.name))
+
     def _may_keep_state(self, source: SourceText, name: str) -> bool:
         if (source, name) not in self._may_keep:
             self._may_keep[source, name] = may_keep_state(source, name)

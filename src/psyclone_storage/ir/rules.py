@@ -114,3 +114,6 @@ class KernelSource(Protocol):
 
         What cannot be read is none of them.
         """
+
+    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+        """Return whether the user says that threads may share `code`, whatever it keeps."""

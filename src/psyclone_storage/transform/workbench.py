@@ -8,12 +8,14 @@ come to share kernels, it looks what these keep from call to call. Knows no step
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import is_
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
@@ -152,8 +154,32 @@ class Workbench:
             codes = call.codes
             if not codes and self._source is not None:
                 codes = self._source.procedures_with_saved_state(call.kernel)
-            found.update(dict.fromkeys(reason for code in codes for reason in changed_state(code)))
+            for code in codes:
+                if self._source is None or not self._source.is_thread_safe(call.kernel, code):
+                    found.update(dict.fromkeys(changed_state(code, self._mentioned)))
         return tuple(found)
+
+    def _mentioned(self, code: KernelCode, name: str) -> bool:
+        """Return whether a kernel that is called beside `code` has `name` in its file.
+
+        Where threads go on to the next loop without waiting, it may run at the same time. The text
+        alone is asked: of the file of `code` itself, all that is not in its subroutine.
+        """
+        word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
+        own = code.module.routine
+        for call in kernel_calls(self._schedule):
+            if call.kernel.is_builtin or call.kernel.span is None:
+                continue
+            source = call.kernel.span.source
+            if source is not own.source:
+                texts: tuple[str, ...] = (source.text,)
+            elif code.name.lower() in _procedures_of(call.kernel):
+                continue
+            else:
+                texts = (source.text[: own.start], source.text[own.stop :])
+            if any(map(word.search, texts)):
+                return True
+        return False
 
     def _codes_for(self, step: Step) -> _Codes:
         """Return the code that `step` looks at, by call, where no step has made another.
@@ -173,6 +199,12 @@ class Workbench:
                 raise InternalError(f"'{step.name}' needs code, but there is no source of it.")
             codes[uid] = self._source.codes_of(call.kernel)
         return codes
+
+
+def _procedures_of(kernel: Kernel) -> frozenset[str]:
+    """Return the names of the subroutines of `kernel`, in lower case."""
+    names = (*kernel.implementations, kernel.procedure)
+    return frozenset(name.lower() for name in names)
 
 
 def _with_codes(schedule: Schedule, codes: _Codes) -> Schedule:

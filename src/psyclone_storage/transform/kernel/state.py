@@ -5,17 +5,29 @@ modules; threads that are in it at the same time share them. Counted is what an 
 loop or an allocation changes, also in statements that are not understood, and what a variable with
 the attribute `save` is passed to. What the procedures do that it calls is not known, and is not
 looked at, nor are variables of modules whose names are nowhere to be seen.
+
+Where all that is done with a variable is to store one constant, it does not matter who comes first:
+LFRic's `conv_gr_code` so switches a part of the physics off, for each of its columns. That is no
+race as long as nothing that may run at the same time reads the variable.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name
-from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.expr import (
+    Expr,
+    Index,
+    Keyword,
+    Member,
+    Name,
+    canonical,
+    is_constant,
+)
+from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -40,22 +52,75 @@ _OF_EACH_THREAD = re.compile(
 )
 
 
+Mentioned = Callable[[KernelCode, str], bool]
+"""Whether a name, as its module declares it, is used beside a subroutine by what runs with it."""
+
+
 def changed_and_saved(code: KernelCode) -> frozenset[str]:
     """Return the variables of the subroutine itself that it changes and saves."""
     return frozenset(_saved(code)) & _changed(code)
 
 
-def changed_state(code: KernelCode) -> Iterator[Diagnostic]:
-    """Yield what `code` changes and keeps (S015), unless each thread has its own."""
+def changed_state(code: KernelCode, mentioned: Mentioned | None = None) -> Iterator[Diagnostic]:
+    """Yield what `code` changes and keeps (S015), unless each thread has its own.
+
+    A variable to which one constant is stored, whoever comes first, is left out if nothing reads
+    it: not the subroutine, and not what else `mentioned` knows of; without that, it is counted.
+    """
     owners = {**_of_modules(code), **_saved(code)}
     private = _of_each_thread(code)
     for name in sorted(_changed(code) & owners.keys() - private):
+        if mentioned is not None and _is_switch(code, name, mentioned):
+            continue
         yield Diagnostic(
             "S015",
             f"Threads race in '{code.name}': it changes '{name}', {owners[name]}.",
             place_of_name(code, name),
-            hint="Make it an argument of the kernel, or say 'force' if that is harmless.",
+            hint="Make it an argument of the kernel, or say 'force' if that is harmless, or name"
+            " the kernel in THREAD_SAFE_PROCEDURES of the settings.",
         )
+
+
+def _is_switch(code: KernelCode, name: str, mentioned: Mentioned) -> bool:
+    """Return whether the variable `name` gets the same constant from all, and nothing reads it."""
+    return _stores_one_constant(code, name) and not mentioned(code, _original(code, name))
+
+
+def _stores_one_constant(code: KernelCode, name: str) -> bool:
+    """Return whether all that `code` does with the variable `name` is to store one constant."""
+    constants: set[str] = set()
+    for line in walk_lines(code.body):
+        match line:
+            case Assign(Name() as target, value) if target.key == name and is_constant(value):
+                constants.add(canonical(value))
+            case Opaque() if name in line.names:
+                return False
+            case Do(variable=counter) if counter.lower() == name:
+                return False
+            case _ if any(name in names_in(expr) for expr in expressions_of(line)):
+                return False
+    beside = [item.names for item in code.module.procedures if item.name != code.name.lower()]
+    beside += [item.names for item in (code.internal, *_opaque(code)) if item is not None]
+    return len(constants) == 1 and name not in frozenset().union(*beside) | _with_other_names(code)
+
+
+def _with_other_names(code: KernelCode) -> frozenset[str]:
+    """Return the variables that may be read by another name."""
+    declared = (*code.declarations, *code.module.declarations)
+    known = [(item.name, item) for item in declared if isinstance(item, Declare)]
+    known += [(item.local, item.declared) for item in code.module.variables]
+    marks = {"pointer", "target"}
+    return frozenset(
+        name.lower() for name, item in known if marks & {*map(str.lower, item.attributes)}
+    )
+
+
+def _original(code: KernelCode, name: str) -> str:
+    """Return the name of a variable in the module that declares it."""
+    for _, item in imports_of(code):
+        if item.local.lower() == name:
+            return item.original.lower()
+    return name
 
 
 def _saved(code: KernelCode) -> Mapping[str, str]:

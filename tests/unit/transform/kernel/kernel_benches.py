@@ -21,6 +21,7 @@ class OneFile:
     def __init__(self, text: str) -> None:
         self._source = SourceText("work_mod.f90", text)
         self.asked = 0
+        self.thread_safe: tuple[str, ...] = ()
 
     def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         self.asked += 1
@@ -30,6 +31,9 @@ class OneFile:
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         may_keep = may_keep_state(self._source, "work_code")
         return self.codes_of(kernel) if may_keep else ()
+
+    def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
+        return code.name in self.thread_safe
 
 
 def module(

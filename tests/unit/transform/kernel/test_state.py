@@ -60,9 +60,59 @@ HARMLESS = {
 }  # fmt: skip
 
 
+STORED = {
+    "of another module": ("use switches, only : calls", "calls = .false.", ""),
+    "renamed": ("use switches, only : calls => total", "if (n > 1) calls = -1", ""),
+    "twice": ("", "calls = 1\na(1) = 2.0\nCALLS = 1", "integer :: calls"),
+    "in a loop": ("", "do i = 1, n\ncalls = 3\nend do", "integer :: calls"),
+    "saved": ("integer, save :: calls", "calls = 3", ""),
+}
+STORED_AND_MORE = {
+    "two constants": ("", "calls = 1\ncalls = 2", "integer :: calls"),
+    "no constant": ("", "calls = n", "integer :: calls"),
+    "read": ("", "calls = 1\na(1) = calls", "integer :: calls"),
+    "read in a condition": ("", "calls = 1\nif (calls > 1) a(1) = 2", "integer :: calls"),
+    "read in a bound": ("", "calls = 1\ndo i = 1, calls\nend do", "integer :: calls"),
+    "counts a loop": ("", "calls = 1\ndo calls = 1, n\nend do", "integer :: calls"),
+    "passed": ("", "calls = 1\ncall other(calls)", "integer :: calls"),
+    "in what is not understood": ("", "calls = 1\nwrite(*,*) calls", "integer :: calls"),
+    "an element": ("", "calls(n) = 1", "integer :: calls(3)"),
+    "by a pointer": ("", "calls = 1", "integer, pointer :: calls"),
+    "of a target": ("", "calls = 1", "integer, target :: calls"),
+    "in common": ("integer :: calls\ncommon /counts/ calls", "calls = 1", ""),
+}
+
+
 def found(specification: str, body: str, above: str) -> list[str]:
     source = SourceText("work_mod.f90", module(body, specification, above))
     return [reason.message for reason in changed_state(read_code(source, "work_code"))]
+
+
+def found_beside(kept: tuple[str, str, str], below: str, names: tuple[str, ...] = ()) -> list[str]:
+    """Return what is found where `names`, as their modules call them, are used beside."""
+    specification, body, above = kept
+    source = SourceText("work_mod.f90", module(body, specification, above, below))
+    code = read_code(source, "work_code")
+    return [one.message for one in changed_state(code, lambda _, name: name in names)]
+
+
+@pytest.mark.parametrize("stored", STORED.values(), ids=STORED)
+def test_one_constant_that_nothing_reads_is_no_race(stored: tuple[str, str, str]) -> None:
+    assert found_beside(stored, "") == []
+    assert len(found_beside(stored, "", ("calls", "total"))) == 1
+    reader = "subroutine other()\nprint *, calls\nend subroutine"
+    assert len(found_beside(stored, reader)) == 1
+    assert len(found(*stored)) == 1
+
+
+def test_a_renamed_variable_is_asked_for_by_its_own_name() -> None:
+    assert found_beside(STORED["renamed"], "", ("calls",)) == []
+    assert len(found_beside(STORED["renamed"], "", ("total",))) == 1
+
+
+@pytest.mark.parametrize("stored", STORED_AND_MORE.values(), ids=STORED_AND_MORE)
+def test_what_is_more_than_one_constant_is_a_race(stored: tuple[str, str, str]) -> None:
+    assert len(found_beside(stored, "")) == 1
 
 
 @pytest.mark.parametrize("kept", KEPT.values(), ids=KEPT)
@@ -109,3 +159,15 @@ def test_a_device_has_nothing_that_is_saved() -> None:
     work = bench(module("calls = calls + 1", "integer, save :: calls"), WRITTEN)
     assert codes(work.check(MakeAccRoutine("call1"))) == ["T055"]
     work.apply(MakeAccRoutine("call1", force=True))
+
+
+def test_a_step_lets_threads_store_a_constant() -> None:
+    work = bench(module("calls = .true.", above="logical :: calls"), WRITTEN)
+    work.apply(ParallelDo("loop1"))
+
+
+def test_a_user_may_name_what_threads_may_share() -> None:
+    work = bench(COUNTER, WRITTEN)
+    assert refused(work, ParallelDo("loop1")) == ["S015"]
+    work._source.thread_safe = ("work_code",)  # type: ignore[union-attr]
+    work.apply(ParallelDo("loop1"))

@@ -1,0 +1,52 @@
+"""What generated code says of kernels that threads share because the user says that they may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from psyclone_storage.driver.kernels import Kernels
+from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
+from psyclone_storage.ir.unit import Routine, Unit
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.transform.kernel.state import changed_state
+
+
+def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
+    """Return `unit` with a comment above each routine that trusts the settings.
+
+    It trusts them where threads share a kernel that changes what it keeps from call to call, and
+    that THREAD_SAFE_PROCEDURES names.
+    """
+    if not kernels.settings.thread_safe_procedures:
+        return unit
+    notes = {
+        invoke.name: tuple(dict.fromkeys(_notes(invoke.schedule.body, kernels)))
+        for invoke in program.invokes
+    }
+    routines = tuple(_with_notes(item, notes.get(item.name, ())) for item in unit.routines)
+    return replace(unit, routines=routines)
+
+
+def _with_notes(routine: Routine, notes: tuple[str, ...]) -> Routine:
+    return replace(routine, comment="\n".join(filter(None, (routine.comment, *notes))))
+
+
+def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:
+    for item in body:
+        if isinstance(item, DirectiveRegion) and item.directive.value.startswith("omp "):
+            for call in kernel_calls(item):
+                yield from _of_call(call, kernels)
+        elif isinstance(item, Compound):
+            yield from _notes(item.body, kernels)
+
+
+def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
+    if call.kernel.is_builtin:
+        return
+    for code in call.codes or kernels.procedures_with_saved_state(call.kernel):
+        if kernels.is_thread_safe(call.kernel, code) and any(changed_state(code)):
+            yield (
+                f"Threads share '{code.name}', which changes what it keeps from call to call:"
+                " THREAD_SAFE_PROCEDURES of the settings says that they may."
+            )
