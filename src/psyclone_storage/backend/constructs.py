@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.rewrite import Masked, blocks_of
 from psyclone_storage.ir.schedule import DirectiveRegion
 from psyclone_storage.ir.transfer import Wait
-from psyclone_storage.ir.unit import Assign, DirectiveLine, Do, If, Line
+from psyclone_storage.ir.unit import Assign, DirectiveLine, Do, Line, ScopedBlock
 
 _OPERATORS = {ReductionOp.SUM: "+", ReductionOp.MIN: "min", ReductionOp.MAX: "max"}
 _WITHOUT_FOOT = (Kind.ACC_LOOP,)
@@ -89,12 +90,11 @@ def assigned(lines: Iterable[Line]) -> Iterator[str]:
             case Do(variable=variable, body=body):
                 yield variable
                 yield from assigned(body)
-            case If(branches=branches, otherwise=otherwise):
-                for branch in branches:
-                    yield from assigned(branch.body)
-                yield from assigned(otherwise)
             case Assign(target=Name(text)):
                 yield text
+            case _ if not isinstance(line, ScopedBlock | Masked):
+                for block in blocks_of(line):
+                    yield from assigned(block)
 
 
 def _data_clauses(construct: DirectiveRegion, inside: Inside) -> Iterator[str]:

@@ -109,13 +109,27 @@ class ArrayLiteral:
 
 
 @dataclass(frozen=True, slots=True)
+class ImpliedDo:
+    """`(items, variable = start, stop, step)`: values for all values of a variable."""
+
+    items: tuple[Expr, ...]
+    variable: str
+    start: Expr
+    stop: Expr
+    step: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verbatim:
     """Text that is carried along without being understood."""
 
     text: str
 
 
-Expr = Literal | Name | Member | Index | Unary | Binary | Range | Keyword | ArrayLiteral | Verbatim
+Expr = (
+    Literal | Name | Member | Index | Unary | Binary | Range | Keyword | ArrayLiteral | ImpliedDo
+    | Verbatim
+)  # fmt: skip
 
 _RANK = {
     ".eqv.": 1, ".neqv.": 1, ".or.": 2, ".and.": 3, ".not.": 4,
@@ -160,6 +174,9 @@ class _Spelling:
                 return f"[{self._listed(items)}]"
             case Keyword(name, value):
                 return f"{name}={self.of(value)}"
+            case ImpliedDo(items, variable, start, stop, step):
+                bounds = self._listed((start, stop) if step is None else (start, stop, step))
+                return f"({self._listed(items)}, {variable} = {bounds})"
             case Range(lower, upper, step):
                 text = f"{self.of(lower) if lower else ''}:{self.of(upper) if upper else ''}"
                 return f"{text}:{self.of(step)}" if step else text
@@ -209,6 +226,9 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return items
         case Keyword(_, value):
             return (value,)
+        case ImpliedDo(items, variable, start, stop, step):
+            counter = Name(variable)
+            return (*items, counter, start, stop, *(() if step is None else (step,)))
         case Unary(_, operand):
             return (operand,)
         case Binary(_, left, right):

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
     Expr,
+    ImpliedDo,
     Index,
     Keyword,
     Member,
@@ -23,13 +26,34 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
+    Associate,
+    Blank,
     Call,
+    Comment,
+    Conditional,
+    Control,
+    Critical,
+    Cycle,
     Deallocate,
+    Declare,
+    DirectiveLine,
     Do,
+    DoConcurrent,
+    Exit,
+    Forall,
+    Goto,
     If,
+    InputOutput,
     Line,
+    Nullify,
+    Opaque,
     PointerAssign,
+    Return,
     ScopedBlock,
+    Select,
+    Stop,
+    Where,
+    While,
 )
 
 Change = Callable[[Expr], Expr]
@@ -52,6 +76,15 @@ def with_parts(expr: Expr, change: Change) -> Expr:
             return Unary(op, change(operand))
         case Binary(op, left, right):
             return Binary(op, change(left), change(right), expr.bracketed)
+        case ImpliedDo(items, variable, start, stop, step):
+            counter = change(Name(variable))
+            return ImpliedDo(
+                tuple(map(change, items)),
+                counter.text if isinstance(counter, Name) else variable,
+                change(start),
+                change(stop),
+                None if step is None else change(step),
+            )
         case Range(lower, upper, step):
             return Range(*(None if part is None else change(part) for part in (lower, upper, step)))
     return expr
@@ -84,22 +117,44 @@ def names_in(expr: Expr) -> frozenset[str]:
 # ---------------------------------------------------------------------------- statements
 
 
+_WithBody = Do | While | DoConcurrent | Forall | Associate | Critical | ScopedBlock
+
+Masked = Where | Forall
+"""Constructs in which an assignment is no statement of its own: all of it is under a mask."""
+
+Plain = (
+    Comment | Blank | DirectiveLine | Assign | PointerAssign | Call | Do | If | Allocate
+    | Deallocate
+)  # fmt: skip
+"""Statements that do what they say and then go on with the next one, in the routine's own names.
+
+All others may go elsewhere, do their work in an order of their own, or give names a meaning: a step
+that does not know them by their class has to take them for something that may do anything.
+"""
+
+
 def blocks_of(line: Line) -> tuple[tuple[Line, ...], ...]:
     """Return the blocks of statements that `line` holds directly, in the order of their text."""
     match line:
-        case Do() | ScopedBlock():
-            return (line.body,)
-        case If(branches, otherwise):
+        case If(branches, otherwise) | Where(branches, otherwise):
             return (*(branch.body for branch in branches), otherwise)
-    return ()
+        case Select():
+            return (line.before, *(case.body for case in line.cases))
+        case Conditional(parts):
+            return tuple(part.body for part in parts)
+    return (line.body,) if isinstance(line, _WithBody) else ()
 
 
-def walk_lines(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield all statements of `lines` and those inside of them, outer ones first."""
+def walk_lines(lines: Iterable[Line], *, into_masked: bool = True) -> Iterator[Line]:
+    """Yield all statements of `lines` and those inside of them, outer ones first.
+
+    Those under a mask (`Masked`) are left out on request.
+    """
     for line in lines:
         yield line
-        for block in blocks_of(line):
-            yield from walk_lines(block)
+        if into_masked or not isinstance(line, Masked):
+            for block in blocks_of(line):
+                yield from walk_lines(block, into_masked=into_masked)
 
 
 def expressions_of(line: Line) -> tuple[Expr, ...]:
@@ -110,34 +165,159 @@ def expressions_of(line: Line) -> tuple[Expr, ...]:
         case Call(procedure, args):
             return (procedure, *args)
         case Do():
-            parts = (Name(line.variable), line.start, line.stop, line.step)
-            return tuple(part for part in parts if part is not None)
-        case If(branches, _):
+            return _present(Name(line.variable), line.start, line.stop, line.step)
+        case If(branches, _) | Where(branches, _):
             return tuple(branch.condition for branch in branches)
-        case Allocate(arrays) | Deallocate(arrays):
+        case Allocate(arrays) | Deallocate(arrays) | Nullify(arrays):
             return arrays
+        case InputOutput(_, controls, items):
+            return (*controls, *items)
+    return _selectors_of(line)
+
+
+def _selectors_of(line: Line) -> tuple[Expr, ...]:
+    """Return the expressions of a choice or a loop, or of a statement that may go elsewhere."""
+    match line:
+        case Associate(pairs):
+            return tuple(selector for _, selector in pairs)
+        case Select():
+            return (line.selector, *(guard for case in line.cases for guard in case.guards))
+        case While():
+            return _present(line.condition)
+        case DoConcurrent() | Forall():
+            return _present(*(part for one in line.controls for part in _parts(one)), line.mask)
+        case Return(value):
+            return _present(value)
+        case Stop():
+            return _present(line.code, line.quiet)
+        case Goto():
+            return _present(line.selector)
     return ()
 
 
-def rewritten(lines: Iterable[Line], change: Callable[[Line], Iterable[Line]]) -> tuple[Line, ...]:
+def _parts(control: Control) -> tuple[Expr, ...]:
+    return _present(Name(control.variable), control.start, control.stop, control.step)
+
+
+def _present(*parts: Expr | None) -> tuple[Expr, ...]:
+    return tuple(part for part in parts if part is not None)
+
+
+def names_of_line(line: Line) -> frozenset[str]:
+    """Return all names in `line` itself, in lower case: those of its own among them."""
+    found = frozenset[str]().union(*map(names_in, expressions_of(line)))
+    match line:
+        case Opaque(_, names):
+            return found | names
+        case Associate(pairs):
+            found |= {name.lower() for name, _ in pairs}
+        case Select(alias=alias) if alias:
+            found |= {alias.lower()}
+        case ScopedBlock():
+            found |= _names_of_scope(line)
+        case Exit(name) | Cycle(name) if name:
+            found |= {name.lower()}
+    name = construct_name(line)
+    return found | {name.lower()} if name else found
+
+
+def _names_of_scope(block: ScopedBlock) -> frozenset[str]:
+    found: set[str] = {name.local.lower() for use in block.uses for name in use.names}
+    for item in block.declarations:
+        if isinstance(item, Opaque):
+            found |= item.names
+        elif isinstance(item, Declare):
+            found |= {item.name.lower()}.union(*map(names_in, item.shape))
+            found |= names_in(item.value) if item.value is not None else frozenset()
+    return frozenset(found)
+
+
+def construct_name(line: Line) -> str:
+    """Return the name that `exit` and `cycle` may call a construct by, nothing if it has none."""
+    if isinstance(line, _WithBody | If | Where | Select):
+        return line.name
+    return ""
+
+
+def unnamed(line: Line) -> Line:
+    """Return a construct without its name, and any other statement as it is."""
+    return replace(line, name="") if isinstance(line, _WithBody | If | Where | Select) else line
+
+
+def first_words(line: Line) -> str:
+    """Return how a message calls a statement: its first line as written, or what kind it is."""
+    match line:
+        case Opaque(text):
+            return text.partition("\n")[0].strip()
+        case If(branches) | Where(branches) if branches[0].place is not None:
+            return branches[0].place.text.partition("\n")[0].strip()
+        case Conditional(parts):
+            return parts[0].text
+        case If() | Where() | Critical() | ScopedBlock():
+            return type(line).__name__.removeprefix("Scoped").lower()
+    if line.place is not None:
+        return line.place.text.partition("\n")[0].strip()
+    return line.word if isinstance(line, InputOutput) else type(line).__name__.lower()
+
+
+def place_of_line(line: Line) -> Span | None:
+    """Return where an author wrote the first words of `line`, None if a step has made it."""
+    match line:
+        case If(branches) | Where(branches):
+            return branches[0].place
+        case Conditional(parts):
+            return parts[0].place
+        case Critical() | ScopedBlock():
+            return line.extent
+    return line.place
+
+
+def rewritten(
+    lines: Iterable[Line],
+    change: Callable[[Line], Iterable[Line]],
+    *,
+    into_masked: bool = True,
+) -> tuple[Line, ...]:
     """Return `lines` with each statement exchanged for what `change` makes of it.
 
-    A statement is seen by `change` when those inside of it are changed already.
+    A statement is seen by `change` when those inside of it are changed already. Those under a mask
+    (`Masked`) are left as they are on request.
     """
-    return tuple(new for line in lines for new in change(with_blocks(line, change)))
+    return tuple(
+        new
+        for line in lines
+        for new in change(
+            with_blocks(line, change, into_masked=into_masked)
+            if into_masked or not isinstance(line, Masked)
+            else line
+        )
+    )
 
 
-def with_blocks(line: Line, change: Callable[[Line], Iterable[Line]]) -> Line:
+def with_blocks(
+    line: Line, change: Callable[[Line], Iterable[Line]], *, into_masked: bool = True
+) -> Line:
     """Return `line` with the statements inside of it changed, and itself as it is."""
+
+    def inside(block: tuple[Line, ...]) -> tuple[Line, ...]:
+        return rewritten(block, change, into_masked=into_masked)
+
+    return with_each_block(line, inside)
+
+
+def with_each_block(line: Line, change: Callable[[tuple[Line, ...]], tuple[Line, ...]]) -> Line:
+    """Return `line` with each block of statements in it as `change` makes it of the block."""
     match line:
-        case Do() | ScopedBlock():
-            return replace(line, body=rewritten(line.body, change))
-        case If(branches, otherwise):
-            inner = tuple(
-                replace(branch, body=rewritten(branch.body, change)) for branch in branches
-            )
-            return If(inner, rewritten(otherwise, change))
-    return line
+        case If(branches, otherwise) | Where(branches, otherwise):
+            inner = tuple(replace(branch, body=change(branch.body)) for branch in branches)
+            return replace(line, branches=inner, otherwise=change(otherwise))
+        case Select():
+            cases = tuple(replace(case, body=change(case.body)) for case in line.cases)
+            return replace(line, before=change(line.before), cases=cases)
+        case Conditional(parts):
+            changed = tuple(replace(part, body=change(part.body)) for part in parts)
+            return replace(line, branches=changed)
+    return replace(line, body=change(line.body)) if isinstance(line, _WithBody) else line
 
 
 def with_expressions(line: Line, change: Change) -> Line:
@@ -146,31 +326,70 @@ def with_expressions(line: Line, change: Change) -> Line:
     The variable of a loop changes if `change` makes another name of it.
     """
     match line:
-        case Assign(target, value):
+        case Assign(target, value) | PointerAssign(target, value):
             return replace(line, target=change(target), value=change(value))
-        case PointerAssign(target, value):
-            return PointerAssign(change(target), change(value))
         case Call(procedure, args):
             return replace(line, procedure=change(procedure), args=tuple(map(change, args)))
         case Do():
-            counter = change(Name(line.variable))
-            return replace(
-                line,
-                variable=counter.text if isinstance(counter, Name) else line.variable,
-                start=change(line.start),
-                stop=change(line.stop),
-                step=None if line.step is None else change(line.step),
-            )
-        case If(branches, otherwise):
+            return _with_bounds(line, change)
+        case If(branches, _) | Where(branches, _):
             changed = tuple(
                 replace(branch, condition=change(branch.condition)) for branch in branches
             )
-            return If(changed, otherwise)
-        case Allocate(arrays):
-            return Allocate(tuple(map(change, arrays)))
-        case Deallocate(arrays):
-            return Deallocate(tuple(map(change, arrays)))
+            return replace(line, branches=changed)
+        case Allocate(arrays) | Deallocate(arrays):
+            return replace(line, arrays=tuple(map(change, arrays)))
+        case Nullify(pointers):
+            return replace(line, pointers=tuple(map(change, pointers)))
+        case InputOutput(_, controls, items):
+            return replace(
+                line, controls=tuple(map(change, controls)), items=tuple(map(change, items))
+            )
+        case DoConcurrent() | Forall():
+            counted = tuple(_with_bounds(one, change) for one in line.controls)
+            return replace(line, controls=counted, mask=_changed(line.mask, change))
+    return _with_selectors(line, change)
+
+
+def _with_selectors(line: Line, change: Change) -> Line:
+    """Return a choice, or a statement that may go elsewhere, with its own expressions changed."""
+    match line:
+        case Select():
+            cases = tuple(
+                replace(case, guards=tuple(map(change, case.guards))) for case in line.cases
+            )
+            return replace(line, selector=change(line.selector), cases=cases)
+        case Associate(pairs):
+            return replace(line, pairs=tuple((name, change(value)) for name, value in pairs))
+        case While():
+            return replace(line, condition=_changed(line.condition, change))
+        case Return(value):
+            return replace(line, value=_changed(value, change))
+        case Stop():
+            return replace(
+                line, code=_changed(line.code, change), quiet=_changed(line.quiet, change)
+            )
+        case Goto():
+            return replace(line, selector=_changed(line.selector, change))
     return line
+
+
+Counted = TypeVar("Counted", Do, Control)
+
+
+def _with_bounds(line: Counted, change: Change) -> Counted:
+    counter = change(Name(line.variable))
+    return replace(
+        line,
+        variable=counter.text if isinstance(counter, Name) else line.variable,
+        start=change(line.start),
+        stop=change(line.stop),
+        step=_changed(line.step, change),
+    )
+
+
+def _changed(expr: Expr | None, change: Change) -> Expr | None:
+    return None if expr is None else change(expr)
 
 
 def everywhere(lines: Iterable[Line], change: Change) -> tuple[Line, ...]:

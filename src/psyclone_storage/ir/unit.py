@@ -3,8 +3,9 @@
 A unit is what lowering makes of a program: every name is chosen, every quantity is declared and
 set up, and nothing is left to decide but the spelling. It holds statements of a procedural
 language with arrays and pointers, and knows neither a domain nor a file. Expressions
-are those of `ir.expr`. A statement that an author wrote knows its `place`; two that differ in that
-alone are equal.
+are those of `ir.expr`. A statement that an author wrote knows its `place`, and a construct its
+`extent`, from its first word to its last; two that differ in these alone are equal. The `name` of
+a construct is what `exit` and `cycle` may call it by.
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ class Comment:
 
     text: str
     as_written: bool = False
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Blank:
     """An empty line."""
+
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class DirectiveLine:
     """An instruction to a compiler such as `omp parallel do`, without its sentinel's `!$`."""
 
     text: str
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class PointerAssign:
 
     target: Expr
     value: Expr
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,9 @@ class Do:
     stop: Expr
     body: tuple[Line, ...]
     step: Expr | None = None
+    name: str = field(default="", kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +102,20 @@ class If:
 
     branches: tuple[Branch, ...]
     otherwise: tuple[Line, ...] = ()
+    name: str = field(default="", kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Make room for `arrays`, each with its extents, or for one that is a copy of `source=`."""
+    """Make room for `arrays`, each with its extents, or for one that is a copy of `source=`.
+
+    `type` is the type that an author gives in front of a `::`.
+    """
 
     arrays: tuple[Expr, ...]
+    type: str = ""
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,7 @@ class Deallocate:
     """Give back the room of `arrays`."""
 
     arrays: tuple[Expr, ...]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +131,10 @@ class ScopedBlock:
     """Statements with variables and imports of their own, which nothing outside of it sees."""
 
     uses: tuple[Use, ...]
-    declarations: tuple[Declare, ...]
+    declarations: tuple[Declare | Comment | Blank | Opaque, ...]
     body: tuple[Line, ...]
+    name: str = field(default="", kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +147,240 @@ class Opaque:
 
     text: str
     names: frozenset[str]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+# ---------------------------------------------------------------------------- where control goes
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The end of a call; `value` chooses an alternate return."""
+
+    value: Expr | None = None
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A jump behind the construct called `name`, or behind the innermost loop."""
+
+    name: str = ""
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A jump to the next iteration of the loop called `name`, or of the innermost one."""
+
+    name: str = ""
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The end of the program: normal, or with `error`. `quiet` is the value of `quiet=`."""
+
+    code: Expr | None = None
+    error: bool = False
+    quiet: Expr | None = None
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """A statement that does nothing."""
+
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A number in front of the statement that follows, to which others may jump."""
+
+    number: str
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    """A jump to one of `labels`: the one that the `selector` counts, or the only one."""
+
+    labels: tuple[str, ...]
+    selector: Expr | None = None
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """A loop as long as `condition` holds, or without end where there is none."""
+
+    condition: Expr | None
+    body: tuple[Line, ...]
+    name: str = field(default="", kw_only=True)
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One counter of a `DoConcurrent` or `Forall`, and the values that it takes."""
+
+    variable: str
+    start: Expr
+    stop: Expr
+    step: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DoConcurrent:
+    """Iterations in any order, for the values of `controls` for which `mask` holds.
+
+    `kind` is the type of the counters where the head declares them, `locality` what it says about
+    variables, as written.
+    """
+
+    controls: tuple[Control, ...]
+    body: tuple[Line, ...]
+    mask: Expr | None = None
+    kind: str = ""
+    locality: str = ""
+    name: str = field(default="", kw_only=True)
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a `Select` does for one of `guards`: values and ranges, or types; none is the default.
+
+    `word` stands in front of the guards: `case`, `type is`, `class is` or `rank`.
+    """
+
+    guards: tuple[Expr, ...]
+    body: tuple[Line, ...]
+    word: str = "case"
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A choice by a value, or by the type or rank of a variable.
+
+    `word` is `case`, `type` or `rank`; `alias` is what the cases call the selector, if not by its
+    own name. `before` stands in front of the first case: comments alone.
+    """
+
+    selector: Expr
+    cases: tuple[Case, ...]
+    word: str = "case"
+    alias: str = ""
+    before: tuple[Line, ...] = ()
+    name: str = field(default="", kw_only=True)
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Assignments to those elements of arrays for which a mask is the first to hold."""
+
+    branches: tuple[Branch, ...]
+    otherwise: tuple[Line, ...] = ()
+    name: str = field(default="", kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Forall:
+    """Assignments for all values of `controls`, each done for all of them before the next one."""
+
+    controls: tuple[Control, ...]
+    body: tuple[Line, ...]
+    mask: Expr | None = None
+    kind: str = ""
+    name: str = field(default="", kw_only=True)
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Associate:
+    """Statements in which names stand for what is paired with them."""
+
+    pairs: tuple[tuple[str, Expr], ...]
+    body: tuple[Line, ...]
+    name: str = field(default="", kw_only=True)
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Critical:
+    """Statements that one image at a time is in."""
+
+    body: tuple[Line, ...]
+    name: str = field(default="", kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalBranch:
+    """Statements that are compiled where the preprocessor's line in front of them says so."""
+
+    text: str
+    body: tuple[Line, ...]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """Statements of which the preprocessor chooses those of one branch, or none."""
+
+    branches: tuple[ConditionalBranch, ...]
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+# ---------------------------------------------------------------------------- memory and files
+
+
+@dataclass(frozen=True, slots=True)
+class Nullify:
+    """Let `pointers` point at nothing."""
+
+    pointers: tuple[Expr, ...]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class InputOutput:
+    """Input, output or another operation on a file.
+
+    `word` is the statement's own. `controls` say which file and how, each with its keyword if it
+    has one; of a statement without brackets there is one. `items` are what is transferred.
+    """
+
+    word: str
+    controls: tuple[Expr, ...]
+    items: tuple[Expr, ...] = ()
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How values look in a file, for statements that name its `label`."""
+
+    label: str
+    text: str
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """The text of another file, whose name is in quotes."""
+
+    file: str
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 Line = (
@@ -144,6 +396,25 @@ Line = (
     | Deallocate
     | ScopedBlock
     | Opaque
+    | Return
+    | Exit
+    | Cycle
+    | Stop
+    | Continue
+    | Label
+    | Goto
+    | While
+    | DoConcurrent
+    | Select
+    | Where
+    | Forall
+    | Associate
+    | Critical
+    | Conditional
+    | Nullify
+    | InputOutput
+    | Format
+    | Include
 )
 
 # ---------------------------------------------------------------------------- scopes

@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from psyclone_storage.analysis.bodies.files import read_parts, written_parts
 from psyclone_storage.analysis.bodies.intrinsics import INQUIRING, PURE
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Verbatim, children, walk
 from psyclone_storage.ir.rewrite import (
+    Plain,
     blocks_of,
     expressions_of,
+    first_words,
     names_in,
+    names_of_line,
     substituted,
     walk_lines,
     with_expressions,
@@ -29,10 +33,18 @@ from psyclone_storage.ir.unit import (
     Call,
     Deallocate,
     Do,
+    Goto,
     If,
+    InputOutput,
+    Label,
     Line,
-    Opaque,
+    Nullify,
     PointerAssign,
+    Return,
+    Select,
+    Stop,
+    Where,
+    While,
 )
 
 
@@ -81,8 +93,29 @@ def touches_of(line: Line, code: KernelCode) -> Iterator[Touch]:
         case Allocate(arrays) | Deallocate(arrays):
             for array in arrays:
                 yield from _passed(array, code)
-        case Opaque(_, names):
-            yield from _of_both_kinds(names)
+        case _:
+            yield from _of_irregular(line, code)
+
+
+def _of_irregular(line: Line, code: KernelCode) -> Iterator[Touch]:
+    """Yield the accesses of a statement that is not `Plain`."""
+    match line:
+        case While() | Return() | Stop() | Where() | Goto():
+            for part in expressions_of(line):
+                yield from _reads(part, code)
+        case Select(word="case"):
+            for part in expressions_of(line):
+                yield from _reads(part, code)
+        case Nullify(pointers):
+            for pointer in pointers:
+                yield from _written(pointer, code)
+        case InputOutput():
+            for part in read_parts(line):
+                yield from _reads(part, code)
+            for part in written_parts(line):
+                yield from _written(part, code)
+        case _:
+            yield from _of_both_kinds(names_of_line(line))
 
 
 def _names(procedure: Expr) -> frozenset[str]:
@@ -166,12 +199,20 @@ def written_names(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
 # ---------------------------------------------------------------------------- what is unknown
 
 
+def irregular_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return the statements that may do more than one after the other can be seen to do.
+
+    They are not understood, or may leave a loop or the routine, or have an order of their own.
+    """
+    return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
+
+
 def unknown_lines(lines: Iterable[Line]) -> tuple[str, ...]:
     """Return the texts of statements, or parts of them, that are not understood."""
     found: list[str] = []
     for line in walk_lines(lines):
-        if isinstance(line, Opaque):
-            found.append(line.text.split("\n")[0])
+        if not isinstance(line, Plain):
+            found.append(first_words(line))
         for expr in expressions_of(line):
             found += [part.text for part in walk(expr) if isinstance(part, Verbatim)]
     return tuple(found)
@@ -219,20 +260,26 @@ def _flow(
     `known` are the scalars that are set at the start.
     """
     early: frozenset[str] = frozenset()
+    at_start = known
     for line in lines:
         own = tuple(touches_of(line, code))
         early |= {touch.name for touch in own if not touch.writes} - known
-        certain = not isinstance(line, Opaque | Call)
-        if certain:
+        if isinstance(line, Plain) and not isinstance(line, Call):
             known |= {touch.name for touch in own if touch.writes and touch.subscripts is None}
+        ends = [_flow(block, known, code) for block in blocks_of(line)]
+        early = early.union(*(end[0] for end in ends))
         match line:
-            case Do():
-                early |= _flow(line.body, known, code)[0]
-            case If():
-                ends = [_flow(block, known, code) for block in blocks_of(line)]
-                early = early.union(*(end[0] for end in ends))
-                known = frozenset.intersection(*(end[1] for end in ends))
+            case If(name="") | Select(name=""):
+                without = [] if _has_default(line) else [known]
+                known = frozenset.intersection(*(end[1] for end in ends), *without)
+            case Label():
+                known = at_start
     return early, known
+
+
+def _has_default(line: If | Select) -> bool:
+    """Return whether one of the blocks of a choice is done in any case, if only an empty one."""
+    return isinstance(line, If) or any(not case.guards for case in line.cases)
 
 
 def carried_scalars(lines: tuple[Line, ...], code: KernelCode) -> frozenset[str]:
@@ -268,6 +315,8 @@ def _through(
     found: list[Line] = []
     for line in lines:
         changed = written_names((line,), code)
+        if isinstance(line, Label):
+            values = {}
         if isinstance(line, Do | If):
             kept = _without(values, changed) if isinstance(line, Do) else values
             found.append(_block_through(line, values, kept, code))
@@ -294,7 +343,8 @@ def _block_through(
     branches = tuple(
         replace(branch, body=_through(branch.body, inside, code)[0]) for branch in outer.branches
     )
-    return If(branches, _through(outer.otherwise, inside, code)[0])
+    otherwise = _through(outer.otherwise, inside, code)[0]
+    return replace(outer, branches=branches, otherwise=otherwise)
 
 
 def _exchanged(line: Line, values: Mapping[str, Expr]) -> Line:
@@ -306,7 +356,9 @@ def _exchanged(line: Line, values: Mapping[str, Expr]) -> Line:
     match line:
         case Assign(target, value):
             return replace(line, target=_target(target, values), value=change(value))
-        case Call() | Opaque() | PointerAssign() | Allocate() | Deallocate():
+        case Call() | PointerAssign() | Allocate() | Deallocate():
+            return line
+        case _ if not isinstance(line, Plain):
             return line
         case Do(variable):
             other = {name: value for name, value in values.items() if name != variable.lower()}

@@ -34,7 +34,18 @@ from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, DirectiveLine, Do, If, Line
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Branch,
+    Comment,
+    DirectiveLine,
+    Do,
+    If,
+    Line,
+    Return,
+    While,
+)
 
 _DATA = frozenset(
     {
@@ -118,7 +129,7 @@ def _parts(line: Line) -> Iterator[tuple[Line, Span | None]]:
         case If():
             for branch in line.branches:
                 yield If((branch,)), branch.place
-        case Assign() | Do():
+        case Assign() | Do() | While() | Return():
             yield line, line.place
 
 
@@ -129,6 +140,8 @@ def _shallow(line: Line) -> tuple[Line, ...]:
             return (If((Branch(branch.condition, ()),)),)
         case Do():
             return (Do(line.variable, line.start, line.stop, (), line.step),)
+        case While():
+            return (While(line.condition, ()),)
     return (line,)
 
 
@@ -270,7 +283,7 @@ def _unclear_names(code: KernelCode) -> frozenset[str]:
         for part, _ in _parts(line):
             if unknown_procedures(_shallow(part), code):
                 found |= {touch.name for touch in touches_of(part, code)}
-        if not isinstance(line, Assign | Do | If):
+        if not isinstance(line, Assign | Do | If | While | Return):
             found |= {touch.name for touch in touches_of(line, code)}
     return frozenset(found)
 

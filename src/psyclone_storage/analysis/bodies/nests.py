@@ -39,11 +39,17 @@ from psyclone_storage.ir.unit import (
     Comment,
     Deallocate,
     Do,
+    DoConcurrent,
+    Forall,
+    Goto,
     Line,
     PointerAssign,
+    While,
 )
 
 Reasons = tuple[Diagnostic, ...]
+
+_LOOPS = Do | While | DoConcurrent | Forall
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +197,13 @@ def _read_later(loop: Do, code: KernelCode) -> frozenset[str]:
             for block in blocks_of(line):
                 inside = after(block)
                 if inside is not None:
-                    again = upward_exposed(block, code) if isinstance(line, Do) else frozenset()
+                    again = upward_exposed(block, code) if isinstance(line, _LOOPS) else frozenset()
                     return inside | again | rest
         return None
 
     found = after(code.body) or frozenset()
+    if any(isinstance(line, Goto) for line in walk_lines(code.body)):
+        found |= read_names(code.body, code)
     return found | {name.lower() for name in code.dummies}
 
 

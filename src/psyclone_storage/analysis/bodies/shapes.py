@@ -34,7 +34,7 @@ from psyclone_storage.ir.expr import (
     Verbatim,
     same,
 )
-from psyclone_storage.ir.rewrite import names_in, walk_lines
+from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -43,7 +43,6 @@ from psyclone_storage.ir.unit import (
     Deallocate,
     Declare,
     Do,
-    Opaque,
     PointerAssign,
 )
 
@@ -295,8 +294,8 @@ def changed_names(code: KernelCode) -> frozenset[str]:
                 found.add(line.variable.lower())
             case Call(_, args):
                 found.update(*(names_in(arg) for arg in args))
-            case Opaque(_, names):
-                found |= names
+            case _ if not isinstance(line, Plain):
+                found |= names_of_line(line)
     return frozenset(found)
 
 

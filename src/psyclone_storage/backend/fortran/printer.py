@@ -18,22 +18,40 @@ from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
+    Associate,
     Blank,
-    Branch,
     Call,
     Comment,
+    Conditional,
+    Continue,
+    Critical,
+    Cycle,
     Deallocate,
     Declare,
     DirectiveLine,
     Do,
+    DoConcurrent,
+    Exit,
+    Forall,
+    Format,
+    Goto,
     If,
+    Include,
+    InputOutput,
+    Label,
     Line,
+    Nullify,
     Opaque,
     PointerAssign,
+    Return,
     Routine,
     ScopedBlock,
+    Select,
+    Stop,
     Unit,
     Use,
+    Where,
+    While,
 )
 
 _STEP = 2
@@ -141,8 +159,33 @@ def _type(data_type: DataType, polymorphic: bool) -> str:
 
 def emit_lines(lines: Iterable[Line], indent: int) -> Iterator[str]:
     """Yield statements, the outermost behind `indent` blanks."""
+    label = ""
     for line in lines:
+        if isinstance(line, Label):
+            yield from _labelled(label, "continue", indent) if label else ()
+            label = line.number
+        elif not label or isinstance(line, Blank):
+            yield from _line(line, indent)
+        else:
+            yield from _behind_label(label, line, indent)
+            label = ""
+    if label:
+        yield from _labelled(label, "continue", indent)
+
+
+def _behind_label(label: str, line: Line, indent: int) -> Iterator[str]:
+    """Yield a statement with its label: on a line of its own where a comment would stand there."""
+    if isinstance(line, Comment | DirectiveLine | Opaque | Conditional | ScopedBlock | Format):
+        yield from _labelled(label, "continue", indent)
         yield from _line(line, indent)
+        return
+    first, *further = _line(line, indent)
+    yield from _labelled(label, first.strip(), indent)
+    yield from further
+
+
+def _labelled(label: str, text: str, indent: int) -> Iterator[str]:
+    yield f"{label} ".ljust(indent) + text
 
 
 def _line(line: Line, indent: int) -> Iterator[str]:
@@ -153,41 +196,158 @@ def _line(line: Line, indent: int) -> Iterator[str]:
             yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
         case DirectiveLine(text):
             yield from _directive(text, indent)
-        case Assign(target, value):
-            yield from wrapped(f"{spell_as_written(target)} = {spell_as_written(value)}", indent)
-        case PointerAssign(target, value):
-            yield from wrapped(f"{spell_as_written(target)} => {spell_as_written(value)}", indent)
-        case Call(procedure, args):
-            yield from wrapped(f"call {spell_as_written(procedure)}({_listed(args)})", indent)
-        case Allocate(arrays):
-            yield from wrapped(f"allocate({_listed(arrays)})", indent)
-        case Deallocate(arrays):
-            yield from wrapped(f"deallocate({_listed(arrays)})", indent)
         case Opaque(text):
             yield from _verbatim(text, indent)
+        case Do() | While() | DoConcurrent():
+            yield from _loop(line, indent)
+        case ScopedBlock() | Critical() | Associate() | Forall():
+            yield from _scope(line, indent)
+        case If() | Where():
+            yield from _choice(line, indent)
+        case Select():
+            yield from _selection(line, indent)
+        case Conditional(parts):
+            for part in parts:
+                yield part.text
+                yield from emit_lines(part.body, indent)
+            yield "#endif"
         case _:
-            yield from _holding(line, indent)
+            yield from wrapped(emit_action(line), indent)
 
 
-def _holding(line: Line, indent: int) -> Iterator[str]:
-    """Yield a statement that holds others."""
+def emit_action(line: Line) -> str:
+    """Return the text of a statement that holds no other, on one line however long."""
     match line:
-        case Do(variable, start, stop, body, step):
+        case Assign(target, value):
+            return f"{spell_as_written(target)} = {spell_as_written(value)}"
+        case PointerAssign(target, value):
+            return f"{spell_as_written(target)} => {spell_as_written(value)}"
+        case Call(procedure, args):
+            return f"call {spell_as_written(procedure)}({_listed(args)})"
+        case Allocate(arrays, kind):
+            return (
+                f"allocate({kind} :: {_listed(arrays)})"
+                if kind
+                else (f"allocate({_listed(arrays)})")
+            )
+        case Deallocate(arrays):
+            return f"deallocate({_listed(arrays)})"
+        case Nullify(pointers):
+            return f"nullify({_listed(pointers)})"
+        case InputOutput(word, controls, items):
+            return _transfer(word, controls, items)
+        case Format(label, text):
+            return f"{label} format{text}"
+        case Include(file):
+            return f"include {file}"
+    return _jump(line)
+
+
+def _jump(line: Line) -> str:
+    match line:
+        case Return(value):
+            return "return" if value is None else f"return {spell_as_written(value)}"
+        case Exit(name):
+            return f"exit {name}".rstrip()
+        case Cycle(name):
+            return f"cycle {name}".rstrip()
+        case Stop(code, error, quiet):
+            word = "error stop" if error else "stop"
+            text = word if code is None else f"{word} {spell_as_written(code)}"
+            return text if quiet is None else f"{text}, quiet={spell_as_written(quiet)}"
+        case Continue():
+            return "continue"
+        case Goto((label,), None):
+            return f"go to {label}"
+        case Goto(labels, selector) if selector is not None:
+            return f"go to ({', '.join(labels)}), {spell_as_written(selector)}"
+    raise InternalError(f"Statement of class {type(line).__name__} has no spelling.")
+
+
+_WITHOUT_BRACKETS = frozenset({"print"})
+
+
+def _transfer(word: str, controls: tuple[Expr, ...], items: tuple[Expr, ...]) -> str:
+    if word in _WITHOUT_BRACKETS:
+        return f"{word} {_listed((*controls, *items))}"
+    return f"{word}({_listed(controls)}) {_listed(items)}".rstrip()
+
+
+def _loop(line: Do | While | DoConcurrent, indent: int) -> Iterator[str]:
+    match line:
+        case Do(variable, start, stop, _, step):
             bounds = _listed((start, stop) if step is None else (start, stop, step))
-            yield from wrapped(f"do {variable} = {bounds}", indent)
-            yield from emit_lines(body, indent + _STEP)
-            yield " " * indent + "end do"
+            head = f"do {variable} = {bounds}"
+        case While(condition):
+            head = "do" if condition is None else f"do while ({spell_as_written(condition)})"
+        case DoConcurrent():
+            head = f"do concurrent {_counted(line)} {line.locality}".rstrip()
+    yield from _construct(head, "end do", line.name, line.body, indent)
+
+
+def _scope(line: ScopedBlock | Critical | Associate | Forall, indent: int) -> Iterator[str]:
+    match line:
         case ScopedBlock(uses, declarations, body):
-            yield " " * indent + "block"
+            yield from wrapped(f"{line.name}: block" if line.name else "block", indent)
             for use in uses:
                 yield from wrapped(emit_use(use), indent + _STEP)
-            yield from emit_declarations(declarations, indent + _STEP)
+            yield from _specified(declarations, indent + _STEP)
             yield from emit_lines(body, indent + _STEP)
-            yield " " * indent + "end block"
-        case If(branches, otherwise):
-            yield from _choice(branches, otherwise, indent)
-        case _:
-            raise InternalError(f"Statement of class {type(line).__name__} has no spelling.")
+            yield " " * indent + f"end block {line.name}".rstrip()
+        case Critical(body):
+            yield from _construct("critical", "end critical", line.name, body, indent)
+        case Associate(pairs, body):
+            listed = ", ".join(f"{name} => {spell_as_written(value)}" for name, value in pairs)
+            head = f"associate ({listed})"
+            yield from _construct(head, "end associate", line.name, body, indent)
+        case Forall():
+            head = f"forall {_counted(line)}"
+            yield from _construct(head, "end forall", line.name, line.body, indent)
+
+
+def _specified(items: tuple[Declare | Comment | Blank | Opaque, ...], indent: int) -> Iterator[str]:
+    """Yield the declarations of a block in their order, with what stands between them."""
+    for declares, group in groupby(items, key=lambda item: isinstance(item, Declare)):
+        if declares:
+            found = (item for item in group if isinstance(item, Declare))
+            yield from emit_declarations(found, indent)
+        else:
+            yield from emit_lines((item for item in group if not isinstance(item, Declare)), indent)
+
+
+def _construct(
+    head: str, end: str, name: str, body: tuple[Line, ...], indent: int
+) -> Iterator[str]:
+    yield from wrapped(f"{name}: {head}" if name else head, indent)
+    yield from emit_lines(body, indent + _STEP)
+    yield " " * indent + f"{end} {name}".rstrip()
+
+
+def _counted(line: DoConcurrent | Forall) -> str:
+    """Return the counters and the mask of a head, in brackets."""
+    controls = [
+        f"{one.variable} = {spell_as_written(one.start)}:{spell_as_written(one.stop)}"
+        + ("" if one.step is None else f":{spell_as_written(one.step)}")
+        for one in line.controls
+    ]
+    mask = [] if line.mask is None else [spell_as_written(line.mask)]
+    kind = f"{line.kind} :: " if line.kind else ""
+    return f"({kind}{', '.join((*controls, *mask))})"
+
+
+def _selection(line: Select, indent: int) -> Iterator[str]:
+    selector = spell_as_written(line.selector)
+    if line.alias:
+        selector = f"{line.alias} => {selector}"
+    head = f"select {line.word} ({selector})"
+    yield from wrapped(f"{line.name}: {head}" if line.name else head, indent)
+    yield from emit_lines(line.before, indent)
+    for case in line.cases:
+        default = "class default" if line.word == "type" else f"{line.word} default"
+        text = f"{case.word} ({_listed(case.guards)})" if case.guards else default
+        yield from wrapped(text, indent)
+        yield from emit_lines(case.body, indent + _STEP)
+    yield " " * indent + f"end select {line.name}".rstrip()
 
 
 def _verbatim(text: str, indent: int) -> Iterator[str]:
@@ -200,17 +360,18 @@ def _verbatim(text: str, indent: int) -> Iterator[str]:
     yield from further
 
 
-def _choice(
-    branches: tuple[Branch, ...], otherwise: tuple[Line, ...], indent: int
-) -> Iterator[str]:
-    for number, branch in enumerate(branches):
-        word = "else if" if number else "if"
-        yield from wrapped(f"{word} ({spell_as_written(branch.condition)}) then", indent)
+def _choice(line: If | Where, indent: int) -> Iterator[str]:
+    word, then, other = ("if", " then", "else if") if isinstance(line, If) else (
+        "where", "", "elsewhere"
+    )  # fmt: skip
+    for number, branch in enumerate(line.branches):
+        head = f"{other if number else word} ({spell_as_written(branch.condition)}){then}"
+        yield from wrapped(f"{line.name}: {head}" if line.name and not number else head, indent)
         yield from emit_lines(branch.body, indent + _STEP)
-    if otherwise:
-        yield " " * indent + "else"
-        yield from emit_lines(otherwise, indent + _STEP)
-    yield " " * indent + "end if"
+    if line.otherwise:
+        yield " " * indent + ("else" if then else other)
+        yield from emit_lines(line.otherwise, indent + _STEP)
+    yield " " * indent + f"end {word} {line.name}".rstrip()
 
 
 def _directive(text: str, indent: int) -> Iterator[str]:

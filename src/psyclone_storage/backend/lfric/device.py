@@ -9,15 +9,15 @@ there at its start and forgotten at its end (ADR 0020).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 
 from psyclone_storage.backend.constructs import DeviceItem, enter_lines
 from psyclone_storage.backend.lfric.context import Context
 from psyclone_storage.backend.lfric.data import columnwise_matrix, field_data, operator_stencil
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.ir.devices import device_regions, entered_data, moved_data
-from psyclone_storage.ir.expr import Expr, Name, walk
+from psyclone_storage.ir.expr import Name, walk
 from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of
 from psyclone_storage.ir.schedule import (
     Datum,
     DirectiveRegion,
@@ -25,7 +25,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, Update
-from psyclone_storage.ir.unit import Assign, Call, DirectiveLine, Do, If, Line
+from psyclone_storage.ir.unit import Call, DirectiveLine, Line, ScopedBlock
 from psyclone_storage.ir.walk import kernel_calls
 
 Lower = Callable[[Statement], tuple[Line, ...]]
@@ -103,23 +103,13 @@ def _arrays(context: Context, lines: Iterable[Line]) -> Iterator[str]:
 
 
 def _names(lines: Iterable[Line]) -> Iterator[str]:
-    parts: tuple[Expr, ...]
-    inner: tuple[Line, ...]
     for line in lines:
-        match line:
-            case Do(start=start, stop=stop, body=body):
-                parts, inner = (start, stop), body
-            case Assign(target=target, value=value):
-                parts, inner = (target, value), ()
-            case Call(args=args):
-                parts, inner = args, ()
-            case If(branches=branches, otherwise=otherwise):
-                parts = tuple(branch.condition for branch in branches)
-                inner = (*chain(*(branch.body for branch in branches)), *otherwise)
-            case _:
-                continue
+        if isinstance(line, ScopedBlock):
+            continue
+        parts = line.args if isinstance(line, Call) else expressions_of(line)
         yield from (one.text for part in parts for one in walk(part) if isinstance(one, Name))
-        yield from _names(inner)
+        for block in blocks_of(line):
+            yield from _names(block)
 
 
 def _stays(context: Context, name: str) -> bool:

@@ -40,8 +40,8 @@ KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present
 
 
 def array_assignments(code: KernelCode) -> Iterator[Assign]:
-    """Yield the assignments to whole arrays and to sections of arrays."""
-    for line in walk_lines(code.body):
+    """Yield the assignments to whole arrays and to sections of arrays, but for those of `where`."""
+    for line in walk_lines(code.body, into_masked=False):
         if isinstance(line, Assign) and rank_of(line.target, code) != 0:
             yield line
 
@@ -67,7 +67,7 @@ def _check_loops(code: KernelCode) -> Reasons:
 def with_loops(code: KernelCode) -> KernelCode:
     """Return `code` with its array assignments as loops; `check_assignments` has no reasons."""
     scratch = Scratch(code)
-    body = rewritten(code.body, lambda line: _as_loops(line, scratch))
+    body = rewritten(code.body, lambda line: _as_loops(line, scratch), into_masked=False)
     return replace(scratch.code, body=body)
 
 

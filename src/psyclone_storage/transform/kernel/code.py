@@ -18,9 +18,9 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Iteration
-from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
-from psyclone_storage.ir.unit import Declare, DirectiveLine, Opaque
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
 from psyclone_storage.transform.kernel.scopes import local_names, used_names
 from psyclone_storage.transform.step import Place, Reasons, missing, place_of
@@ -156,20 +156,17 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
     return replaced(schedule, uid, replace(call, codes=codes))
 
 
-def opaque_lines(code: KernelCode) -> tuple[Opaque, ...]:
-    """Return the statements of `code` that are carried along as written."""
-    return tuple(line for line in walk_lines(code.body) if isinstance(line, Opaque))
-
-
-def not_understood(code: KernelCode, line: Opaque, what: str) -> Diagnostic:
+def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:
     """Return that `line` is why `what` cannot be done (T052)."""
-    first = line.text.partition("\n")[0]
-    message = f"'{code.name}' {what}: its statement '{first}' is not understood."
+    message = f"'{code.name}' {what}: its statement '{first_words(line)}' "
+    message += "is not understood." if isinstance(line, Opaque) else "is why."
     return Diagnostic("T052", message, place_in(code, line))
 
 
-def place_in(code: KernelCode, line: Opaque) -> Span | None:
+def place_in(code: KernelCode, line: Line) -> Span | None:
     """Return where an author wrote `line`, None if a step has made it."""
+    if not isinstance(line, Opaque):
+        return place_of_line(line)
     routine = code.module.routine
     first = line.text.partition("\n")[0]
     start = routine.source.text.find(first, routine.start, routine.stop)

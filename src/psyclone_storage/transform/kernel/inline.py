@@ -32,7 +32,24 @@ from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, w
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import Blank, Comment, Declare, Imported, Line, Opaque, Use
+from psyclone_storage.ir.unit import (
+    Associate,
+    Blank,
+    Comment,
+    Conditional,
+    Cycle,
+    Declare,
+    Exit,
+    Format,
+    Goto,
+    Imported,
+    Label,
+    Line,
+    Opaque,
+    Return,
+    ScopedBlock,
+    Use,
+)
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
@@ -54,6 +71,8 @@ from psyclone_storage.transform.step import Place, Reasons, place_of
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
 _RETURN = re.compile(r"return\s*", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
+_BOUND_TO_ITS_ROUTINE = Return | Label | Goto | Format | Associate | ScopedBlock | Conditional
+"""Statements that mean something else in another routine, or that hold names of their own."""
 _LABEL = re.compile(r"^\s*\d", re.MULTILINE)
 _OF_DUMMIES = re.compile(r"intent\(.*\)|target|contiguous")
 
@@ -157,8 +176,16 @@ def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield the statements that mean something else, or nothing, in another place (T052)."""
     own = local_names(code) | {item.name.lower() for item in surroundings(code).constants}
     for line in walk_lines(_without_last_return(code.body)):
-        if isinstance(line, Opaque) and (line.names & (own | _JUMPS) or _LABEL.search(line.text)):
+        unclear = isinstance(line, Opaque) and (
+            line.names & (own | _JUMPS) or _LABEL.search(line.text)
+        )
+        if unclear or isinstance(line, _BOUND_TO_ITS_ROUTINE) or _is_called_by_name(line):
             yield not_understood(code, line, "cannot be inlined")
+
+
+def _is_called_by_name(line: Line) -> bool:
+    """Return whether a jump names a construct, which may be the name of something else outside."""
+    return isinstance(line, Exit | Cycle) and line.name != ""
 
 
 def _about_scope(code: KernelCode) -> Iterator[str]:
@@ -340,6 +367,8 @@ def _without_last_return(body: tuple[Line, ...]) -> tuple[Line, ...]:
     while lines and isinstance(lines[-1], Comment | Blank):
         lines.pop()
     match lines:
+        case [*_, Return(None)]:
+            return tuple(lines[:-1])
         case [*_, Opaque(text)] if _RETURN.fullmatch(text):
             return tuple(lines[:-1])
     return body

@@ -20,12 +20,25 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, children, spell, walk
 from psyclone_storage.ir.rewrite import (
     expressions_of,
+    first_words,
+    place_of_line,
     walk_lines,
+    with_each_block,
     with_parts,
 )
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Assign, Branch, Call, Do, If, Line
+from psyclone_storage.ir.unit import (
+    Assign,
+    Call,
+    Do,
+    DoConcurrent,
+    Forall,
+    If,
+    Line,
+    Opaque,
+    Where,
+)
 from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
@@ -93,15 +106,32 @@ def _line(line: Line, task: _Task) -> Iterator[Line]:
             before, (start, stop, *step) = _all_out(bounds, True, task)
             yield from before
             body = tuple(_lines(line.body, task))
-            yield Do(line.variable, start, stop, body, *step)
+            changed = replace(line, start=start, stop=stop, body=body)
+            yield replace(changed, step=step[0]) if step else changed
         case If():
             yield from _choice(line, task)
-        case Call(procedure, args):
+        case Call(args=args):
             before, values = _all_out(list(args), False, task)
             yield from before
-            yield Call(procedure, tuple(values))
-        case _:
+            yield replace(line, args=tuple(values))
+        case Opaque():
             yield line
+        case _:
+            task.reasons.extend(_left_in(line, task))
+            if isinstance(line, Where | Forall | DoConcurrent):
+                yield line
+                return
+            yield with_each_block(line, lambda block: tuple(_lines(block, task)))
+
+
+def _left_in(line: Line, task: _Task) -> Iterator[Diagnostic]:
+    """Yield the wanted functions that stay in a statement: no other could go before it (T060)."""
+    masked = walk_lines((line,)) if isinstance(line, Where | Forall | DoConcurrent) else (line,)
+    exprs = (expr for inner in masked for expr in expressions_of(inner))
+    for part in (part for expr in exprs for part in walk(expr)):
+        if _is_call(part, task.wanted, task.scratch.code):
+            message = f"'{spell(part)}' in '{first_words(line)}' cannot be computed in front of it."
+            yield Diagnostic("T060", message, place_of_line(line))
 
 
 def _assignment(target: Expr, value: Expr, task: _Task) -> Iterator[Line]:
@@ -122,17 +152,17 @@ def _choice(line: If, task: _Task) -> Iterator[Line]:
     first, *later = line.branches
     before, (condition,) = _all_out([first.condition], True, task)
     yield from before
-    branch = Branch(condition, tuple(_lines(first.body, task)))
+    branch = replace(first, condition=condition, body=tuple(_lines(first.body, task)))
     rest: tuple[Line, ...] = line.otherwise
     if not later:
-        yield If((branch,), tuple(_lines(rest, task)))
+        yield If((branch,), tuple(_lines(rest, task)), name=line.name)
         return
     rest = tuple(_line(If(tuple(later), line.otherwise), task))
     match rest:
         case (If(branches, otherwise),):
-            yield If((branch, *branches), otherwise)
+            yield If((branch, *branches), otherwise, name=line.name)
         case _:
-            yield If((branch,), rest)
+            yield If((branch,), rest, name=line.name)
 
 
 # ---------------------------------------------------------------------------- expressions

@@ -23,10 +23,19 @@ from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
-from psyclone_storage.ir.rewrite import blocks_of, everywhere, names_in, substituted, walk_lines
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    everywhere,
+    names_in,
+    rewritten,
+    substituted,
+    unnamed,
+    walk_lines,
+    with_each_block,
+)
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Blank, Branch, Comment, Do, If, Line, ScopedBlock
+from psyclone_storage.ir.unit import Blank, Comment, Do, Line
 from psyclone_storage.transform.kernel.code import (
     check_body,
     check_each,
@@ -369,13 +378,18 @@ def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     start = Binary("+", Binary("-", outer.stop, left), whole(1))
     stop = simplified(Binary("-", outer.stop, whole(factor - 1)))
     together = Do(outer.variable, outer.start, stop, (replace(inner, body=copies),), whole(factor))
-    return with_lines_for(code, (outer, (together, replace(outer, start=start))))
+    rest = rewritten((replace(outer, start=start),), lambda line: (unnamed(line),))
+    return with_lines_for(code, (outer, (together, *rest)))
 
 
 def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, ...]:
-    """Return `lines` as they are `shift` iterations later."""
+    """Return `lines` as they are `shift` iterations later.
+
+    A construct has its name in one copy alone.
+    """
     later = {variable.lower(): Binary("+", Name(variable), whole(shift))} if shift else {}
-    return everywhere(lines, lambda expr: substituted(expr, later))
+    changed = everywhere(lines, lambda expr: substituted(expr, later))
+    return rewritten(changed, lambda line: (unnamed(line),)) if shift else changed
 
 
 def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
@@ -385,7 +399,7 @@ def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
     last: Expr = Binary("+", counter, whole(size - 1)) if size > 1 else counter
     stop = Index(Name("min"), (last, loop.stop))
     around = Do(counter.text, loop.start, loop.stop, (), whole(size))
-    return around, Do(loop.variable, counter, stop, loop.body)
+    return around, Do(loop.variable, counter, stop, loop.body, name=loop.name)
 
 
 def _counting(loop: Do, variable: str) -> Do:
@@ -408,13 +422,6 @@ def _in_block(lines: tuple[Line, ...], new: Mapping[int, tuple[Line, ...]]) -> t
     for line in lines:
         if id(line) in new:
             found += new[id(line)]
-        elif isinstance(line, Do | ScopedBlock):
-            found.append(replace(line, body=_in_block(line.body, new)))
-        elif isinstance(line, If):
-            branches = tuple(
-                Branch(one.condition, _in_block(one.body, new)) for one in line.branches
-            )
-            found.append(If(branches, _in_block(line.otherwise, new)))
         else:
-            found.append(line)
+            found.append(with_each_block(line, lambda block: _in_block(block, new)))
     return tuple(found)

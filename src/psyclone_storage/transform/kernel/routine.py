@@ -18,13 +18,12 @@ from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import Call, DirectiveLine
+from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
 from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
     coded_calls,
     not_understood,
-    opaque_lines,
     place_of_name,
     with_each,
 )
@@ -147,8 +146,9 @@ def may_run_on_device(code: KernelCode) -> Iterator[Diagnostic]:
 
 
 def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
-    for line in opaque_lines(code):
-        if line.names & _ON_THE_HOST:
+    for line in walk_lines(code.body):
+        by_words = isinstance(line, Opaque) and line.names & _ON_THE_HOST
+        if by_words or isinstance(line, InputOutput | Stop | Critical):
             yield not_understood(code, line, "may leave the device")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
-from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 
@@ -105,9 +105,7 @@ def used_values(code: KernelCode) -> frozenset[str]:
         for expr in _exprs(item):
             found |= names_in(expr)
     for line in walk_lines(code.body):
-        found |= line.names if isinstance(line, Opaque) else frozenset()
-        for expr in expressions_of(line):
-            found |= names_in(expr)
+        found |= names_of_line(line)
     return frozenset(found)
 
 

@@ -10,7 +10,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Verbatim
-from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Do, Line, Opaque, Use
 
@@ -73,10 +73,7 @@ def _imported(use: Use) -> Iterator[str]:
 
 
 def _names_in_line(line: Line) -> Iterator[str]:
-    if isinstance(line, Opaque):
-        yield from line.names
-    for expr in expressions_of(line):
-        yield from names_in(expr)
+    yield from names_of_line(line)
 
 
 def loops_over(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.files import names_namelist, written_parts
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -35,7 +36,9 @@ from psyclone_storage.ir.unit import (
     Deallocate,
     Declare,
     Do,
+    InputOutput,
     Line,
+    Nullify,
     Opaque,
     PointerAssign,
 )
@@ -192,6 +195,8 @@ def _changed(code: KernelCode) -> frozenset[str]:
             found.update(saved & {_base(arg) for arg in line.args})
         if isinstance(line, Opaque):
             found.update(_set_in(line.text))
+        if isinstance(line, InputOutput) and names_namelist(line):
+            found.update(_of_namelists(code))
     return frozenset(found)
 
 
@@ -209,9 +214,20 @@ def _targets(line: Line) -> tuple[Expr, ...]:
             return (target,)
         case Allocate(arrays) | Deallocate(arrays):
             return arrays
+        case Nullify(pointers):
+            return pointers
+        case InputOutput():
+            return tuple(written_parts(line))
         case Do():
             return (Name(line.variable),)
     return ()
+
+
+def _of_namelists(code: KernelCode) -> frozenset[str]:
+    """Return the names of variables that a namelist may stand for, here or in the module."""
+    items = (*code.declarations, *code.module.declarations)
+    found = (item for item in items if isinstance(item, Opaque) and "namelist" in item.names)
+    return frozenset[str]().union(*(item.names for item in found))
 
 
 def _base(target: Expr) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import pytest
 
+from psyclone_storage.analysis.bodies.flow import irregular_lines
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
@@ -16,7 +17,6 @@ from psyclone_storage.transform.kernel.code import (
     check_each,
     codes_of,
     not_understood,
-    opaque_lines,
     with_codes,
 )
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
@@ -46,7 +46,9 @@ class Look:
 
 
 def _opaque(code: KernelCode) -> Reasons:
-    return tuple(not_understood(code, line, "cannot be looked at") for line in opaque_lines(code))
+    return tuple(
+        not_understood(code, line, "cannot be looked at") for line in irregular_lines(code.body)
+    )
 
 
 def test_a_step_that_only_looks_leaves_no_code_behind() -> None:
