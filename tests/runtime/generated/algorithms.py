@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from psyclone_storage.domain.lfric.slots import Slot, StepRequest, slots_of
+from psyclone_storage.domain.lfric.slots import Slot, SlotKind, slots_of
 from psyclone_storage.domain.lfric.spaces import ANY_W2_MEMBERS, is_wildcard
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg, MeshRole
@@ -105,17 +105,17 @@ class Caller:
 
     def actual(self, slot: Slot) -> str:
         """Return what is passed in a position."""
-        match slot.wish:
-            case StepRequest.EXTENT:
+        match slot.kind:
+            case SlotKind.EXTENT:
                 return self.work.choose(*EXTENTS)
-            case StepRequest.DIRECTION:
+            case SlotKind.DIRECTION:
                 return self.work.choose(*DIRECTIONS)
-            case StepRequest.QUADRATURE:
+            case SlotKind.QUADRATURE:
                 return self.work.rule(self.subject.kernel.quadratures[slot.number])
-            case StepRequest.HALO_DEPTH:
+            case SlotKind.HALO_DEPTH:
                 far = any(arg.stencil for arg in self.subject.kernel.args)
                 return "1" if far else self.work.choose("2", "halo_depth")
-            case StepRequest.ARGUMENT:
+            case SlotKind.ARGUMENT:
                 return self.argument(slot.number, self.subject.kernel.args[slot.number])
 
     def argument(self, position: int, arg: KernelArg) -> str:
@@ -183,7 +183,7 @@ def choose_spaces(subject: Subject, turn: int) -> dict[str, str]:
 def changes_of(caller: Caller, slots: Iterable[Slot], actuals: list[str]) -> Iterator[str]:
     """Yield a built-in that changes the first field that a call reads."""
     for slot, actual in zip(slots, actuals, strict=True):
-        if slot.wish is not StepRequest.ARGUMENT:
+        if slot.kind is not SlotKind.ARGUMENT:
             continue
         arg = caller.subject.kernel.args[slot.number]
         if arg.kind is not ArgKind.FIELD or arg.access is not Access.READ or arg.vector > 1:

@@ -89,3 +89,10 @@ def register_when_loaded() -> None:
         register()
     elif not any(isinstance(finder, _Watch) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Watch())
+
+
+def labelled(data: Any, dims: tuple[str, ...], coords: dict[str, Any], name: str) -> Any:
+    """Return `data` as a `DataArray` with dims and coordinates, over the same memory."""
+    import xarray  # noqa: PLC0415 - the deferral that the house allows
+
+    return xarray.DataArray(data, dims=dims, coords=coords, name=name or None)

@@ -1,0 +1,56 @@
+"""Sums of floating-point numbers without rounding, so that their order makes no difference.
+
+A finite number is a whole multiple of the least one there is. The multiples are added as whole
+numbers, and rounded once at the end: the same values give the same sum, bit for bit, however they
+lie on ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_MANTISSA = 53
+_HALF = 26
+_LEAST_EXPONENT = -1126
+"""Of numbers as a mantissa times a power of two; the mantissa is a whole number of 53 bits."""
+_AT_A_TIME = 1 << 25
+"""So many halves of mantissas cannot exceed what a floating-point number counts exactly."""
+
+
+def exact_multiple(values: np.ndarray[Any, Any]) -> int:
+    """Return the sum of finite real values of at most 64 bits, in units of 2**-1126.
+
+    Raises:
+        ValueError: a value is infinite or not a number.
+    """
+    flat = np.ravel(values)
+    if not np.all(np.isfinite(flat)):
+        raise ValueError("A value that is infinite or not a number has no exact sum.")
+    return sum(
+        _multiple(flat[start : start + _AT_A_TIME].astype(np.float64, copy=False))
+        for start in range(0, flat.size, _AT_A_TIME)
+    )
+
+
+def _multiple(values: np.ndarray[Any, Any]) -> int:
+    fractions, exponents = np.frexp(values)
+    mantissas = np.ldexp(fractions, _MANTISSA).astype(np.int64)
+    least = int(exponents.min(initial=0))
+    places = exponents - least
+    total = 0
+    for half, shift in ((mantissas >> _HALF, _HALF), (mantissas & ((1 << _HALF) - 1), 0)):
+        sums = np.bincount(places, weights=half.astype(np.float64))
+        for place in np.flatnonzero(sums):
+            exponent = least + int(place) - _MANTISSA + shift
+            total += int(sums[place]) << (exponent - _LEAST_EXPONENT)
+    return total
+
+
+def rounded(multiple: int) -> float:
+    """Return the number nearest to `multiple` units of 2**-1126; infinite if it is too large."""
+    try:
+        return multiple / (1 << -_LEAST_EXPONENT)
+    except OverflowError:
+        return float("inf") if multiple > 0 else float("-inf")

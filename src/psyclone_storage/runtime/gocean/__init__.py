@@ -1,0 +1,7 @@
+"""Grids of rectangles and fields on them, in the words of the GOcean API."""
+
+from psyclone_storage.runtime.gocean.field import Field, exchange
+from psyclone_storage.runtime.gocean.grid import Grid
+from psyclone_storage.runtime.gocean.points import Offset, Points
+
+__all__ = ["Field", "Grid", "Offset", "Points", "exchange"]

@@ -1,0 +1,145 @@
+"""The way of halo points between ranks: in place, or packed into messages.
+
+One field that the host holds is exchanged in place: the library of MPI finds the points. All else
+is packed: several fields share one message for each neighbour, and of a field whose values are on a
+device only what goes into messages comes to the host. Messages are storages themselves, so that
+their way between host and device is that of all data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from psyclone_storage.runtime.gocean.halo_plan import HaloPlan, Message
+from psyclone_storage.runtime.gocean.region import Region
+from psyclone_storage.runtime.ranks import Exchange, Ranks
+from psyclone_storage.storage import RDWR, Storage, bound, empty
+
+
+def side_of(storage: Storage) -> str | None:
+    """Return the device if it has the current values, None for the host."""
+    device = storage.device
+    return device if device is not None and storage.is_current(device) else None
+
+
+class InPlace:
+    """The exchange of one field in the memory that the host has it in."""
+
+    def __init__(self, ranks: Ranks, plan: HaloPlan, storage: Storage) -> None:
+        """Prepare the messages; the memory of a storage stays where it is."""
+        self._plan = plan
+        self._storage = storage
+        with storage.access(None, RDWR) as array:
+            self._messages = ranks.prepare(
+                *(
+                    [(one.rank, array, [region.box for region in one.regions]) for one in messages]
+                    for messages in (plan.received, plan.sent)
+                )
+            )
+
+    def run(self) -> None:
+        """Bring the halo up to date."""
+        with self._storage.access(None, RDWR) as array:
+            self._messages.start()
+            _copy_own(array, self._plan.copied)
+            self._messages.finish()
+
+
+class Packed:
+    """Messages that hold the points of several fields of one kind of value, all on one side.
+
+    They are kept for the next exchange of as many fields.
+    """
+
+    def __init__(self, ranks: Ranks, plan: HaloPlan, like: Sequence[Storage]) -> None:
+        """Make messages for fields such as `like`."""
+        self._plan = plan
+        self._side = side_of(like[0])
+        self._received = [self._buffer(message, like) for message in plan.received]
+        self._sent = [self._buffer(message, like) for message in plan.sent]
+        self._messages: Exchange = ranks.prepare(
+            _whole(plan.received, self._received), _whole(plan.sent, self._sent)
+        )
+
+    def start(self, fields: Sequence[Storage]) -> None:
+        """Send what others need; until `finish` the halos may not be used."""
+        with self._bound(fields, self._sent, writes_fields=bool(self._plan.copied)) as arrays:
+            for buffer, array, region in _parts(self._plan.sent, arrays, len(fields)):
+                buffer[...] = array[region.box].ravel(order="F")
+            for number in range(len(fields)):
+                _copy_own(arrays[f"field {number}"], self._plan.copied)
+        for storage in self._sent:
+            _ = storage.data_ro  # brings what a device has packed to the host
+        for storage in self._received:
+            _ = storage.data_wo
+        self._messages.start()
+
+    def finish(self, fields: Sequence[Storage]) -> None:
+        """Put what others have sent into the halos."""
+        self._messages.finish()
+        with self._bound(fields, self._received, writes_fields=True) as arrays:
+            for buffer, array, region in _parts(self._plan.received, arrays, len(fields)):
+                array[region.box] = buffer.reshape(region.shape, order="F")
+
+    def _bound(
+        self, fields: Sequence[Storage], buffers: Sequence[Storage], *, writes_fields: bool
+    ) -> AbstractContextManager[Any]:
+        named = {f"field {number}": field for number, field in enumerate(fields)}
+        messages = {f"message {number}": buffer for number, buffer in enumerate(buffers)}
+        fills_messages = buffers is self._sent
+        writes = [*(named if writes_fields else ()), *(messages if fills_messages else ())]
+        return bound({**named, **messages}, device=self._side, writes=writes)
+
+    def _buffer(self, message: Message, like: Sequence[Storage]) -> Storage:
+        label = f"message with rank {message.rank}"
+        shape = (message.points * len(like),)
+        return empty(shape, like[0].dtype, device=self._side, label=label)
+
+
+class MessagePool:
+    """Messages of exchanges that have ended, for those that begin."""
+
+    def __init__(self, ranks: Ranks, plan: Callable[[int], HaloPlan]) -> None:
+        self._ranks = ranks
+        self._plan = plan
+        self._idle: dict[tuple[Any, ...], list[Packed]] = {}
+        self._under_way: dict[Packed, list[Packed]] = {}
+
+    def take(self, fields: Sequence[Storage], depth: int) -> Packed:
+        """Return messages for an exchange of `fields`, which have their values on one side."""
+        kind = depth, len(fields), fields[0].dtype, side_of(fields[0])
+        idle = self._idle.setdefault(kind, [])
+        made = idle.pop() if idle else Packed(self._ranks, self._plan(depth), fields)
+        self._under_way[made] = idle
+        return made
+
+    def put(self, packed: Packed) -> None:
+        """Keep messages that are no longer under way."""
+        self._under_way.pop(packed).append(packed)
+
+
+def _parts(
+    messages: Sequence[Message], arrays: Any, fields: int
+) -> Iterator[tuple[Any, Any, Region]]:
+    """Yield each region of each field with its part of the message, field after field."""
+    for at, message in enumerate(messages):
+        buffer, begin = arrays[f"message {at}"], 0
+        for number in range(fields):
+            for region in message.regions:
+                end = begin + region.points
+                yield buffer[begin:end], arrays[f"field {number}"], region
+                begin = end
+
+
+def _copy_own(array: Any, copied: Sequence[tuple[Region, Region]]) -> None:
+    for source, target in copied:
+        array[target.box] = array[source.box]
+
+
+def _whole(messages: Sequence[Message], buffers: Sequence[Storage]) -> list[Any]:
+    return [
+        (message.rank, buffer.data_wo, ())
+        for message, buffer in zip(messages, buffers, strict=True)
+    ]

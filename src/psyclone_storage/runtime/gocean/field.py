@@ -1,0 +1,253 @@
+"""Fields on a grid, whose halos are kept equal to what their owners hold.
+
+A field knows to which depth its halo is clean if whoever writes it says `set_dirty`. Exchanges note
+what they have cleaned and ask nothing, unless `only_dirty` is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
+from psyclone_storage.runtime.gocean.exchange import InPlace, Packed, side_of
+from psyclone_storage.runtime.gocean.grid import Grid
+from psyclone_storage.runtime.gocean.points import Points, regions
+from psyclone_storage.storage import RDWR, Storage, storage
+from psyclone_storage.storage.interop.xarray import labelled
+
+Array = np.ndarray[Any, Any]
+
+
+class Field:
+    """One number at each point of a kind, on the points of a rank and around them.
+
+    `storage` holds the values, x first and contiguous. `internal` is the region that the rank owns,
+    `whole` that with the boundary points around it. Without `values`, which are those of the whole
+    domain, all are zero.
+
+    Raises:
+        ValueError: `values` are not over the points of the domain.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        points: Points = Points.T,
+        label: str = "",
+        *,
+        values: Any = None,
+        dtype: Any = np.float64,
+    ) -> None:
+        self.grid, self.points, self.label = grid, points, label
+        self.internal, self.whole = regions(
+            points, grid.subdomain.internal, at_start=grid.at_start, offset=grid.offset
+        )
+        self.storage: Storage = grid.zeros(label, dtype)
+        self._clean = 0
+        self._in_place: dict[int, InPlace] = {}
+        self._under_way: tuple[int, Packed, int] | None = None
+        if values is not None:
+            self._fill(np.asarray(values))
+
+    @property
+    def values(self) -> Array:
+        """The values of the internal region, to be read."""
+        return self.storage.data_ro[self.internal.box]
+
+    def to_xarray(self) -> Any:
+        """Return the internal region as a `DataArray` with coordinates, over the same storage."""
+        coords = dict(zip("xy", self.grid.coordinates(self.points), strict=True))
+        inside = {
+            name: places[part]
+            for (name, places), part in zip(coords.items(), self.internal.box, strict=True)
+        }
+        return labelled(self.storage[self.internal.box], ("x", "y"), inside, self.label)
+
+    # -- halos -----------------------------------------------------------------------------------
+
+    def exchange(self, depth: int = 1) -> None:
+        """Make the halo equal to what its owners hold, up to `depth` points away, with corners.
+
+        Raises:
+            ValueError: the halo is not so wide.
+            RuntimeError: an exchange of the field has not been finished.
+        """
+        exchange([self], depth)
+
+    def start_exchange(self, depth: int = 1) -> None:
+        """Start an exchange. Until it is finished the halo may not be used, nor a point written.
+
+        Raises:
+            ValueError: the halo is not so wide.
+            RuntimeError: an exchange of the field has not been finished.
+        """
+        self.check_idle()
+        packed = self.grid.messages.take([self.storage], depth)
+        packed.start([self.storage])
+        self._under_way = depth, packed, self.storage.buffer.version
+
+    def finish_exchange(self) -> None:
+        """Finish the exchange that was started.
+
+        Raises:
+            RuntimeError: none was started, or the field was written since.
+        """
+        if self._under_way is None:
+            raise RuntimeError(f"{self.describe()} has no exchange under way.")
+        depth, packed, version = self._under_way
+        self._under_way = None
+        writes = self.storage.buffer.version - version
+        packed.finish([self.storage])
+        self.grid.messages.put(packed)
+        if writes:
+            raise RuntimeError(
+                f"{self.describe()} was written while an exchange of it was under way: what was "
+                f"sent is not what it holds. Finish the exchange first."
+            )
+        self.set_clean(depth)
+
+    def is_dirty(self, depth: int = 1) -> bool:
+        """Return whether the halo, `depth` points away, may differ from what its owners hold."""
+        return depth > self._clean
+
+    def set_dirty(self) -> None:
+        """Note that the field was written."""
+        self._clean = 0
+
+    def set_clean(self, depth: int) -> None:
+        """Note that the halo is what its owners hold, up to `depth` points away."""
+        self._clean = max(self._clean, depth)
+
+    def check_idle(self) -> None:
+        """Raise `RuntimeError` if an exchange is under way."""
+        if self._under_way is not None:
+            raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
+
+    def exchange_in_place(self, depth: int) -> None:
+        """Exchange by messages that are received where they belong; the host has the values."""
+        if depth not in self._in_place:
+            grid = self.grid
+            self._in_place[depth] = InPlace(grid.ranks, grid.plan(depth), self.storage)
+        self._in_place[depth].run()
+
+    def describe(self) -> str:
+        """Return the subject of an error message."""
+        return f"the field '{self.label}'" if self.label else "a field without a label"
+
+    # -- over all ranks --------------------------------------------------------------------------
+
+    def sum(self, *, reproducible: bool = False) -> float:
+        """Return the sum over all internal points of the domain.
+
+        A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
+        ranks. The other adds one partial sum for each rank.
+        """
+        gathered = self.grid.ranks.gathered
+        if reproducible:
+            return rounded(sum(gathered(exact_multiple(self.values))))
+        return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+
+    def min(self) -> float:
+        """Return the least value at any internal point of the domain."""
+        return min(self.grid.ranks.gathered(self._reduced(lambda values: values.min())))
+
+    def max(self) -> float:
+        """Return the greatest value at any internal point of the domain."""
+        return max(self.grid.ranks.gathered(self._reduced(lambda values: values.max())))
+
+    def gather(self, root: int = 0) -> Array | None:
+        """Return the values of the whole domain on the rank `root`, None on the others.
+
+        They are those of each rank's own points, boundary points among them.
+        """
+        own = self.grid.subdomain.internal.box
+        found = self.grid.ranks.sent_to(root, np.array(self.storage.data_ro[own]))
+        if found is None:
+            return None
+        values = np.empty(self.grid.points, self.storage.dtype, order="F")
+        for subdomain, part in zip(self.grid.decomposition.subdomains, found, strict=True):
+            values[subdomain.domain.box] = part
+        return values
+
+    def _reduced(self, function: Callable[[Any], Any]) -> float:
+        """Return what `function` makes of the internal points, computed where they are."""
+        with self.storage.access(side_of(self.storage)) as array:
+            return float(function(array[self.internal.box]))
+
+    # -- making ----------------------------------------------------------------------------------
+
+    def _fill(self, values: Array) -> None:
+        if values.shape != self.grid.points:
+            raise ValueError(
+                f"Values of shape {values.shape} are not over the {self.grid.points} points of "
+                f"the domain of {self.describe()}."
+            )
+        with self.storage.access(None, RDWR) as array:
+            own = self.grid.subdomain
+            array[own.internal.box] = values[own.domain.box]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the values of this rank, halo included, and the grid."""
+        self.check_idle()
+        return {
+            "grid": self.grid,
+            "points": self.points,
+            "label": self.label,
+            "values": np.array(self.storage.data_ro, order="F"),
+            "clean": self._clean,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a field on the same part of the grid with the values of a pickle.
+
+        Raises:
+            ValueError: the program that reads it has divided the grid otherwise.
+        """
+        grid, values = state["grid"], state["values"]
+        if values.shape != grid.shape:
+            raise ValueError(
+                f"A pickled field holds {values.shape} values, and this rank has {grid.shape}: "
+                f"read it on as many ranks as wrote it."
+            )
+        self.__init__(grid, state["points"], state["label"], dtype=values.dtype)  # type: ignore[misc]
+        self.storage = storage(values, label=self.label, **grid.keywords)
+        self._clean = state["clean"]
+
+
+def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = False) -> None:
+    """Exchange the halos of several fields, those of one grid with one message per neighbour.
+
+    With `only_dirty`, fields whose halo is clean to `depth` are left out; all ranks have to agree
+    on that, which they do if they write the same fields.
+
+    Raises:
+        ValueError: a halo is not so wide.
+        RuntimeError: an exchange of a field has not been finished.
+    """
+    wanted = [field for field in fields if not only_dirty or field.is_dirty(depth)]
+    for field in wanted:
+        field.check_idle()
+    for group in _together(wanted):
+        grid = group[0].grid
+        if len(group) == 1 and side_of(group[0].storage) is None:
+            group[0].exchange_in_place(depth)
+        else:
+            storages = [field.storage for field in group]
+            packed = grid.messages.take(storages, depth)
+            packed.start(storages)
+            packed.finish(storages)
+            grid.messages.put(packed)
+        for field in group:
+            field.set_clean(depth)
+
+
+def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
+    """Yield the fields that share messages: those of one grid, one type of values and one side."""
+    groups: dict[tuple[Any, ...], list[Field]] = {}
+    for field in dict.fromkeys(fields):
+        kind = (id(field.grid), field.storage.dtype, side_of(field.storage))
+        groups.setdefault(kind, []).append(field)
+    yield from groups.values()

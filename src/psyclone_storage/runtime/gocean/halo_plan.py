@@ -1,0 +1,114 @@
+"""Which points a halo exchange moves: from which rank, to which rank.
+
+Every point of the domain has one owner, the rank in whose internal region it lies. Points outside
+of the domain, beyond a boundary that is not periodic, belong to the rank whose internal region they
+are next to: kernels for boundaries write them. A halo of depth d is what lies within d points of a
+rank's own; corners come from the ranks that own them. Everything follows from the decomposition, so
+that ranks agree without asking each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from psyclone_storage.runtime.gocean.decomposition import Decomposition
+from psyclone_storage.runtime.gocean.region import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What goes to or comes from one rank: regions of this rank's arrays, in a fixed order."""
+
+    rank: int
+    regions: tuple[Region, ...]
+
+    @property
+    def points(self) -> int:
+        """The number of values of one field."""
+        return sum(region.points for region in self.regions)
+
+
+@dataclass(frozen=True, slots=True)
+class HaloPlan:
+    """The messages of an exchange, and what a rank copies to its own halo.
+
+    `copied` are pairs of regions, from where and to where: a periodic domain makes a rank its own
+    neighbour.
+    """
+
+    sent: tuple[Message, ...]
+    received: tuple[Message, ...]
+    copied: tuple[tuple[Region, Region], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a domain is divided and closed, for one depth of halo."""
+
+    decomposition: Decomposition
+    periodic: tuple[bool, bool]
+    depth: int
+
+    def owned(self, rank: int) -> Region:
+        """Return the points that belong to a rank, in the indices of the domain."""
+        return self._widened(rank, at_end=0, within=0)
+
+    def needed(self, rank: int) -> Region:
+        """Return the points that belong to a rank or to its halo, in the indices of the domain."""
+        return self._widened(rank, at_end=self.depth, within=self.depth)
+
+    def _widened(self, rank: int, at_end: int, within: int) -> Region:
+        """Return the points of a rank and some around them.
+
+        There are `at_end` of them where the domain is closed to a ring and `within` inside of it;
+        at a boundary all points of the halo are.
+        """
+        subdomain = self.decomposition.subdomains[rank]
+        own = subdomain.domain
+        ends = [at_end if closed else subdomain.halo for closed in self.periodic]
+        before = [end if first == 0 else within for end, first in zip(ends, own.start, strict=True)]
+        behind = [
+            end if last == points else within
+            for end, last, points in zip(ends, own.stop, self.decomposition.points, strict=True)
+        ]
+        return own.widened((before[0], before[1]), (behind[0], behind[1]))
+
+
+def plan_exchange(
+    decomposition: Decomposition, periodic: tuple[bool, bool], rank: int, depth: int
+) -> HaloPlan:
+    """Return what `rank` exchanges to `depth`, in a domain that is periodic in x, in y, or not."""
+    layout = _Layout(decomposition, periodic, depth)
+    sent: list[Message] = []
+    received: list[Message] = []
+    copied: tuple[tuple[Region, Region], ...] = ()
+    for other in range(len(decomposition.subdomains)):
+        pairs = _matched(layout, sender=rank, receiver=other)
+        if other == rank:
+            copied = pairs
+            continue
+        if pairs:
+            sent.append(Message(other, tuple(source for source, _ in pairs)))
+        if pairs := _matched(layout, sender=other, receiver=rank):
+            received.append(Message(other, tuple(target for _, target in pairs)))
+    return HaloPlan(tuple(sent), tuple(received), copied)
+
+
+def _matched(layout: _Layout, sender: int, receiver: int) -> tuple[tuple[Region, Region], ...]:
+    """Return what a receiver needs of a sender's points, in the indices of the arrays of both.
+
+    A periodic domain is looked at with its images on all sides; the order of the regions is the
+    same on both ranks.
+    """
+    subdomains, points = layout.decomposition.subdomains, layout.decomposition.points
+    needed, owned = layout.needed(receiver), layout.owned(sender)
+    images = [(-1, 0, 1) if closed else (0,) for closed in layout.periodic]
+    found = []
+    for y, x in product(images[1], images[0]):
+        shift = (x * points[0], y * points[1])
+        shared = needed.shared(owned.moved(shift))
+        if shared.points and (sender != receiver or shift != (0, 0)):
+            source = shared.moved((-shift[0], -shift[1]))
+            found.append((subdomains[sender].local(source), subdomains[receiver].local(shared)))
+    return tuple(found)

@@ -1,0 +1,215 @@
+"""The ranks of a parallel program; the only file that imports mpi4py.
+
+Everything else in the room sees `Ranks`: who I am, how many there are, messages, and what all ranks
+agree on. A program that is alone needs no MPI and gets `SingleRank`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Box = tuple[slice, ...]
+T = TypeVar("T")
+
+_LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
+"""Variables by which launchers of MPI programs tell a process that it is one of several."""
+
+
+class Exchange(Protocol):
+    """Messages between fixed places, prepared once and passed any number of times."""
+
+    def start(self) -> None:
+        """Start to send and to receive."""
+
+    def finish(self) -> None:
+        """Wait until all messages have gone and come."""
+
+
+class Ranks(Protocol):
+    """The processes that compute one model together; the first has the number 0."""
+
+    @property
+    def rank(self) -> int:
+        """The number of this process."""
+
+    @property
+    def size(self) -> int:
+        """The number of processes."""
+
+    def prepare(
+        self,
+        received: Sequence[tuple[int, Array, Sequence[Box]]],
+        sent: Sequence[tuple[int, Array, Sequence[Box]]],
+    ) -> Exchange:
+        """Return an exchange of messages, each with its rank, array, and boxes in that array.
+
+        No boxes stand for all of an array. Arrays must stay where they are in memory.
+        """
+
+    def gathered(self, value: T) -> list[T]:
+        """Return the values that the ranks have, in their order, on every rank."""
+
+    def sent_to(self, root: int, value: T) -> list[T] | None:
+        """Return the values of all ranks on the rank `root`, None on the others."""
+
+    def wait_for_all(self) -> None:
+        """Return when every rank has come here."""
+
+
+class _NoMessages:
+    """The exchange of a process that is alone."""
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def finish(self) -> None:
+        """Do nothing."""
+
+
+class SingleRank:
+    """A process that is alone."""
+
+    rank = 0
+    size = 1
+
+    def prepare(
+        self,
+        received: Sequence[tuple[int, Array, Sequence[Box]]],
+        sent: Sequence[tuple[int, Array, Sequence[Box]]],
+    ) -> Exchange:
+        """Return an exchange of nothing.
+
+        Raises:
+            ValueError: there are messages, and nobody to pass them to.
+        """
+        if received or sent:
+            raise ValueError("A rank that is alone has nobody to exchange messages with.")
+        return _NoMessages()
+
+    def gathered(self, value: T) -> list[T]:
+        """Return the one value there is."""
+        return [value]
+
+    def sent_to(self, root: int, value: T) -> list[T] | None:
+        """Return the one value there is."""
+        return [value]
+
+    def wait_for_all(self) -> None:
+        """Return at once."""
+
+
+class _Requests:
+    """Persistent requests of MPI."""
+
+    def __init__(self, requests: list[Any], mpi: Any) -> None:
+        self._requests = requests
+        self._mpi = mpi
+
+    def start(self) -> None:
+        """Start all requests, receives first."""
+        self._mpi.Prequest.Startall(self._requests)
+
+    def finish(self) -> None:
+        """Wait for all requests."""
+        self._mpi.Request.Waitall(self._requests)
+
+    def __del__(self) -> None:
+        """Give the requests back to MPI, unless it has ended."""
+        if not self._mpi.Is_finalized():
+            for request in self._requests:
+                request.Free()
+
+
+class MpiRanks:
+    """The ranks of a communicator of mpi4py.
+
+    Messages of this room go through a communicator of its own, so that they meet no others.
+    """
+
+    def __init__(self, communicator: Any) -> None:
+        """Use the ranks of `communicator`; every one of them has to come here."""
+        from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
+        from mpi4py.util import dtlib  # noqa: PLC0415
+
+        self._mpi = MPI
+        self._util = dtlib
+        self._own = communicator.Dup()
+        self.rank: int = self._own.Get_rank()
+        self.size: int = self._own.Get_size()
+
+    def prepare(
+        self,
+        received: Sequence[tuple[int, Array, Sequence[Box]]],
+        sent: Sequence[tuple[int, Array, Sequence[Box]]],
+    ) -> Exchange:
+        """Return an exchange by persistent requests, in place: nothing is packed by us."""
+        requests = [
+            init(self._message(array, boxes), rank)
+            for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent))
+            for rank, array, boxes in messages
+        ]
+        return _Requests(requests, self._mpi)
+
+    def gathered(self, value: T) -> list[T]:
+        """Return the values that the ranks have, in their order, on every rank."""
+        found: list[T] = self._own.allgather(value)
+        return found
+
+    def sent_to(self, root: int, value: T) -> list[T] | None:
+        """Return the values of all ranks on the rank `root`, None on the others."""
+        found: list[T] | None = self._own.gather(value, root)
+        return found
+
+    def wait_for_all(self) -> None:
+        """Return when every rank has come here."""
+        self._own.Barrier()
+
+    def _message(self, array: Array, boxes: Sequence[Box]) -> list[Any]:
+        """Return a message as MPI takes it: an origin of addresses, a number, and a type."""
+        boxes = boxes or [tuple(slice(0, extent) for extent in array.shape)]
+        address = array.__array_interface__["data"][0]
+        parts = [self._box(array, box) for box in boxes]
+        places = [
+            address + sum(one.start * step for one, step in zip(box, array.strides, strict=True))
+            for box in boxes
+        ]
+        whole = self._mpi.Datatype.Create_struct([1] * len(parts), places, parts)
+        whole.Commit()
+        for part in parts:
+            part.Free()
+        return [self._mpi.BOTTOM, 1, whole]
+
+    def _box(self, array: Array, box: Box) -> Any:
+        """Return the type of the elements in a box, in the order of memory."""
+        extents = [one.stop - one.start for one in box]
+        made = self._util.from_numpy_dtype(array.dtype)
+        for step, extent in sorted(zip(array.strides, extents, strict=True)):
+            made = made.Create_hvector(extent, 1, step)
+        return made
+
+
+def world() -> Ranks:
+    """Return all ranks of this program: those of `MPI.COMM_WORLD`, or one that is alone.
+
+    mpi4py is imported if the program was started by a launcher such as `mpirun`, or has imported
+    it itself.
+
+    Raises:
+        ImportError: the program was started on several ranks, and there is no mpi4py.
+    """
+    if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in _LAUNCHED):
+        return SingleRank()
+    try:
+        from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
+    except ImportError as error:
+        raise ImportError(
+            "This program was started on several ranks, which takes mpi4py: pip install "
+            "'psyclone-storage[mpi]'."
+        ) from error
+    return MpiRanks(MPI.COMM_WORLD)

@@ -1,0 +1,220 @@
+"""Grids and fields of a program that is alone, on the host and on the emulated device."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from psyclone_storage import storage as gt
+from psyclone_storage.runtime import ranks
+from psyclone_storage.runtime.gocean import Field, Grid, Offset, Points, exchange
+from psyclone_storage.runtime.ranks import SingleRank
+
+VALUES = np.arange(24.0).reshape(6, 4)
+
+
+@pytest.fixture(autouse=True)
+def _emulated() -> Iterator[None]:
+    gt.use_device("emulated")
+    yield
+    gt.use_device("auto")
+
+
+@pytest.fixture(params=[None, "gpu"])
+def device(request: pytest.FixtureRequest) -> str | None:
+    """Return where fields are made: on the host, or with an emulated device beside it."""
+    place: str | None = request.param
+    return place
+
+
+def grid(device: str | None = None, **keywords: object) -> Grid:
+    given = {"periodic": (True, True), "halo": 2, **keywords}
+    return Grid((6, 4), device=device, ranks=SingleRank(), **given)  # type: ignore[arg-type]
+
+
+def test_a_periodic_domain_closes_itself(device: str | None) -> None:
+    field = Field(grid(device), values=VALUES)
+    field.exchange(2)
+    wide = np.pad(VALUES, 2, mode="wrap")
+    np.testing.assert_array_equal(field.storage.data_ro[:-1, :-1], wide)
+    assert not field.is_dirty(2)
+    field.set_dirty()
+    assert field.is_dirty(1)
+
+
+def test_an_exchange_moves_no_more_than_its_depth(device: str | None) -> None:
+    field = Field(grid(device), values=VALUES)
+    field.exchange(1)
+    found = np.array(field.storage.data_ro)
+    np.testing.assert_array_equal(found[1:-2, 1:-2], np.pad(VALUES, 1, mode="wrap"))
+    assert not found[0].any()
+    assert field.is_dirty(2)
+    assert not field.is_dirty(1)
+
+
+def test_a_field_on_the_device_is_exchanged_there() -> None:
+    field = Field(grid("gpu"), values=VALUES)
+    field.storage.synchronize()
+    with field.storage.access("gpu", gt.RDWR) as array:
+        array[2:-3, 2:-3] += 1.0
+    before = field.storage.buffer.stats.nbytes
+    exchange([field], 2)
+    assert field.storage.buffer.stats.nbytes == before
+    assert not field.storage.is_current()
+    wide = np.pad(VALUES + 1.0, 2, mode="wrap")
+    np.testing.assert_array_equal(field.storage.data_ro[:-1, :-1], wide)
+
+
+def test_exchanges_in_two_parts(device: str | None) -> None:
+    field = Field(grid(device), values=VALUES)
+    field.start_exchange(1)
+    with pytest.raises(RuntimeError, match="has not been finished"):
+        field.exchange()
+    field.finish_exchange()
+    assert not field.is_dirty()
+    with pytest.raises(RuntimeError, match="has no exchange under way"):
+        field.finish_exchange()
+
+
+def test_a_write_under_an_exchange_is_noticed(device: str | None) -> None:
+    field = Field(grid(device), label="height", values=VALUES)
+    field.start_exchange(1)
+    with field.storage.access(device, gt.RDWR) as array:
+        array[3, 3] = 0.0
+    with pytest.raises(RuntimeError, match="'height' was written while an exchange"):
+        field.finish_exchange()
+    assert field.is_dirty()
+    field.exchange()
+
+
+@pytest.mark.parametrize("depth", [0, -1, 3])
+def test_a_halo_that_is_not_there(depth: int) -> None:
+    field = Field(grid(), values=VALUES)
+    with pytest.raises(ValueError, match=f"depth {depth} is not possible: the halo is 2 wide"):
+        field.exchange(depth)
+
+
+def test_only_dirty_fields_are_exchanged() -> None:
+    first, second = Field(grid(), values=VALUES), Field(grid(), values=VALUES)
+    first.set_clean(1)
+    exchange([first, second], only_dirty=True)
+    assert not first.storage.data_ro[1, 2]
+    assert second.storage.data_ro[1, 2] == VALUES[5, 0]
+
+
+def test_reductions(device: str | None) -> None:
+    values = VALUES.copy()
+    values[1, 1] = 1e17
+    field = Field(grid(device), values=values)
+    assert field.sum(reproducible=True) == math.fsum(values.flat)
+    assert field.sum() == pytest.approx(values.sum())
+    assert (field.min(), field.max()) == (0.0, 1e17)
+    gathered = field.gather()
+    assert gathered is not None
+    np.testing.assert_array_equal(gathered, values)
+
+
+@pytest.mark.parametrize(
+    ("points", "offset", "periodic", "columns", "rows"),
+    [
+        (Points.T, Offset.SOUTH_WEST, False, 6, 4),
+        (Points.U, Offset.SOUTH_WEST, False, 5, 4),
+        (Points.V, Offset.SOUTH_WEST, False, 6, 3),
+        (Points.F, Offset.SOUTH_WEST, False, 5, 3),
+        (Points.F, Offset.SOUTH_WEST, True, 6, 4),
+        (Points.F, Offset.NORTH_EAST, False, 6, 4),
+    ],
+)
+def test_internal_points_depend_on_the_offset(
+    points: Points, offset: Offset, periodic: bool, columns: int, rows: int
+) -> None:
+    made = Field(grid(offset=offset, periodic=(periodic, periodic)), points)
+    assert made.internal.shape == (columns, rows)
+    assert made.whole.shape == (columns + 2, rows + 2)
+
+
+def test_coordinates_are_between_those_of_t_points() -> None:
+    made = grid(spacing=(10.0, 2.0))
+    assert list(made.coordinates(Points.T)[0][2:5]) == [10.0, 20.0, 30.0]
+    assert list(made.coordinates(Points.U)[0][2:5]) == [15.0, 25.0, 35.0]
+    assert list(made.coordinates(Points.V)[1][2:4]) == [3.0, 5.0]
+    west = grid(spacing=(10.0, 2.0), offset=Offset.SOUTH_WEST)
+    assert west.coordinates(Points.F)[0][2] == 5.0
+
+
+def test_fields_go_to_xarray_with_their_storage() -> None:
+    pytest.importorskip("xarray")
+    field = Field(grid(spacing=(10.0, 2.0)), label="height", values=VALUES)
+    array = field.to_xarray()
+    assert array.dims == ("x", "y")
+    assert array.name == "height"
+    assert isinstance(array.data, gt.Storage)
+    assert float(array.sel(x=20.0, y=4.0)) == VALUES[1, 1]
+    field.storage[2, 2] = 7.0
+    assert float(array[0, 0]) == 7.0
+
+
+def test_pickles_hold_halos_and_share_their_grid(device: str | None) -> None:
+    made = grid(device)
+    fields = [Field(made, label="a", values=VALUES), Field(made, Points.U, values=-VALUES)]
+    fields[0].exchange(2)
+    first, second = pickle.loads(pickle.dumps(fields))
+    assert first.grid is second.grid
+    assert (first.label, second.points) == ("a", Points.U)
+    np.testing.assert_array_equal(first.storage.data_ro, fields[0].storage.data_ro)
+    assert not first.is_dirty(2)
+    assert second.is_dirty(1)
+
+
+def test_masks_cover_the_domain_or_the_halo_too() -> None:
+    mask = np.ones((6, 4), int)
+    mask[0] = 0
+    made = np.array(grid(mask=mask, periodic=(False, False)).property("mask_t"))
+    assert (made[:3] == 0).all()
+    assert (made[3:] == 1).all()
+    closed = np.array(grid(mask=mask).property("mask_t"))
+    assert (closed[8] == 0).all()
+    wide = np.pad(mask, 2, constant_values=-1)
+    assert np.array(grid(mask=wide).property("mask_t"))[0, 0] == -1
+    with pytest.raises(ValueError, match=r"shape \(3, 4\) is neither"):
+        grid(mask=np.ones((3, 4)))
+
+
+def test_properties_of_a_grid() -> None:
+    made = grid(spacing=(10.0, 2.0))
+    assert made.property("dx_const") == 10.0
+    area = made.property("area_u")
+    assert isinstance(area, gt.Storage)
+    assert (np.array(area) == 20.0).all()
+    assert made.property("area_u") is area
+    for unknown in ("area_f", "dx", "lat_t", "depth"):
+        with pytest.raises(KeyError, match=unknown):
+            made.property(unknown)
+
+
+def test_what_cannot_be_made_is_refused() -> None:
+    with pytest.raises(ValueError, match="periodic in y and has 4 points there"):
+        grid(halo=5)
+    with pytest.raises(ValueError, match=r"shape \(4, 6\) are not over the \(6, 4\) points"):
+        Field(grid(), values=VALUES.T)
+
+
+def test_a_program_that_is_alone_has_nobody_to_talk_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = np.zeros((2, 2))
+    with pytest.raises(ValueError, match="nobody to exchange"):
+        SingleRank().prepare([(1, array, ())], [])
+    monkeypatch.setattr(ranks, "_LAUNCHED", ())
+    monkeypatch.delitem(ranks.sys.modules, "mpi4py.MPI", raising=False)
+    assert isinstance(ranks.world(), SingleRank)
+
+
+def test_ranks_without_mpi4py_are_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    monkeypatch.delitem(ranks.sys.modules, "mpi4py.MPI", raising=False)
+    monkeypatch.setitem(ranks.sys.modules, "mpi4py", None)
+    with pytest.raises(ImportError, match=r"pip install 'psyclone-storage\[mpi\]'"):
+        ranks.world()
