@@ -379,5 +379,7 @@ def _step_page(name: str, step: type) -> str:
 
 
 def _default(item: Field[object]) -> str:
+    if item.default is None:
+        return item.name
     value = str(item.default)
     return f"{item.name}={value.lower() if isinstance(item.default, bool) else value}"

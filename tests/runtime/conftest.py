@@ -13,12 +13,19 @@ from runtime import gocean_suite, programs
 from runtime.examples import pass_on_to_psyclone
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
+from runtime.summing import Summed, sums_of
 
 
 @pytest.fixture(scope="session")
 def library(built: Callable[[Library], Path]) -> Path:
     """Return the folder of the infrastructure for ranks."""
     return built(LFRIC_MPI)
+
+
+@pytest.fixture(scope="session")
+def summed(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Summed:
+    """Return what gives the bits of sums, by code generated with options."""
+    return sums_of(library, lambda: tmp_path_factory.mktemp("sums"))
 
 
 @pytest.fixture(scope="session")

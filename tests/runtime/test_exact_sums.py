@@ -12,46 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from libraries import LFRIC_OF_EXAMPLES, Library, archive_in, copy_library
-from psyclone_storage.cli.main import main
+from libraries import LFRIC_OF_EXAMPLES, Library, copy_library
 from runtime.examples import EXAMPLES, run_example
-from runtime.programs import FLAGS, command, compile_sources
-from runtime.test_infrastructure import ANSWER, SHARED
+from runtime.summing import Summed
 
-PROGRAM = Path(__file__).parent / "sums"
 THREADED = ("--apply", "openmp-parallel-do")
 REPRODUCIBLE = ("--apply", "openmp-do{reproducible=true}; openmp-parallel")
 RANKS = (1, 2, 4, 6)
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
-
-Summed = Callable[[tuple[str, ...], int, int], dict[str, str]]
-"""Runs code generated with options on ranks of threads, and gives the bits of the sums."""
-
-
-@pytest.fixture(scope="session")
-def summed(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Summed:
-    @cache
-    def built(options: tuple[str, ...]) -> Path:
-        folder = tmp_path_factory.mktemp("sums")
-        algorithm = str(PROGRAM / "sums_alg_mod.x90")
-        assert main([algorithm, "--output-dir", str(folder), *options]) == 0
-        layers = [folder / "sums_alg_mod_psy.f90", folder / "sums_alg_mod.f90"]
-        sources = [SHARED, *layers, PROGRAM / "sums.f90"]
-        compile_sources(sources, folder, (library,))
-        objects = [f"{path.stem}.o" for path in sources]
-        command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "sums"], folder)
-        return folder / "sums"
-
-    @cache
-    def ran(options: tuple[str, ...], ranks: int, threads: int) -> dict[str, str]:
-        program = built(options)
-        environment = ["env", f"OMP_NUM_THREADS={threads}", "OMP_WAIT_POLICY=passive"]
-        mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-        output = command([*environment, *mpirun, str(program)], program.parent)
-        return dict(ANSWER.findall(output))
-
-    return ran
 
 
 def exactly(*options: str) -> tuple[str, ...]:

@@ -64,11 +64,15 @@ _ALL = Range()
 
 @dataclass(frozen=True, slots=True)
 class LoweringOptions:
-    """What a user can choose about generated code that is not in the schedule."""
+    """What a user can choose about generated code that is not in the schedule.
+
+    `padding` counts the values from one partial sum of threads to the next.
+    """
 
     checks: CheckLevel = CheckLevel.NONE
     comment: str = ""
     exact_sums: bool = False
+    padding: int = 8
 
 
 _PLAIN = LoweringOptions()
@@ -83,7 +87,9 @@ def lower_program(program: Program, options: LoweringOptions = _PLAIN) -> Unit:
 
     def begin(schedule: Schedule, work: Workspace) -> _Lowering:
         several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
-        context = Context(schedule, work, several, exact_sums=options.exact_sums)
+        context = Context(
+            schedule, work, several, exact_sums=options.exact_sums, padding=options.padding
+        )
         return _Lowering(context, options.checks)
 
     infrastructure = Infrastructure(abi.RESERVED, _home_of_kind, begin)

@@ -31,12 +31,16 @@ _CHECKS = {check.value: check for check in RunTimeChecks}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key: its section, its name in lower case, the field it fills and its decoder."""
+    """A key: its section, its name in lower case, the field it fills and its decoder.
+
+    A key that is read for the sake of PSyclone's files and changes nothing says why, as `unused`.
+    """
 
     section: str
     name: str
     field: str
     decode: Callable[[Entry], object]
+    unused: str = ""
 
 
 def _run_time_checks(entry: Entry) -> RunTimeChecks:
@@ -59,20 +63,62 @@ KEYS: tuple[Key, ...] = (
     Key("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
     Key("default", "joint_exchanges", "joint_exchanges", decode.boolean),
     Key("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
-    Key("default", "psyir_root_name", "psyir_root_name", decode.name),
-    Key("default", "valid_psy_data_prefixes", "valid_psy_data_prefixes", decode.names),
-    Key("default", "ocl_devices_per_node", "ocl_devices_per_node", decode.positive),
+    Key(
+        "default",
+        "psyir_root_name",
+        "psyir_root_name",
+        decode.name,
+        unused="Names are made of those that they stand for.",
+    ),
+    Key(
+        "default",
+        "valid_psy_data_prefixes",
+        "valid_psy_data_prefixes",
+        decode.names,
+        unused="Regions for a profiler call the library 'profile'; there are no others.",
+    ),
+    Key(
+        "default",
+        "ocl_devices_per_node",
+        "ocl_devices_per_node",
+        decode.positive,
+        unused="No OpenCL is generated.",
+    ),
     Key("default", "ignore_modules", "ignore_modules", decode.words),
-    Key("default", "fortran_standard", "fortran_standard", decode.choice(_STANDARDS)),
+    Key(
+        "default",
+        "fortran_standard",
+        "fortran_standard",
+        decode.choice(_STANDARDS),
+        unused="Files are read as Fortran 2008, of which 2003 is a part.",
+    ),
     Key("default", "backend_checks_enabled", "backend_checks_enabled", decode.boolean),
     Key("default", "backend_indentation_disabled", "backend_indentation_disabled", decode.boolean),
     Key("lfric", "compute_annexed_dofs", "compute_annexed_dofs", decode.boolean),
     Key("lfric", "fuse_built_ins", "fuse_built_ins", decode.boolean),
     Key("lfric", "exact_sums", "exact_sums", decode.boolean),
     Key("lfric", "run_time_checks", "run_time_checks", _run_time_checks),
-    Key("lfric", "supported_fortran_datatypes", "supported_fortran_datatypes", decode.words),
-    Key("lfric", "default_kind", "default_kind", decode.mapping(decode.name_word)),
-    Key("lfric", "precision_map", "precision_map", decode.mapping(decode.positive_word)),
+    Key(
+        "lfric",
+        "supported_fortran_datatypes",
+        "supported_fortran_datatypes",
+        decode.words,
+        unused="LFRic's data are real, integer or logical.",
+    ),
+    Key(
+        "lfric",
+        "default_kind",
+        "default_kind",
+        decode.mapping(decode.name_word),
+        unused="What an algorithm does not declare has the kind r_def, i_def or l_def.",
+    ),
+    Key(
+        "lfric",
+        "precision_map",
+        "precision_map",
+        decode.mapping(decode.positive_word),
+        unused="Kinds are told apart by their names; their sizes are the compiler's business.",
+    ),
     Key("lfric", "num_any_space", "num_any_space", decode.positive),
     Key("lfric", "num_any_discontinuous_space", "num_any_discontinuous_space", decode.positive),
     Key("lfric", "access_mapping", "access_mapping", decode.mapping(_access)),
@@ -80,7 +126,13 @@ KEYS: tuple[Key, ...] = (
     Key("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
     Key("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
     Key("gocean", "dirty_flags", "dirty_flags", decode.boolean),
-    Key("gocean", "debug_mode", "debug_mode", decode.boolean),
+    Key(
+        "gocean",
+        "debug_mode",
+        "debug_mode",
+        decode.boolean,
+        unused="No checks of an algorithm are generated for grids.",
+    ),
 )
 
 

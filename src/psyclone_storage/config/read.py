@@ -5,7 +5,7 @@ This file owns which entry counts for a key and the checks that span keys. It op
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +42,7 @@ def read_settings(
     Raises:
         CompileError: with every problem of the file and the overrides: `C002` to `C005`, `C008`,
             `C009`. Keys and sections that have no effect are in `Settings.warnings` instead
-            (`C006`, `C007`), and among the problems if there are others.
+            (`C006`, `C007`, `C010`), and among the problems if there are others.
     """
     scanned = scan_file(SourceText(name, text))
     changes = scan_overrides(SourceText(OVERRIDES, overrides))
@@ -51,6 +51,8 @@ def read_settings(
     entries |= _placed(changes.entries, problems)
     values = _decoded(entries, base, problems)
     problems += _check_kinds(entries, values)
+    if base and not any(problem.severity is Severity.ERROR for problem in problems):
+        problems += _without_effect(entries, values, base)
     problems.sort(key=_position)
     raise_if_any(problems)
     return _built(values, base, tuple(problems))
@@ -131,6 +133,30 @@ def _check_kinds(entries: Entries, values: dict[str, dict[str, Any]]) -> list[Di
             if kind.lower() not in sizes
         ]
     return problems
+
+
+def _without_effect(
+    entries: Entries, values: dict[str, dict[str, Any]], base: Settings
+) -> Iterator[Diagnostic]:
+    """Yield each key that changes nothing and is given another value than that of `base`.
+
+    A table may leave out some of its entries, and a list may have another order.
+    """
+    for key in KEYS:
+        entry = entries.get((key.section, key.name)) or entries.get(("default", key.name))
+        known, value = _inherited(key, base), values[key.section][key.field]
+        if isinstance(known, Mapping) and isinstance(value, Mapping):
+            value = {**known, **value}
+        elif isinstance(known, tuple) and isinstance(value, tuple):
+            known, value = set(known), set(value)
+        if key.unused and entry and value != known:
+            yield Diagnostic(
+                "C010",
+                f"'{entry.key_span.text}' is known and changes nothing.",
+                entry.key_span,
+                hint=key.unused,
+                severity=Severity.WARNING,
+            )
 
 
 def _built(

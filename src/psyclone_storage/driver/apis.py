@@ -28,6 +28,7 @@ from psyclone_storage.domain.lfric import kernel_check as lfric_check
 from psyclone_storage.domain.lfric import metadata as lfric_metadata
 from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.domain import LfricDomain
+from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.spaces import Limits
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, GridBounds, Kernel
@@ -99,7 +100,9 @@ def _gocean_tables(settings: Settings) -> Tables:
 
 def _lower_lfric(program: Program, settings: Settings) -> Unit:
     level = CheckLevel(settings.lfric.run_time_checks.value)
-    options = lfric_lowering.LoweringOptions(level, _COMMENT, settings.lfric.exact_sums)
+    options = lfric_lowering.LoweringOptions(
+        level, _COMMENT, settings.lfric.exact_sums, settings.reprod_pad_size
+    )
     return lfric_lowering.lower_program(program, options)
 
 
@@ -108,8 +111,8 @@ def _lower_gocean(program: Program, settings: Settings) -> Unit:
     return gocean_lowering.lower_program(program, paths, _COMMENT)
 
 
-def _lfric_domain(settings: Settings) -> Domain:  # noqa: ARG001 - every API has one
-    return LfricDomain()
+def _lfric_domain(settings: Settings) -> Domain:
+    return LfricDomain(LfricRules(settings.reproducible_reductions))
 
 
 def _gocean_domain(settings: Settings) -> Domain:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from psyclone_storage.backend.fortran.algorithm import emit_algorithm
-from psyclone_storage.backend.fortran.limit import within_limit
+from psyclone_storage.backend.fortran.limit import within_limit, without_indentation
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.base.diagnostic import (
     CompileError,
@@ -25,7 +25,7 @@ from psyclone_storage.driver.apis import APIS, ApiParts
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelText, place_kernels
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
-from psyclone_storage.driver.thread_notes import with_thread_notes
+from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.frontend.includes import invokes_in_includes
@@ -147,6 +147,8 @@ class Compiler:
         placed = place_kernels(program, numbering)
         unit = self.api.lower(placed.program, self.settings)
         layer = emit_unit(with_thread_notes(unit, program, self.kernels), placed.inlined)
+        if self.settings.backend_indentation_disabled:
+            layer = without_indentation(layer)
         text = emit_algorithm(program)
         text = within_limit(text) if self.breaks_lines else text
         build = Build(
@@ -155,11 +157,16 @@ class Compiler:
             psy_text=layer,
             kernel_files=files,
             rules=domain.rules,
-            warnings=(*notes, *self.kernels.warnings_of(files)),
+            warnings=(
+                *notes,
+                *self.kernels.warnings_of(files),
+                *unordered_sums(program, self.settings),
+            ),
             refused=refused,
             kernels=placed.kernels,
         )
-        check_output(build, dict(placed.heads) | _heads(unit.helpers))
+        if self.settings.backend_checks_enabled:
+            check_output(build, dict(placed.heads) | _heads(unit.helpers))
         return build
 
     def _transform(self, program: Program, rules: Rules) -> tuple[Program, Refused]:

@@ -47,9 +47,10 @@ class Origin(NamedTuple):
 
 @dataclass(slots=True)
 class Modules:
-    """The modules below some directories. What was read once is kept."""
+    """The modules below some directories, but for `ignored` ones. What was read once is kept."""
 
     index: SourceIndex
+    ignored: frozenset[str] = frozenset()
     _read: dict[Path, tuple[Scope, ...]] = field(default_factory=dict)
 
     def origin(self, module: str, name: str, behind: frozenset[str] = frozenset()) -> Origin | None:
@@ -101,6 +102,8 @@ class Modules:
         return declared or (None if None in found else Origin(scope.name))
 
     def _scope(self, module: str) -> Scope | None:
+        if module in self.ignored:
+            return None
         for path in self.index.candidates(module):
             if path not in self._read:
                 self._read[path] = read_modules(read_source(path))

@@ -52,7 +52,7 @@ class Kernels:
 
     def __post_init__(self) -> None:
         """Look for modules where kernels are."""
-        self._modules = Modules(self.index)
+        self._modules = Modules(self.index, frozenset(self.settings.ignore_modules))
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.

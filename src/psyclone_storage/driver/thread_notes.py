@@ -1,14 +1,17 @@
-"""What generated code says of kernels that threads share because the user says that they may."""
+"""What a user learns of threads beside the code: whose word it trusts, and which sums vary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.config.settings import Settings
 from psyclone_storage.driver.kernels import Kernels
+from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
 from psyclone_storage.ir.unit import Routine, Unit
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, statements
 from psyclone_storage.transform.kernel.state import changed_state
 
 
@@ -26,6 +29,29 @@ def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
     }
     routines = tuple(_with_notes(item, notes.get(item.name, ())) for item in unit.routines)
     return replace(unit, routines=routines)
+
+
+def unordered_sums(program: Program, settings: Settings) -> Iterator[Diagnostic]:
+    """Yield each sum that is not reproducible though the settings ask for it (G003, a warning).
+
+    That is one on a device. Exact sums are reproducible anywhere.
+    """
+    if not settings.reproducible_reductions or settings.lfric.exact_sums:
+        return
+    for invoke in program.invokes:
+        for item in statements(invoke.schedule):
+            if not isinstance(item, DirectiveRegion) or not item.directive.on_device:
+                continue
+            for call in kernel_calls(item):
+                formula = call.kernel.formula
+                if formula is not None and formula.reduction is ReductionOp.SUM:
+                    yield Diagnostic(
+                        "G003",
+                        f"The sum of '{call.kernel.name}' is not reproducible on a device.",
+                        call.span,
+                        hint="Sum on the host, with 'openmp-do' or 'openmp-parallel-do'.",
+                        severity=Severity.WARNING,
+                    )
 
 
 def _with_notes(routine: Routine, notes: tuple[str, ...]) -> Routine:

@@ -95,6 +95,9 @@ class Rules(Protocol):
     def overlaps_exchanges(self) -> bool:
         """Return whether an exchange can be started and finished apart."""
 
+    def sums_in_order(self) -> bool:
+        """Return whether the parts of a sum are added in the order of the threads, unless told."""
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""
 

@@ -116,7 +116,7 @@ RECIPES: Mapping[str, str] = {
 }
 """Steps that are asked for by one name."""
 
-Value = str | int | bool
+Value = str | int | bool | None
 
 _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
 """Reasons that lie in an option of a step, so that no other place would be better."""
@@ -201,10 +201,9 @@ def lacking(bench: Workbench, request: StepRequest) -> Reasons:
 
 def step_text(step: Step) -> str:
     """Return `step` as it is written on a command line, with all its options."""
-    values = " ".join(
-        f"{name}={_value_text(getattr(step, name))}" for name in (*_places(type(step)),
-                                                                 *_options(type(step)))
-    )  # fmt: skip
+    names = (*_places(type(step)), *_options(type(step)))
+    given = ((name, getattr(step, name)) for name in names)
+    values = " ".join(f"{name}={_value_text(value)}" for name, value in given if value is not None)
     return f"{step.name}{{{values}}}"
 
 
@@ -283,7 +282,7 @@ def _read_option(kind: type[Step], word: str) -> tuple[str, Value]:
 
 def _read_value(kind: type[Step], name: str, text: str) -> Value:
     default = _options(kind).get(name, "")
-    if isinstance(default, bool):
+    if isinstance(default, bool) or default is None:
         if text in ("true", "false"):
             return text == "true"
         raise _wrong_value(kind, name, text, "'true' or 'false'")

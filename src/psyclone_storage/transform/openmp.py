@@ -17,7 +17,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
-from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.ir.walk import find, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
@@ -26,6 +26,7 @@ from psyclone_storage.transform.step import (
     calls_inside,
     loop_named,
     not_a_loop,
+    place_of,
     under_directive,
 )
 
@@ -45,7 +46,8 @@ class ParallelDo:
 
     `schedule` is OpenMP's: `static`, `dynamic`, `guided`, each with a chunk size as in `static,8`,
     or `auto` or `runtime`. Loop variables are private, all else is shared, and a scalar that the
-    loop reduces to is combined at its end.
+    loop reduces to is combined at its end. `reproducible` is as for `openmp-do`: a loop that
+    reduces something then stands under `omp do` in a region of its own.
 
     Refused under another directive, for a loop over colours, and where iterations race: cells
     that add to shared dofs need colours first, GH_READINC like GH_INC (PSyclone's defect B7). A
@@ -61,6 +63,7 @@ class ParallelDo:
     loop: str
     schedule: str = "static"
     force: bool = False
+    reproducible: bool | None = None
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -73,7 +76,8 @@ class ParallelDo:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against threads."""
-        return _check_loop(schedule, rules, self.loop, self.schedule)
+        reasons = _check_loop(schedule, rules, self.loop, self.schedule)
+        return (*reasons, *_check_sums(schedule, rules, self))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop under `omp parallel do`."""
@@ -81,6 +85,8 @@ class ParallelDo:
         loop, clauses = loop_named(schedule, self.loop), _clauses(self.schedule)
         uid = f"omp-parallel-do({loop.uid})"
         made = DirectiveRegion(uid, Directive.OMP_PARALLEL_DO, (loop,), clauses)
+        if _sums_in_order(loop, rules, self.reproducible):
+            made = DirectiveRegion(uid, Directive.OMP_PARALLEL, (_shared(loop, clauses, True),))
         return replaced(schedule, loop.uid, made)
 
 
@@ -92,7 +98,7 @@ class ShareLoop:
     not finished, which is an error at its end. `schedule` is as for `openmp-parallel-do`. With
     `reproducible` each thread adds up its own part of a sum, and the parts are added in the order
     of the threads, so that the same number of threads gives the same bits. That needs the schedule
-    `static`.
+    `static`. Where nothing is said, REPRODUCIBLE_REDUCTIONS of the settings decides.
 
     Refused for the reasons of `openmp-parallel-do`.
 
@@ -104,7 +110,7 @@ class ShareLoop:
 
     loop: str
     schedule: str = "static"
-    reproducible: bool = False
+    reproducible: bool | None = None
     force: bool = False
 
     @classmethod
@@ -121,19 +127,14 @@ class ShareLoop:
         reasons = _check_loop(
             schedule, rules, self.loop, self.schedule, around=(Directive.OMP_PARALLEL,)
         )
-        if self.reproducible and not self.schedule.startswith("static"):
-            message = f"Sums under the schedule '{self.schedule}' are not reproducible."
-            reasons += (Diagnostic("T024", message, hint="Use the schedule 'static'."),)
-        return reasons
+        return (*reasons, *_check_sums(schedule, rules, self))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop under `omp do`."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
-        reproducible = self.reproducible and bool(reductions_in(loop))
-        made = DirectiveRegion(
-            f"omp-do({loop.uid})", Directive.OMP_DO, (loop,), _clauses(self.schedule), reproducible
-        )
+        reproducible = _sums_in_order(loop, rules, self.reproducible)
+        made = _shared(loop, _clauses(self.schedule), reproducible)
         return replaced(schedule, loop.uid, made)
 
 
@@ -199,6 +200,27 @@ def _check_loop(
         hint += " runtime."
         reasons += (Diagnostic("T024", message, hint=hint),)
     return (*reasons, *may_run_parallel(schedule, rules, loop_named(schedule, uid)))
+
+
+def _check_sums(schedule: Schedule, rules: Rules, step: ParallelDo | ShareLoop) -> Reasons:
+    """Return that the sums of a loop are not reproducible under its schedule, if they are to be."""
+    loop = find(schedule, step.loop)
+    if not isinstance(loop, Loop) or step.schedule.startswith("static"):
+        return ()
+    if not _sums_in_order(loop, rules, step.reproducible):
+        return ()
+    message = f"Sums under the schedule '{step.schedule}' are not reproducible."
+    return (Diagnostic("T024", message, place_of(loop), hint="Use the schedule 'static'."),)
+
+
+def _sums_in_order(loop: Loop, rules: Rules, wanted: bool | None) -> bool:
+    """Return whether `loop` reduces something, the parts of which are added in a fixed order."""
+    return (rules.sums_in_order() if wanted is None else wanted) and bool(reductions_in(loop))
+
+
+def _shared(loop: Loop, clauses: tuple[str, ...], reproducible: bool) -> DirectiveRegion:
+    uid = f"omp-do({loop.uid})"
+    return DirectiveRegion(uid, Directive.OMP_DO, (loop,), clauses, reproducible)
 
 
 def _clauses(sharing: str) -> tuple[str, ...]:

@@ -36,9 +36,28 @@ program sums
   call answer('product_sum', product_sum)
   call answer('square', square)
   call answer('narrow_sum', real(narrow_sum, r_def))
+  if (command_argument_count() > 0) call answer('differing', real(differing(), r_def))
   call finish_checks()
 
 contains
+
+  !> Sum as often as the argument of the command says; return how often the bits were others.
+  integer(i_def) function differing()
+    character(len=10) :: text
+    integer(i_def) :: again, times
+    real(r_def) :: sums(3)
+    real(r_solver) :: narrow_again
+
+    call get_command_argument(1, text)
+    read (text, *) times
+    differing = 0
+    do again = 1, times
+      call sum_up(x, y, narrow, sums(1), sums(2), sums(3), narrow_again)
+      if (any(sums /= [total, product_sum, square]) .or. narrow_again /= narrow_sum) then
+        differing = differing + 1
+      end if
+    end do
+  end function differing
 
   !> Make a field of values of all magnitudes that do not depend on the ranks.
   subroutine set_field(field, seed)

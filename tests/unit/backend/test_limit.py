@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.backend.fortran.limit import within_limit
+from psyclone_storage.backend.fortran.limit import within_limit, without_indentation
 
 WORDS = " + ".join(f"variable_{number}" for number in range(20))
 REMARK = "because " * 20
@@ -100,3 +100,10 @@ def test_a_compiler_reads_the_same(tmp_path: Path) -> None:
         return run.stdout
 
     assert output("after", "\n".join(lines(text))) == output("before", text)
+
+
+def test_indentation_can_be_left_out() -> None:
+    text = "  x = 'a  &\n    &b' ! c\n    y = 'd&\n    e'\n! f\n    if (z) &\n      call g\n"
+    assert without_indentation(text) == (
+        "x = 'a  &\n&b' ! c\ny = 'd&\n    e'\n! f\nif (z) &\ncall g\n"
+    )

@@ -11,6 +11,8 @@ from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver import compile as stages
 from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
+from psyclone_storage.driver.imported import Modules
+from psyclone_storage.frontend.search import index_directories
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 REQUEST = Request("lfric", True, (CORPUS / "kernels",))
@@ -104,3 +106,32 @@ def test_an_invoke_for_halo_cells_alone_says_why_it_does_nothing_in_one_memory()
     serial = build("halo_cell_column", distributed=False).psy_text
     assert "! Nothing to do: all calls are for halo cells, and data are not distributed" in serial
     assert "Nothing to do" not in build("halo_cell_column").psy_text
+
+
+def test_indentation_of_the_psy_layer_is_a_setting() -> None:
+    flat = replace(default_settings(), backend_indentation_disabled=True)
+    algorithm = CORPUS / "halo_increment_then_stencil.x90"
+    text = make_compiler(flat, REQUEST).compile_algorithm(algorithm).psy_text
+    plain = build("halo_increment_then_stencil").psy_text
+    assert [line.lstrip() for line in plain.splitlines()] == text.splitlines()
+    assert text != plain
+
+
+def test_the_check_of_the_output_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "emit_algorithm", lambda _: "no Fortran at all\n")
+    with pytest.raises((CompileError, InternalError)):
+        build("halo_increment_then_stencil")
+    trusting = replace(default_settings(), backend_checks_enabled=False)
+    algorithm = CORPUS / "halo_increment_then_stencil.x90"
+    assert make_compiler(trusting, REQUEST).compile_algorithm(algorithm).algorithm_text
+
+
+def test_ignored_modules_are_not_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "known_mod.f90").write_text(
+        "module known_mod\nreal :: known\nend module known_mod\n", encoding="utf-8"
+    )
+    index = index_directories((tmp_path,))
+    assert Modules(index).origin("known_mod", "known") is not None
+    assert Modules(index, frozenset({"known_mod"})).origin("known_mod", "known") is None
+    ignoring = replace(default_settings(), ignore_modules=("known_mod",))
+    assert make_compiler(ignoring, REQUEST).kernels._modules.ignored == {"known_mod"}

@@ -93,7 +93,6 @@ def test_what_is_not_needed_changes_nothing(option: str) -> None:
         ("collapse", 2),
         ("device_string", "nohost"),
         ("nowait", True),
-        ("reprod", True),
         ("sequential", True),
     ],
 )

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, KernelCall, Over
 from psyclone_storage.ir.view import schedule_text
@@ -13,9 +15,11 @@ from psyclone_storage.ir.walk import outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.redundant import ComputeRedundantly
+from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import RULES, cells, dofs, operator, scalar, schedule, uids
 from unit.transform.benches import bench, codes, refused
@@ -185,3 +189,33 @@ def test_shared_loops_without_a_region_are_not_finished() -> None:
     assert codes(check_finished(work.schedule)) == ["T026"]
     work.apply(region(2, 2))
     assert check_finished(work.schedule) == ()
+
+
+# ---------------------------------------------------------------------------- sums in order
+
+ORDERED = LfricRules(ordered_sums=True)
+
+
+def summing(step: Step, rules: LfricRules = ORDERED) -> str:
+    calls = (dofs(scalar("s"), "u read w0"),)
+    work = Workbench(with_halos(schedule(*calls), rules), rules)
+    work.apply(step)
+    return schedule_text(work.schedule)
+
+
+@pytest.mark.parametrize("kind", [ParallelDo, ShareLoop])
+def test_the_settings_decide_on_sums_where_nothing_is_said(kind: type[Step]) -> None:
+    assert "reproducible" in summing(kind("loop1"))  # type: ignore[call-arg]
+    assert "reproducible" not in summing(kind("loop1"), LfricRules())  # type: ignore[call-arg]
+    plain = kind("loop1", reproducible=False)  # type: ignore[call-arg]
+    assert "reproducible" not in summing(plain)
+    asked = kind("loop1", reproducible=True)  # type: ignore[call-arg]
+    assert "reproducible" in summing(asked, LfricRules())
+
+
+def test_a_loop_without_sums_may_have_any_schedule() -> None:
+    work = bench(dofs("u write w3"))
+    work.apply(ShareLoop("loop1", "dynamic", reproducible=True))
+    assert "reproducible" not in schedule_text(work.schedule)
+    with pytest.raises(CompileError, match="dynamic"):
+        summing(ParallelDo("loop1", "dynamic"))

@@ -1,5 +1,6 @@
-"""Lines that an author wrote longer than a compiler takes, broken without changing what they mean.
+"""Lines as a compiler or a user wants them, without changing what they mean.
 
+Those that an author wrote longer than a compiler takes are broken, and indentation can be left out.
 Every line within the limit stays as it is. What cannot be continued - a preprocessor line, an
 `include` line, a directive that is not OpenMP's or OpenACC's - stays as it is, too.
 """
@@ -32,6 +33,17 @@ def within_limit(text: str) -> str:
         lines += _shorter(line, code, quote, after) if len(line) > LIMIT else [line]
         quote = after
     return ending.join(lines)
+
+
+def without_indentation(text: str) -> str:
+    """Return `text` with no blanks before its lines, but for those that belong to a string."""
+    lines: list[str] = []
+    quote = ""
+    for line in text.split("\n"):
+        inside = bool(quote) and not line.lstrip().startswith("&")
+        lines.append(line if inside else line.lstrip(" "))
+        _, quote = _code_of(line, quote)
+    return "\n".join(lines)
 
 
 def _code_of(line: str, quote: str) -> tuple[str, str]:

@@ -25,9 +25,6 @@ from psyclone_storage.ir.schedule import Datum, DirectiveRegion, Loop
 from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, Line
 from psyclone_storage.ir.walk import kernel_calls, statements
 
-PADDING = 8
-"""Values from one partial sum to the next, so that no two threads write to one line of a cache."""
-
 Reduced = tuple[Datum, ReductionOp]
 
 
@@ -124,7 +121,7 @@ def _made_ready(context: Context, datum: Datum) -> Iterator[Line]:
     array = _partials(context, datum)
     if context.work.first(("allocated", array)):
         threads = _omp(context, "omp_get_max_threads")
-        yield Allocate((Index(array, (whole(PADDING), threads)),))
+        yield Allocate((Index(array, (whole(context.padding), threads)),))
         context.work.releases(array)
     yield Assign(array, Name(datum.name))
 

@@ -23,7 +23,8 @@ class Context:
 
     `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
     the mesh may be shared between fields. `partial_sums` gives, for scalars that are reduced
-    reproducibly, what a thread adds to instead. `exact_sums` asks for sums that are rounded once.
+    reproducibly, what a thread adds to instead; they are `padding` values apart, so that no two
+    threads write to one line of a cache. `exact_sums` asks for sums that are rounded once.
     """
 
     schedule: Schedule
@@ -31,6 +32,7 @@ class Context:
     several_meshes: bool
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
     exact_sums: bool = False
+    padding: int = 8
 
     def datum(self, call: KernelCall, arg: int) -> Datum:
         """Return the datum that `call` passes for its argument at position `arg`."""

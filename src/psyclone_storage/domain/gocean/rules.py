@@ -84,6 +84,10 @@ class GoceanRules:
         """Return whether flags tell at run time which halos are clean."""
         return self.dirty_flags
 
+    def sums_in_order(self) -> bool:
+        """Return False: there are no sums."""
+        return False
+
     def overlaps_exchanges(self) -> bool:
         """Return False: dl_esm_inf exchanges in one call."""
         return False

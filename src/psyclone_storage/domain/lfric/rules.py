@@ -66,7 +66,12 @@ def iteration_argument(kernel: Kernel) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LfricRules:
-    """The answers of the LFRic domain to the questions of `ir.rules.Rules`."""
+    """The answers of the LFRic domain to the questions of `ir.rules.Rules`.
+
+    `ordered_sums` says that sums of threads are to be reproducible.
+    """
+
+    ordered_sums: bool = False
 
     def initial_extent(self, call: KernelCall, schedule: Schedule) -> Extent:
         """Return how far the loop around `call` must run before any transformation (spec 6.1).
@@ -166,6 +171,10 @@ class LfricRules:
 
     def known_bounds(self, loop: Loop) -> None:
         """Return nothing: how many cells and dofs there are is known when the program runs."""
+
+    def sums_in_order(self) -> bool:
+        """Return whether the settings ask for reproducible reductions."""
+        return self.ordered_sums
 
     def overlaps_exchanges(self) -> bool:
         """Return True: the start and the finish of an exchange are procedures of their own."""

@@ -43,7 +43,6 @@ FIXED: Mapping[str, tuple[object, ...]] = {
     "device_string": (None, ""),
     "nowait": (None, False),
     "prefix": (None, "profile"),
-    "reprod": (None, False),
     "routine": (None,),
     "sequential": (None, False),
 }

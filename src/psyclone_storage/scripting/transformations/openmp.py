@@ -29,7 +29,7 @@ _DIRECTIVES = ("do", "paralleldo", "teamsdistributeparalleldo", "teamsloop", "lo
 class ParallelLoop(Transformation):
     """Run a loop under `omp parallel do`; `omp_directive` makes no difference to PSyclone."""
 
-    options: Mapping[str, object] = {"force": False}
+    options: Mapping[str, object] = {"reprod": None, "force": False}
 
     def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
         # In 2019 the schedule came first.
@@ -37,13 +37,16 @@ class ParallelLoop(Transformation):
         self.omp_schedule = omp_schedule if is_directive else omp_directive
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return ParallelDo(nodes[0].uid, self.omp_schedule, bool(options["force"]))
+        return _parallel_do(nodes[0].uid, self.omp_schedule, options)
 
 
 class WorkshareLoop(Transformation):
-    """Run a loop under `omp do`, or `omp_directive`; `reprod` asks for reproducible sums."""
+    """Run a loop under `omp do`, or `omp_directive`; `reprod` asks for reproducible sums.
 
-    options: Mapping[str, object] = {"reprod": False, "force": False}
+    Where it is not given, the settings decide.
+    """
+
+    options: Mapping[str, object] = {"reprod": None, "force": False}
 
     def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
         # In 2019 the schedule came first.
@@ -54,15 +57,24 @@ class WorkshareLoop(Transformation):
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         match self.omp_directive:
             case "paralleldo":
-                return ParallelDo(nodes[0].uid, self.omp_schedule, bool(options["force"]))
+                return _parallel_do(nodes[0].uid, self.omp_schedule, options)
             case "teamsdistributeparalleldo":
                 return TeamsDo(nodes[0].uid)
             case "teamsloop" | "loop":
                 message = f"'{self.name}' does not write 'omp {self.omp_directive}'."
                 hint = "Use 'do', 'paralleldo' or 'teamsdistributeparalleldo'."
                 raise TransformationError(Diagnostic("T015", message, hint=hint))
-        reproducible, force = bool(options["reprod"]), bool(options["force"])
-        return ShareLoop(nodes[0].uid, self.omp_schedule, reproducible, force)
+        force = bool(options["force"])
+        return ShareLoop(nodes[0].uid, self.omp_schedule, _reproducible(options), force)
+
+
+def _parallel_do(uid: str, sharing: str, options: Options) -> ParallelDo:
+    return ParallelDo(uid, sharing, bool(options["force"]), _reproducible(options))
+
+
+def _reproducible(options: Options) -> bool | None:
+    wanted = options["reprod"]
+    return None if wanted is None else bool(wanted)
 
 
 class ParallelRegion(Transformation):
