@@ -113,7 +113,7 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -
     run = _elements(scope, statements)
     contains = _contains(run)
     body = end_of_specification(run[:contains])
-    body += _end_of_functions(run[body:contains], read_specification(run[:body]))
+    body += end_of_functions(run[body:contains], read_specification(run[:body]))
     specification = read_specification(run[:body])
     return KernelCode(
         scope.name,
@@ -129,7 +129,7 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -
     )
 
 
-def _end_of_functions(run: Sequence[Element], specification: Specification) -> int:
+def end_of_functions(run: Sequence[Element], specification: Specification) -> int:
     """Return the position behind the statement functions at the start of `run`.
 
     They belong to the specification part and define functions, whose types are declared there.

@@ -68,15 +68,16 @@ def elements(statements: Iterable[Statement], place: Span) -> Iterator[Element]:
 
 def opaque(run: Sequence[Element]) -> Opaque:
     """Return a run of elements, of which there is at least one, as it is written."""
-    source = _source(run[0])
-    text = source.text[_start(run[0]) : _stop(run[-1])].replace("\r\n", "\n")
+    source = source_of(run[0])
+    text = source.text[start_of(run[0]) : stop_of(run[-1])].replace("\r\n", "\n")
     names: set[str] = set()
     for element in run:
         if isinstance(element, Statement):
             names |= names_in(element.text)
         elif element.kind is Kind.SENTINEL:
             names |= names_in(element.text.lstrip("!$ \t"))
-    return Opaque(text, frozenset(names))
+    place = Span(source, start_of(run[0]), stop_of(run[-1]))
+    return Opaque(text, frozenset(names), place=place)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -85,11 +86,12 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(name.lower() for name in _NAME.findall(plain))
 
 
-def _source(element: Element) -> SourceText:
+def source_of(element: Element) -> SourceText:
+    """Return the file that the element is in."""
     return element.source if isinstance(element, Statement) else element.place.source
 
 
-def _start(element: Element) -> int:
+def start_of(element: Element) -> int:
     """Return where the element starts, its label included."""
     if isinstance(element, Remark):
         return element.place.start
@@ -97,7 +99,8 @@ def _start(element: Element) -> int:
     return element.source.text.rindex(element.label, 0, start) if element.label else start
 
 
-def _stop(element: Element) -> int:
+def stop_of(element: Element) -> int:
+    """Return where the element stops."""
     return element.place.stop if isinstance(element, Remark) else element.whole().stop
 
 

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.frontend.fortran.constructs import (
+from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, opaque
+from psyclone_storage.frontend.fortran.remarks import (
     TangledError,
     conditional_run,
     conditional_step,
     remark_line,
 )
-from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, opaque
 from psyclone_storage.frontend.fortran.routine import SPECIFIES
 from psyclone_storage.frontend.fortran.specification import (
     TYPE_DEFINITION,
@@ -30,7 +30,12 @@ from psyclone_storage.frontend.fortran.statements import Statement
 from psyclone_storage.ir.code import Specified
 from psyclone_storage.ir.expr import Expr, Range, Verbatim, walk
 from psyclone_storage.ir.parsed import Declaration, ParsedUse
-from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Use
+from psyclone_storage.ir.program_units import (
+    DeclarationStatement,
+    SpecificationItem,
+    UseStatement,
+)
+from psyclone_storage.ir.unit import Declare, DirectiveLine, Imported, Opaque, Use
 
 INTERFACE = re.compile(
     r"(?:abstract\s+)?interface\b(?:\s*(?P<name>[a-z]\w*)|\s*(?:operator|assignment)\s*\(.*)?$",
@@ -97,6 +102,43 @@ def read_specification(run: Sequence[Element]) -> Specification:
             case _:
                 declarations.append(item)
     return Specification(tuple(uses), tuple(declarations), tuple(directives))
+
+
+def read_items(run: Sequence[Element]) -> tuple[SpecificationItem, ...]:
+    """Return the statements of a specification part in their order, and what is between them."""
+    found: list[SpecificationItem] = []
+    place = 0
+    while place < len(run):
+        element, start = run[place], place
+        if isinstance(element, Statement):
+            place = _end_of_block(run, place)
+            found.append(_item(run[start:place]))
+        elif conditional_step(element):
+            place = _end_of_conditional(run, place)
+            found.append(opaque(run[start:place]))
+        else:
+            place += 1
+            found.append(remark_line(element))
+    return tuple(found)
+
+
+def _item(run: Sequence[Element]) -> SpecificationItem:
+    """Return one statement, opaque if it is not understood, a definition as a whole."""
+    first = run[0]
+    assert isinstance(first, Statement)
+    try:
+        said = tuple(_statement(run))
+    except CompileError:
+        return opaque(run)
+    declares = tuple(item for item in said if isinstance(item, Declare))
+    if declares and len(declares) == len(said):
+        return DeclarationStatement(declares, place=first.whole())
+    match said:
+        case (Use() as use,):
+            return UseStatement(use, place=first.whole())
+        case (Opaque() as text,):
+            return text
+    return opaque(run)
 
 
 def _items(run: Sequence[Element]) -> Iterator[Specified | Use | DirectiveLine]:

@@ -158,8 +158,10 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
 
 def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:
     """Return that `line` is why `what` cannot be done (T052)."""
-    message = f"'{code.name}' {what}: its statement '{first_words(line)}' "
-    message += "is not understood." if isinstance(line, Opaque) else "is why."
+    statement = f"its statement '{first_words(line)}'"
+    message = f"'{code.name}' {what} because of {statement}."
+    if isinstance(line, Opaque):
+        message = f"'{code.name}' {what}: {statement} is not understood."
     return Diagnostic("T052", message, place_in(code, line))
 
 

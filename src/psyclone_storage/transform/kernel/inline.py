@@ -69,7 +69,6 @@ from psyclone_storage.transform.kernel.scopes import (
 from psyclone_storage.transform.step import Place, Reasons, place_of
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
-_RETURN = re.compile(r"return\s*", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
 _BOUND_TO_ITS_ROUTINE = Return | Label | Goto | Format | Associate | ScopedBlock | Conditional
 """Statements that mean something else in another routine, or that hold names of their own."""
@@ -368,7 +367,5 @@ def _without_last_return(body: tuple[Line, ...]) -> tuple[Line, ...]:
         lines.pop()
     match lines:
         case [*_, Return(None)]:
-            return tuple(lines[:-1])
-        case [*_, Opaque(text)] if _RETURN.fullmatch(text):
             return tuple(lines[:-1])
     return body

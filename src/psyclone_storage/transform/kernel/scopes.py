@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
-from psyclone_storage.ir.rewrite import expressions_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.rewrite import (
+    construct_name,
+    expressions_of,
+    names_in,
+    names_of_line,
+    walk_lines,
+)
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 
@@ -106,7 +112,8 @@ def used_values(code: KernelCode) -> frozenset[str]:
             found |= names_in(expr)
     for line in walk_lines(code.body):
         found |= names_of_line(line)
-    return frozenset(found)
+    constructs = {construct_name(line).lower() for line in walk_lines(code.body)}
+    return frozenset(found - constructs)
 
 
 def used_kinds(code: KernelCode) -> frozenset[str]:

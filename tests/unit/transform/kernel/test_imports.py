@@ -114,6 +114,8 @@ def passed(folder: Path, inside: str, body: str, above: str = "") -> tuple[str, 
         ("use model_mod", "shared = shared + i", "shared",
          ["use model_mod", "integer, intent(inout) :: shared"]),
         ("use model_mod, only: rate", "where (u > rate) u = 0.0", "rate",
+         ["use kinds_mod, only: double", "real(kind=double), intent(in) :: rate"]),
+        ("use model_mod, only: rate", "associate (r => rate)\nr = 1\nend associate", "rate",
          ["use kinds_mod, only: double", "real(kind=double), intent(inout) :: rate"]),
     ],
 )  # fmt: skip

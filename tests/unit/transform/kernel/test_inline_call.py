@@ -77,6 +77,20 @@ def test_a_dummy_that_starts_elsewhere_is_shifted() -> None:
     assert inlined(text, "ndf", "f") == ["f(0 - 0 + 1) = f(ndf - 1 - 0 + 1)"]
 
 
+def test_other_statements_have_their_arguments_exchanged() -> None:
+    text = "do while (a(1) > n)\nwrite (*, *) a(1)\nselect case (n)\ncase (1)\nexit\n"
+    text += "end select\nend do"
+    assert inlined(module(text), "ndf", "f") == [
+        "do while (f(1) > ndf)",
+        "write(*, *) f(1)",
+        "select case (ndf)",
+        "case (1)",
+        "exit",
+        "end select",
+        "end do",
+    ]
+
+
 def test_the_last_return_is_left_out() -> None:
     assert inlined(module("a(1) = 0.0\nreturn"), "n", "f") == ["f(1) = 0.0"]
 
@@ -85,7 +99,12 @@ def test_the_last_return_is_left_out() -> None:
     ("body", "specification", "code"),
     [
         ("if (n < 0) return\na(1) = 0.0", "", "T052"),
-        ("write (*, *) a(1)", "", "T052"),
+        ("associate (x => a(1))\nx = 0.0\nend associate", "real :: x", "T052"),
+        (
+            "rows: do i = 1, n\nif (a(i) > 0) cycle rows\na(i) = 1\nend do rows",
+            "integer :: i",
+            "T052",
+        ),
         ("10 continue\na(1) = 0.0", "", "T052"),
         ("a(1) = x", "real, save :: x", "T065"),
         ("a(1) = x", "real :: x = 1.0", "T065"),

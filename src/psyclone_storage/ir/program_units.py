@@ -1,0 +1,117 @@
+"""A whole file of Fortran: its program units, their specification parts, statements and procedures.
+
+Everything knows its place in the file, so that what is not changed can be printed as it was
+written. What is not understood is `Opaque`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.unit import (
+    Blank,
+    Comment,
+    Declare,
+    DirectiveLine,
+    Include,
+    Line,
+    Opaque,
+    Use,
+)
+
+
+class UnitKind(Enum):
+    """What kind of program unit or procedure something is, by the words that end it."""
+
+    PROGRAM = "program"
+    MODULE = "module"
+    SUBMODULE = "submodule"
+    BLOCK_DATA = "block data"
+    SUBROUTINE = "subroutine"
+    FUNCTION = "function"
+    SEPARATE = "procedure"
+
+
+@dataclass(frozen=True, slots=True)
+class UseStatement:
+    """A `use` statement."""
+
+    use: Use
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationStatement:
+    """A statement that declares one variable or several of one type."""
+
+    declares: tuple[Declare, ...]
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+Between = Comment | Blank | DirectiveLine | Include | Opaque
+"""What stands between units, and between statements of a specification part."""
+
+SpecificationItem = UseStatement | DeclarationStatement | Between
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramUnit:
+    """A main program, a module, a procedure, or whatever else `kind` says.
+
+    `opening` is its first statement as written, in one line; a main program may have none.
+    `dummies` are the names of a procedure's arguments, `result` is that of a function's result.
+    `contained` are the procedures behind `contains`, with what stands between them. The places are
+    those of the opening, of `contains`, and of the end; `extent` is that of all of it.
+    """
+
+    kind: UnitKind
+    name: str
+    opening: str = ""
+    dummies: tuple[str, ...] = ()
+    result: str = ""
+    specification: tuple[SpecificationItem, ...] = ()
+    body: tuple[Line, ...] = ()
+    contained: tuple[ProgramUnit | Between, ...] = ()
+    place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    end: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file: its text, and its program units with what stands between them."""
+
+    source: SourceText = field(repr=False, compare=False)
+    units: tuple[ProgramUnit | Between, ...] = ()
+
+    def every_unit(self) -> Iterator[ProgramUnit]:
+        """Yield all units and the procedures in them, outer ones first."""
+        for unit in self.units:
+            if isinstance(unit, ProgramUnit):
+                yield from _with_inner(unit)
+
+    def changed(self, change: Callable[[ProgramUnit], ProgramUnit]) -> SourceFile:
+        """Return the file with each unit as `change` makes it, inner ones first."""
+        return replace(self, units=_changed(self.units, change))
+
+
+def _with_inner(unit: ProgramUnit) -> Iterator[ProgramUnit]:
+    yield unit
+    for inner in unit.contained:
+        if isinstance(inner, ProgramUnit):
+            yield from _with_inner(inner)
+
+
+def _changed(
+    units: tuple[ProgramUnit | Between, ...], change: Callable[[ProgramUnit], ProgramUnit]
+) -> tuple[ProgramUnit | Between, ...]:
+    return tuple(
+        change(replace(unit, contained=_changed(unit.contained, change)))
+        if isinstance(unit, ProgramUnit)
+        else unit
+        for unit in units
+    )
