@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import Any
 
 from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
+from psyclone_storage.storage.core.asking import Opening
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
-from psyclone_storage.storage.core.futures import Future, forward
+from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import SpaceLike, memory_space
 from psyclone_storage.storage.core.token import AccessToken, Request
@@ -23,7 +25,7 @@ class DeviceAccessor:
     limits the use to a region, or says who holds the access.
     """
 
-    __slots__ = ("space", "mode", "request", "buffer", "_token", "_opening")
+    __slots__ = ("space", "mode", "request", "buffer", "_opening", "__weakref__")
 
     def __init__(
         self,
@@ -39,8 +41,7 @@ class DeviceAccessor:
         self.space = memory_space(space)
         self.mode = mode or (AccessMode.READ if const else AccessMode.READ_WRITE)
         self.request = request
-        self._token: AccessToken | None = None
-        self._opening: Future[AccessToken] | None = None
+        self._opening: Opening | None = None
 
     @property
     def shape(self) -> Shape:
@@ -61,8 +62,8 @@ class DeviceAccessor:
         """
         if self._opening is not None:
             raise AccessConflictError(f"{self!r} is open already: close it first.")
-        self._token, self._opening = self.buffer.ask(self.space, self.mode, self.request)
-        return self._opening.map(lambda _: self)
+        opening = self._opening = self.buffer.ask(self.space, self.mode, self.request)
+        return opening.ready.map(lambda _: self)
 
     def close(self, error: BaseException | None = None) -> Future[None]:
         """Say that the task is complete; `error` says that it failed (ACC-21 to ACC-25).
@@ -71,24 +72,11 @@ class DeviceAccessor:
         future resolves when it is there. Those who waited for the buffer go on. An access that was
         not granted yet is given up. Raises `AccessReleasedError` if this is not open.
         """
-        if self._opening is None or self._token is None:
+        opening, self._opening = self._opening, None
+        if opening is None:
             raise AccessReleasedError(f"{self!r} was closed, but it is not open.")
-        token, opening = self._token, self._opening
-        self._token = self._opening = None
-        self.buffer.table.withdraw(token)
-        if not (opening.done() or token.active):
-            opening.set_exception(AccessReleasedError(f"{self!r} was closed before it was open."))
-            return Future.completed(None)
-        closed: Future[None] = Future()
-
-        def end(opened: Future[AccessToken]) -> None:
-            if opened.exception() is not None:
-                closed.set_result(None)
-            else:
-                self.buffer.close(token, error).then(lambda done: forward(done, closed))
-
-        opening.then(end)
-        return closed
+        too_soon = AccessReleasedError(f"{self!r} was closed before it was open.")
+        return opening.close(lambda _: error, too_soon)
 
     def close_after(self, work: Future[Any]) -> None:
         """Close when `work` ends, as failed if it fails; meanwhile others may wait for that."""
@@ -116,9 +104,11 @@ class DeviceAccessor:
         return token.kernel_view(token.window(self.buffer.dtype, self.shape))
 
     def _live(self) -> AccessToken:
-        if self._opening is None or not self._opening.done():
+        opening = self._opening
+        if opening is None or not opening.ready.done():
             raise AccessReleasedError(f"{self!r} is not open: wait for the future of `open`.")
-        return self._opening.result()
+        opening.ready.result()
+        return opening.tokens[0]
 
     def __enter__(self) -> DeviceAccessor:
         """Open and wait; where that fails, nothing stays behind that others would wait for."""
@@ -138,6 +128,13 @@ class DeviceAccessor:
         """Close, as failed if the block failed."""
         if self._opening is not None:
             self.close(error)
+
+    def __del__(self) -> None:
+        """End the access of an accessor that is gone, with a `ResourceWarning`."""
+        opening = getattr(self, "_opening", None)
+        if opening is not None and opening.drop():
+            text = f"{self!r} was dropped while it was open: close it."
+            warnings.warn(text, ResourceWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         """Describe the accessor without using it."""

@@ -7,23 +7,18 @@ only read is an access each: all of the buffer, or the patch of a read stencil.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from psyclone_storage.storage.accessors.accessor_buffer import shape_of
-from psyclone_storage.storage.accessors.device_accessor import DeviceAccessor
 from psyclone_storage.storage.accessors.patch import bytes_to_move, gather, sources_of
 from psyclone_storage.storage.accessors.stencil import Stencil
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer
-from psyclone_storage.storage.core.errors import StorageError
-from psyclone_storage.storage.core.futures import Future, join
-from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessToken, Request
 from psyclone_storage.storage.memory.registry import memory_of
-
-Opening: TypeAlias = "Future[DeviceAccessor]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +71,13 @@ class Place:
 
 
 class Input(Protocol):
-    """Be one access of a task."""
+    """Describe what a task knows of each thing that it uses."""
 
-    def open(self, request: Request) -> Sequence[Opening]:
-        """Ask for the access."""
+    def ask(self, request: Request) -> Sequence[AccessToken]:
+        """Return the accesses that the input needs, none of them begun."""
 
     def argument(self, registration: Registration) -> Any:
         """Return what the kernel gets for one of the registrations that this serves."""
-
-    def close(self, error: BaseException | None) -> Future[None]:
-        """End the access, as failed if there is an error."""
-
-    def abandon(self) -> BaseException | None:
-        """Return what makes the values unusable if the task never ran, None if nothing does."""
 
 
 class WholeInput:
@@ -96,31 +85,25 @@ class WholeInput:
 
     def __init__(self, registration: Registration, mode: AccessMode, place: Place) -> None:
         """Use the buffer of `registration` in `mode`, which may be more than it asks for."""
-        self._accessor = DeviceAccessor(registration.buffer, place.space, mode=mode)
-        self._executing = place.executing
+        self._buffer = registration.buffer
+        self._mode = mode
+        self._place = place
+        self._token: AccessToken | None = None
 
-    def open(self, request: Request) -> Sequence[Opening]:
-        """Ask for the access."""
-        self._accessor.request = request
-        return [self._accessor.open()]
+    def ask(self, request: Request) -> Sequence[AccessToken]:
+        """Return an access to all of the buffer."""
+        token = self._buffer.token(self._place.space, self._mode, Policy.WAIT, request)
+        self._token = token
+        return (token,)
 
     def argument(self, registration: Registration) -> Any:
         """Return the array of the kernel, in the shape of the buffer."""
-        token = self._accessor.token
-        memory = memory_of(self._executing)
+        token = self._token
+        assert token is not None
+        memory = memory_of(self._place.executing)
         buffer = registration.buffer
         spec = WindowSpec(buffer.dtype, shape_of(buffer), writable=token.mode.writes)
         return memory.kernel_view(memory.window(token.allocation, spec))
-
-    def close(self, error: BaseException | None) -> Future[None]:
-        """End the access."""
-        return self._accessor.close(error if self._accessor.mode.writes else None)
-
-    def abandon(self) -> BaseException | None:
-        """Return an error where the task promised to write everything."""
-        if self._accessor.mode is AccessMode.WRITE_ONLY:
-            return StorageError("The task that was to write the data was finalised unexecuted.")
-        return None
 
 
 class PatchInput:
@@ -131,35 +114,23 @@ class PatchInput:
         self._buffer = registration.buffer
         self._stencil = stencil
         self._space = place.executing
-        self._accessors: dict[int, DeviceAccessor] = {}
+        self._tokens: dict[int, AccessToken] = {}
 
-    def open(self, request: Request) -> Sequence[Opening]:
-        """Ask to read each chunk where it is valid."""
+    def ask(self, request: Request) -> Sequence[AccessToken]:
+        """Return an access to each chunk, to read it where it is valid."""
         sources = sources_of(self._buffer, self._stencil, self._space)
-        self._accessors = {
-            chunk: DeviceAccessor(
-                self._buffer,
-                source,
-                const=True,
-                request=Request(self._buffer.chunks.span(chunk), request.owner, request.in_flight),
+        spans = self._buffer.chunks.span
+        self._tokens = {
+            chunk: self._buffer.token(
+                source, AccessMode.READ, Policy.WAIT, replace(request, region=spans(chunk))
             )
             for chunk, source in sources.items()
         }
-        return [accessor.open() for accessor in self._accessors.values()]
+        return list(self._tokens.values())
 
     def argument(self, registration: Registration) -> Any:
         """Return the patch."""
-        tokens = {chunk: accessor.token for chunk, accessor in self._accessors.items()}
-        return gather(self._buffer, self._stencil, tokens, self._space)
-
-    def close(self, error: BaseException | None) -> Future[None]:
-        """End the access; nothing was written."""
-        accessors, self._accessors = self._accessors, {}
-        return join([accessor.close() for accessor in accessors.values()])
-
-    def abandon(self) -> BaseException | None:
-        """Return None: what is only read stays usable."""
-        return None
+        return gather(self._buffer, self._stencil, self._tokens, self._space)
 
 
 def plan_inputs(registrations: Sequence[Registration], places: Sequence[Place]) -> list[Input]:

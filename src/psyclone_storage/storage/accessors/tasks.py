@@ -17,16 +17,16 @@ from psyclone_storage.storage.accessors.accessor_buffer import buffer_of
 from psyclone_storage.storage.accessors.stencil import Stencil, read_stencil
 from psyclone_storage.storage.accessors.task_inputs import (
     Input,
-    Opening,
     Place,
     Registration,
     plan_inputs,
 )
+from psyclone_storage.storage.core.asking import Opening
 from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.core.device import default_device_id
 from psyclone_storage.storage.core.errors import StorageError
-from psyclone_storage.storage.core.futures import Future, join
-from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     SpaceKind,
@@ -34,20 +34,10 @@ from psyclone_storage.storage.core.spaces import (
     device_space,
     memory_space,
 )
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessToken, Request
 from psyclone_storage.storage.memory.registry import device_count, memory_of
 
 Where: TypeAlias = "Context | SpaceLike"
-
-_MODES = {
-    "r": AccessMode.READ,
-    "read": AccessMode.READ,
-    "w": AccessMode.WRITE_ONLY,
-    "write-only": AccessMode.WRITE_ONLY,
-    "rw": AccessMode.READ_WRITE,
-    "read-write": AccessMode.READ_WRITE,
-    "write": AccessMode.READ_WRITE,
-}
 
 
 class TaskState(Enum):
@@ -74,7 +64,7 @@ class GpuTask:
         self._registrations: list[Registration] = []
         self._places: list[Place] = []
         self._inputs: list[Input] = []
-        self._openings: list[Opening] = []
+        self._opening: Opening | None = None
         self._failure: BaseException | None = None
 
     @property
@@ -153,8 +143,8 @@ class GpuTask:
         if kernel is None:
             raise StorageError(f'The task "{self.name}" has nothing to execute: give a function.')
         try:
-            for opening in self._openings:
-                opening.result()
+            assert self._opening is not None
+            self._opening.ready.result()
             self.state = TaskState.EXECUTED
             pairs = zip(self._inputs, self._registrations, strict=True)
             arguments = [used.argument(registration) for used, registration in pairs]
@@ -170,14 +160,19 @@ class GpuTask:
         all of. The future resolves when the values are where the hints want them.
         """
         self._check("finalised", TaskState.PREPARED, TaskState.EXECUTED)
+        opening, failure = self._opening, self._failure
+        assert opening is not None
+        unexecuted = StorageError("The task that was to write the data was finalised unexecuted.")
         executed = self.state is TaskState.EXECUTED
-        closed = [
-            used.close(self._failure if executed else used.abandon())
-            for used in dict.fromkeys(self._inputs)
-        ]
-        self._inputs, self._openings, self._failure = [], [], None
+
+        def failure_of(token: AccessToken) -> BaseException | None:
+            if executed:
+                return failure
+            return unexecuted if token.mode is AccessMode.WRITE_ONLY else None
+
+        self._inputs, self._opening, self._failure = [], None, None
         self.state = TaskState.SET_UP
-        return join(closed)
+        return opening.close(failure_of, unexecuted)
 
     def run(self, work: Callable[..., Any] | None = None) -> Any:
         """Prepare, execute and finalise; return the result of the kernel, or raise its error."""
@@ -187,7 +182,8 @@ class GpuTask:
     def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
         """Do `run` in the background; the inputs are asked for before this returns."""
         self._prepare(Request(owner=self, in_flight=True))
-        future: Future[Any] = Future()
+        assert self._opening is not None
+        future: Future[Any] = Future(self._opening.ready.begin_wait)
 
         def serve() -> None:
             try:
@@ -207,11 +203,10 @@ class GpuTask:
         if self.state is TaskState.NEW:
             self.setup()
         self._inputs = plan_inputs(self._registrations, self._places)
-        self._openings = [
-            opening for used in dict.fromkeys(self._inputs) for opening in used.open(request)
-        ]
+        used = dict.fromkeys(self._inputs)
+        self._opening = Opening([token for one in used for token in one.ask(request)])
         self.state = TaskState.PREPARED
-        return join(self._openings)
+        return self._opening.ready
 
     def _finish(self, work: Callable[..., Any] | None) -> Any:
         try:
@@ -235,9 +230,7 @@ def _mode_of(mode: AccessMode | str | None, stencil: Stencil | None) -> AccessMo
     empty = stencil is not None and stencil.size == 0
     if mode is None:
         return AccessMode.WRITE_ONLY if empty else AccessMode.READ
-    if isinstance(mode, str) and mode not in _MODES:
-        raise ValueError(f'The mode "{mode}" is none of {", ".join(map(repr, _MODES))}.')
-    chosen = _MODES[mode] if isinstance(mode, str) else mode
+    chosen = mode_of(mode)
     if empty and chosen is AccessMode.READ:
         raise ValueError("An empty stencil reads nothing: an input with it is written.")
     if stencil is not None and not empty and chosen is AccessMode.WRITE_ONLY:

@@ -24,7 +24,9 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation
+from psyclone_storage.storage.core.asking import Opening, acquire_all, prepare_all
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
+from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessReleasedError,
@@ -34,7 +36,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
-from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.locks import WAITS, AccessMode, Policy, hold_all, queue_all
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken, Request
@@ -164,7 +166,8 @@ class Buffer:
             return self._acquire_carefully(memory_space(space), (mode, policy), request)
         asked = replica.space if space is None else space
         token = AccessToken(self, replica, (asked, self._whole), mode, policy)
-        self.table.acquire(token)
+        if not self.table.try_acquire(token):
+            hold_all(((self.table, token),))
         replicas = self.replicas
         if not replicas.attention:
             validity = replicas.validity
@@ -174,25 +177,31 @@ class Buffer:
                     return token
             elif validity.everywhere & bit:
                 return token
-        return self._prepare(token)
+        prepare_all((token,))
+        return token
 
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End an access; `error` says that what it wrote is unusable (spec 2B.2).
 
-        Raises `AccessReleasedError` if the access has ended before.
+        An `AccessConflictError` does not: it says that some access was refused, which wrote
+        nothing. Raises `AccessReleasedError` if the access has ended before.
         """
         if not token.active:
             raise AccessReleasedError(f"{token.describe()} was released twice.")
-        if not token.mode.writes:
-            self.table.release(token)
-            if self._has_wishes:
-                self._pull_truths(token.chunks)
+        if token.mode.writes:
+            self.version += 1
+            self.replicas.close_write(token, error)
+        self._end(token, error)
+
+    def drop(self, token: AccessToken) -> None:
+        """End an access whose object is gone, without an error; may come amid anything."""
+        if not token.active:
             return
-        self.version += 1
-        self.replicas.close_write(token, error)
-        self.table.release(token)
-        if self._has_wishes and error is None:
-            self._follow_hints(token)
+        if token.mode.writes:
+            self.version += 1
+            self.replicas.close_write(token, None)
+        if self._has_wishes or not self.table.try_drop(token):
+            DROPPED.note(lambda: self._end(token, None))
 
     def open(
         self,
@@ -204,22 +213,27 @@ class Buffer:
 
         Waiting for the future raises `AccessDeadlockError` where it could never resolve.
         """
-        return self.ask(space, mode, request)[1]
+        opening = self.ask(space, mode, request)
+        return opening.ready.map(lambda _: opening.tokens[0])
 
     def ask(
         self,
         space: SpaceLike = None,
         mode: AccessMode = _READ,
         request: Request | None = None,
-    ) -> tuple[AccessToken, Future[AccessToken]]:
-        """Do `open`, and return the token as well, for someone who may give up."""
-        token = self._token(memory_space(space), (mode, Policy.WAIT), request)
-        future: Future[AccessToken] = Future(
-            lambda: self.table.begin_wait(token, threading.get_ident())
-        )
-        if self.table.enqueue(token, lambda: self.replicas.prepare_async(token, future)):
-            self.replicas.prepare_async(token, future)
-        return token, future
+    ) -> Opening:
+        """Do `open`, for someone who may give up."""
+        return Opening((self.token(space, mode, Policy.WAIT, request),))
+
+    def token(
+        self,
+        space: SpaceLike = None,
+        mode: AccessMode = _READ,
+        policy: Policy = _AUTO,
+        request: Request | None = None,
+    ) -> AccessToken:
+        """Return an access that has not begun yet: `acquire_all` and `Opening` begin several."""
+        return self._token(memory_space(space), (mode, policy), request)
 
     def close(self, token: AccessToken, error: BaseException | None = None) -> Future[None]:
         """End an access; the future resolves when the preferred space has the values (ACC-22)."""
@@ -244,9 +258,9 @@ class Buffer:
         """Start to make the replica at `space` valid; the next access waits for it (HM-75, 76)."""
         request = Request(region=region, in_flight=True)
         token = self._token(memory_space(space), (_READ, Policy.WAIT), request)
-        future: Future[None] = Future(lambda: self.table.begin_wait(token, threading.get_ident()))
-        if self.table.enqueue(token, lambda: self.replicas.start_prefetch(token, future)):
-            self.replicas.start_prefetch(token, future)
+        pairs = ((self.table, token),)
+        future: Future[None] = Future(lambda: WAITS.begin(pairs, threading.get_ident()))
+        queue_all(pairs, lambda: self.replicas.start_prefetch(token, future))
         return future
 
     def set_hints(self, hints: Hints) -> None:
@@ -374,6 +388,16 @@ class Buffer:
 
     # -- private ---------------------------------------------------------------------------------
 
+    def _end(self, token: AccessToken, error: BaseException | None) -> None:
+        """Let others have the data, and start what the hints ask for."""
+        self.table.release(token)
+        wrote = token.mode.writes
+        if self._has_wishes and not (wrote and error is not None):
+            self._pull_truths(token.chunks)
+            if wrote:
+                for space in self.replicas.wishes_after(token):
+                    self.prefetch(space)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy or pickle by value: what it is, and the values that it has, wherever they are.
 
@@ -396,8 +420,8 @@ class Buffer:
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
     ) -> AccessToken:
         token = self._token(space, intent, request)
-        self.table.acquire(token)
-        return self._prepare(token)
+        acquire_all((token,))
+        return token
 
     def _token(
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
@@ -412,20 +436,6 @@ class Buffer:
             if request.owner is not None:
                 token.owner = request.owner
         return token
-
-    def _prepare(self, token: AccessToken) -> AccessToken:
-        try:
-            self.replicas.prepare(token)
-        except BaseException:
-            self.table.release(token)
-            raise
-        return token
-
-    def _follow_hints(self, token: AccessToken) -> None:
-        """Start the transfers that the hints ask for after a write."""
-        self._pull_truths(token.chunks)
-        for space in self.replicas.wishes_after(token):
-            self.prefetch(space)
 
     def _pull_truths(self, chunks: tuple[int, int]) -> None:
         """Start to move the truth of `chunks` to the preferred spaces, if it is not there (ACC-6).

@@ -9,8 +9,8 @@ deadlock before it blocks.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -172,26 +172,6 @@ def forward(done: Future[T], future: Future[T]) -> None:
         future.set_result(done.result())
 
 
-def join(futures: Sequence[Future[Any]]) -> Future[None]:
-    """Return a future that resolves after all of `futures`, with the first failure among them.
-
-    Waiting for it is refused where waiting for one of them would be.
-    """
-
-    def begin_wait() -> Callable[[], None]:
-        ends = [future.begin_wait() for future in futures]
-
-        def end_wait() -> None:
-            for end in ends:
-                end()
-
-        return end_wait
-
-    joined: Future[None] = Future(begin_wait)
-    all_of([future.map(_forget) for future in futures]).then(lambda done: forward(done, joined))
-    return joined
-
-
 def all_of(futures: list[Future[None]]) -> Future[None]:
     """Return a future that resolves after all of `futures`, with the first failure among them.
 
@@ -220,7 +200,3 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
 
 def _nothing() -> None:
     """End a wait that nobody noted."""
-
-
-def _forget(_: object) -> None:
-    """Turn any value into None."""

@@ -6,6 +6,9 @@ happens on a conflict (spec 2B.1): `RAISE` (HMemo) raises, `WAIT` (the accessors
 could never end is found before it begins, through the chain of who waits for whom, and raises
 `AccessDeadlockError`.
 
+What is asked for together gets in line together, at all tables at one moment: no two calls with
+several arguments can lock each other up, in whatever order their arguments come.
+
 Two accesses conflict if they overlap, one of them writes, and they belong to different owners or
 different replicas. In the same thread at the same replica, reading first and writing then is no
 conflict (HM-70), writing first and reading then is one (HM-67), except under `AUTO`, where it is
@@ -16,9 +19,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
+from typing import TypeAlias
 
+from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
 from psyclone_storage.storage.core.spaces import MemorySpace
 
@@ -45,6 +50,36 @@ class AccessMode(Enum):
         self.writes = text != "read"
 
 
+def mode_of(word: AccessMode | str) -> AccessMode:
+    """Return the mode that `word` names, a mode or one of `MODE_WORDS`.
+
+    Raises `ValueError` for any other word, `TypeError` for what is no word.
+    """
+    if isinstance(word, AccessMode):
+        return word
+    if not isinstance(word, str):
+        raise TypeError(f"{word!r} is neither an AccessMode nor the name of one.")
+    found = MODE_WORDS.get(word)
+    if found is None:
+        raise ValueError(f'The mode "{word}" is none of {", ".join(map(repr, MODE_WORDS))}.')
+    return found
+
+
+MODE_WORDS = {
+    "r": AccessMode.READ,
+    "read": AccessMode.READ,
+    "RDONLY": AccessMode.READ,
+    "w": AccessMode.WRITE_ONLY,
+    "write-only": AccessMode.WRITE_ONLY,
+    "WRONLY": AccessMode.WRITE_ONLY,
+    "rw": AccessMode.READ_WRITE,
+    "read-write": AccessMode.READ_WRITE,
+    "write": AccessMode.READ_WRITE,
+    "RDWR": AccessMode.READ_WRITE,
+}
+"""The names of the modes, in the words of all origins; every door takes all of them."""
+
+
 class Policy(Enum):
     """Name what happens on a conflict."""
 
@@ -53,15 +88,21 @@ class Policy(Enum):
     RAISE = "raise"
 
 
+Pairs: TypeAlias = "Sequence[tuple[LockTable, Claim]]"
+"""Claims, each with the table that it is made at."""
+
+
 class Claim:
-    """Be what the lock table knows of an access.
+    """State what the lock table knows of an access.
 
     `replica` is any object that stands for the memory used, `chunks` the range of chunks. An access
     that is `in_flight` ends by itself, with the device task that it belongs to. `active` says
-    whether it is granted and not yet released.
+    whether it is granted and not yet released; `turn` is its place in line, if it ever had one.
     """
 
-    __slots__ = ("space", "mode", "policy", "owner", "replica", "chunks", "in_flight", "active")
+    __slots__ = (
+        "space", "mode", "policy", "owner", "replica", "chunks", "in_flight", "active", "turn",
+    )  # fmt: skip
 
     space: MemorySpace
     mode: AccessMode
@@ -71,25 +112,131 @@ class Claim:
     chunks: tuple[int, int]
     in_flight: bool
     active: bool
+    turn: Turn | None
 
     def describe(self) -> str:
         """Return the subject of an error message."""
         return f"A {self.mode.value} access at {self.space.tag}"
 
 
-class _Waiter:
-    """Be one place in the queue: a token, and what to call when it is granted."""
+class Group:
+    """Join the claims that were asked for together, and that are of use together only.
 
-    __slots__ = ("token", "granted")
+    All of them get in line at one moment (`hold_all`, `queue_all`), so that two groups are in the
+    same order at every table that both need, and none waits for one that waits for it.
+    """
 
-    def __init__(self, token: Claim, granted: Callable[[], None]) -> None:
-        self.token = token
-        self.granted = granted
+    __slots__ = ("pairs", "_granted", "_left", "_lock")
+
+    def __init__(self, pairs: Pairs, granted: Callable[[], None]) -> None:
+        """Join the claims of `pairs`; `granted` is called once, when the last of them is."""
+        self.pairs = pairs
+        self._granted = granted
+        self._left = 0
+        self._lock = threading.Lock()
+
+    def expect(self, waiting: int) -> None:
+        """Note how many of the claims have to wait; their tables are locked."""
+        self._left = waiting
+
+    def note_grant(self) -> None:
+        """Note that one more claim is granted."""
+        with self._lock:
+            self._left -= 1
+            last = self._left == 0
+        if last:
+            self.finish()
+
+    def finish(self) -> None:
+        """Say that all claims are granted; this lets go of who asked."""
+        granted, self._granted = self._granted, _nothing
+        granted()
+
+    def give_up(self) -> bool:
+        """Leave the lines, and let go what is granted; say no if all of it is granted already."""
+        with self._lock:
+            if self._left <= 0:
+                return False
+            self._left = -1
+        self._granted = _nothing
+        _leave(self.pairs)
+        return True
 
 
-_WAITS: dict[Hashable, tuple[LockTable, Claim]] = {}
-"""Who waits for what; guarded by `_WAITS_LOCK`, which is taken before the lock of any table."""
-_WAITS_LOCK = threading.Lock()
+class Turn:
+    """Hold a claim's place in the line of a table."""
+
+    __slots__ = ("table", "claim", "group")
+
+    def __init__(self, table: LockTable, claim: Claim, group: Group) -> None:
+        """Stand for `claim` of `group` at `table`."""
+        self.table = table
+        self.claim = claim
+        self.group = group
+
+
+class WaitGraph:
+    """Keep which thread waits for which claims, to find the wait that could never end.
+
+    A claim that is waited for needs its blockers to end: each of them the end of its thread's own
+    waits, and one that is in flight only that all of its group are granted.
+    """
+
+    __slots__ = ("_lock", "_waits")
+
+    def __init__(self) -> None:
+        """Start with nobody waiting."""
+        self._lock = threading.Lock()
+        self._waits: dict[Hashable, list[Pairs]] = {}
+
+    def begin(self, pairs: Pairs, waiter: Hashable) -> Callable[[], None]:
+        """Note that `waiter` is about to wait for the claims; return what ends the note.
+
+        Raises `AccessDeadlockError` if the wait could never end.
+        """
+        with self._lock:
+            waits = self._waits.setdefault(waiter, [])
+            waits.append(pairs)
+            for table, claim in pairs:
+                if not claim.active and self._leads_back(table, claim, waiter, set()):
+                    self._end(pairs, waiter)
+                    raise AccessDeadlockError(_deadlock_text(claim, table.blockers(claim)))
+
+        def end_wait() -> None:
+            with self._lock:
+                self._end(pairs, waiter)
+
+        return end_wait
+
+    def _end(self, pairs: Pairs, waiter: Hashable) -> None:
+        waits = self._waits[waiter]
+        waits.remove(pairs)
+        if not waits:
+            del self._waits[waiter]
+
+    def _leads_back(self, table: LockTable, claim: Claim, origin: Hashable, seen: set[int]) -> bool:
+        """Say whether what `claim` waits for can only go on after `origin` does."""
+        seen.add(id(claim))
+        needed: list[tuple[LockTable, Claim]] = []
+        for blocker in table.blockers(claim):
+            turn = blocker.turn
+            if not blocker.active:
+                needed.append((table, blocker))
+            if blocker.in_flight:
+                needed += turn.group.pairs if turn is not None else ()
+            elif blocker.owner == origin:
+                return True
+            else:
+                needed += [pair for pairs in self._waits.get(blocker.owner, ()) for pair in pairs]
+        return any(
+            self._leads_back(place, other, origin, seen)
+            for place, other in needed
+            if not other.active and id(other) not in seen
+        )
+
+
+WAITS = WaitGraph()
+"""The waits of this process: a wait that could never end may lead through any buffers."""
 
 
 class LockTable:
@@ -106,127 +253,204 @@ class LockTable:
         self.lock = threading.Lock()
         self.holders: list[Claim] = []
         self.writers = 0
-        self.queue: deque[_Waiter] | None = None
+        self.queue: deque[Turn] | None = None
 
-    def acquire(self, token: Claim) -> None:
-        """Grant `token`, after a wait if its policy allows one.
+    def acquire(self, claim: Claim) -> None:
+        """Grant `claim`, after a wait if its policy allows one.
 
         Raises `AccessConflictError` or `AccessDeadlockError`.
         """
+        if not self.try_acquire(claim):
+            hold_all(((self, claim),))
+
+    def try_acquire(self, claim: Claim) -> bool:
+        """Grant `claim` if nobody holds or wants anything that could conflict with it."""
         with self.lock:
-            writes = token.mode.writes
-            if not (self.writers or (writes and self.holders) or self.queue):
-                self.holders.append(token)
-                if writes:
-                    self.writers += 1
-                token.active = True
-                return
-            if self._free_for(token):
-                self._grant(token)
-                return
-            if token.policy is Policy.RAISE:
-                raise AccessConflictError(_conflict_text(token, self.blockers(token)))
-            own = [held for held in self.blockers(token) if held.owner == token.owner]
-            if token.policy is Policy.AUTO and any(not held.in_flight for held in own):
-                raise AccessConflictError(_conflict_text(token, own))
-        event = threading.Event()
-        if not self.enqueue(token, event.set):
-            self._wait(token, event)
+            writes = claim.mode.writes
+            if self.writers or (writes and self.holders) or self.queue:
+                return False
+            self.holders.append(claim)
+            if writes:
+                self.writers += 1
+            claim.active = True
+            return True
 
-    def enqueue(self, token: Claim, granted: Callable[[], None]) -> bool:
-        """Grant `token` at once and return True, or queue it and call `granted` later."""
+    def release(self, claim: Claim) -> None:
+        """End `claim` and grant those that waited for it."""
         with self.lock:
-            if self._free_for(token):
-                self._grant(token)
-                return True
-            if self.queue is None:
-                self.queue = deque()
-            self.queue.append(_Waiter(token, granted))
-            return False
-
-    def begin_wait(self, token: Claim, waiter: Hashable) -> Callable[[], None]:
-        """Note that `waiter` is about to wait for `token`; return what ends the note.
-
-        Raises `AccessDeadlockError` if the wait could never end.
-        """
-        with _WAITS_LOCK:
-            _WAITS[waiter] = (self, token)
-            if not token.active and _leads_back(self, token, waiter, set()):
-                del _WAITS[waiter]
-                raise AccessDeadlockError(_deadlock_text(token, self.blockers(token)))
-
-        def end_wait() -> None:
-            with _WAITS_LOCK:
-                _WAITS.pop(waiter, None)
-
-        return end_wait
-
-    def withdraw(self, token: Claim) -> None:
-        """Take `token` out of the queue; does nothing if it is not there."""
-        with self.lock:
-            if self.queue:
-                self.queue = deque(w for w in self.queue if w.token is not token)
-            granted = self._serve_queue()
-        for waiter in granted:
-            waiter.granted()
-
-    def release(self, token: Claim) -> None:
-        """End `token` and grant those that waited for it."""
-        with self.lock:
-            self.holders.remove(token)
-            if token.mode.writes:
-                self.writers -= 1
-            token.active = False
+            self._drop(claim)
             if not self.queue:
                 return
             granted = self._serve_queue()
-        for waiter in granted:
-            waiter.granted()
+        for turn in granted:
+            turn.group.note_grant()
 
-    def blockers(self, token: Claim) -> list[Claim]:
-        """Return what `token` has to wait for: holders, and those before it in line."""
-        blocking = [held for held in tuple(self.holders) if _conflict(token, held)]
-        for waiter in tuple(self.queue or ()):
-            if waiter.token is token:
+    def try_drop(self, claim: Claim) -> bool:
+        """Do `release` where it means no more than taking a note: from the middle of anything.
+
+        Says no where somebody waits, or where the table is in use, perhaps by this very thread.
+        """
+        if not self.lock.acquire(blocking=False):  # pylint: disable=consider-using-with
+            return False
+        try:
+            if self.queue:
+                return False
+            self._drop(claim)
+            return True
+        finally:
+            self.lock.release()
+
+    def leave(self, claim: Claim) -> None:
+        """End `claim`, or take it out of the line, and grant those that waited for it."""
+        with self.lock:
+            self.take_back(claim)
+            granted = self._serve_queue()
+        for turn in granted:
+            turn.group.note_grant()
+
+    def blockers(self, claim: Claim) -> list[Claim]:
+        """Return what `claim` has to wait for: holders, and those before it in line."""
+        blocking = [held for held in tuple(self.holders) if _conflict(claim, held)]
+        for turn in tuple(self.queue or ()):
+            if turn.claim is claim:
                 break
-            if _conflict(token, waiter.token):
-                blocking.append(waiter.token)
+            if _conflict(claim, turn.claim):
+                blocking.append(turn.claim)
         return blocking
 
-    def _free_for(self, token: Claim) -> bool:
-        if token.policy is Policy.RAISE or self._holds(token.owner):
-            return not any(_conflict(token, held) for held in self.holders)
-        return not self.blockers(token)
-
-    def _holds(self, owner: Hashable) -> bool:
-        """Say whether `owner` holds something: it may pass the queue, whose head waits for it."""
+    def holds(self, owner: Hashable) -> bool:
+        """Say whether `owner` holds something: it may pass the line, whose head waits for it."""
         return any(held.owner == owner for held in self.holders)
 
-    def _grant(self, token: Claim) -> None:
-        self.holders.append(token)
-        self.writers += token.mode.writes
-        token.active = True
+    def grant_or_queue(self, turn: Turn, passes: bool) -> bool:
+        """Grant the claim of `turn` at once and say yes, or put it in line; the table is locked.
 
-    def _serve_queue(self) -> list[_Waiter]:
+        `passes` says that its owner held something here before it asked.
+        """
+        claim = turn.claim
+        claim.turn = turn
+        if passes or claim.policy is Policy.RAISE:
+            free = not any(_conflict(claim, held) for held in self.holders)
+        else:
+            free = not self.blockers(claim)
+        if free:
+            self._grant(claim)
+        else:
+            if self.queue is None:
+                self.queue = deque()
+            self.queue.append(turn)
+        return free
+
+    def take_back(self, claim: Claim) -> None:
+        """Undo `grant_or_queue`, under the same lock: nobody has seen anything."""
+        if claim.active:
+            self._drop(claim)
+        elif self.queue:
+            self.queue = deque(turn for turn in self.queue if turn.claim is not claim)
+            claim.turn = None
+
+    def _drop(self, claim: Claim) -> None:
+        self.holders.remove(claim)
+        self.writers -= claim.mode.writes
+        claim.active = False
+        claim.turn = None
+
+    def _grant(self, claim: Claim) -> None:
+        self.holders.append(claim)
+        self.writers += claim.mode.writes
+        claim.active = True
+
+    def _serve_queue(self) -> list[Turn]:
         """Grant, in their order, those that no longer wait for a holder or for one before them."""
-        granted: list[_Waiter] = []
-        for waiter in tuple(self.queue or ()):
-            if not self.blockers(waiter.token):
-                self.queue = deque(w for w in self.queue or () if w is not waiter)
-                self._grant(waiter.token)
-                granted.append(waiter)
+        granted: list[Turn] = []
+        for turn in tuple(self.queue or ()):
+            if not self.blockers(turn.claim):
+                self.queue = deque(other for other in self.queue or () if other is not turn)
+                self._grant(turn.claim)
+                granted.append(turn)
         return granted
 
-    def _wait(self, token: Claim, event: threading.Event) -> None:
-        try:
-            end_wait = self.begin_wait(token, token.owner)
-        except AccessDeadlockError:
-            self.withdraw(token)
+
+def hold_all(pairs: Pairs) -> None:
+    """Grant all the claims, each at its table, after a wait if their policies allow one.
+
+    They get in line at one moment, and nothing is held when this raises `AccessConflictError` or
+    `AccessDeadlockError`.
+    """
+    DROPPED.end_all()
+    event = threading.Event()
+    group = Group(pairs, event.set)
+    if _line_up(group, checked=True):
+        return
+    try:
+        end_wait = WAITS.begin(pairs, pairs[0][1].owner)
+    except AccessDeadlockError:
+        if group.give_up():
             raise
-        try:
-            event.wait()
-        finally:
-            end_wait()
+        return
+    try:
+        event.wait()
+    except BaseException:
+        if not group.give_up():
+            _leave(pairs)
+        raise
+    finally:
+        end_wait()
+
+
+def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
+    """Get in line with all the claims at one moment; call `granted` when all are granted.
+
+    That may be at once, in this thread. The group that is returned can be given up until then.
+    """
+    DROPPED.end_all()
+    group = Group(pairs, granted)
+    if _line_up(group, checked=False):
+        group.finish()
+    return group
+
+
+def _line_up(group: Group, *, checked: bool) -> bool:
+    """Grant or queue all claims under the locks of all tables; say whether all are granted.
+
+    The locks are taken in one order everywhere. With `checked`, a conflict that a policy does not
+    wait for raises `AccessConflictError`, and leaves everything as it was.
+    """
+    tables = {id(table): table for table, _ in group.pairs}
+    locked = [tables[key] for key in sorted(tables)]
+    for table in locked:
+        table.lock.acquire()  # pylint: disable=consider-using-with
+    try:
+        passes = {id(table): table.holds(claim.owner) for table, claim in group.pairs}
+        waiting = 0
+        for done, (table, claim) in enumerate(group.pairs):
+            if not table.grant_or_queue(Turn(table, claim, group), passes[id(table)]):
+                waiting += 1
+                refused = _refused_because_of(table, claim) if checked else []
+                if refused:
+                    for place, other in group.pairs[: done + 1]:
+                        place.take_back(other)
+                    raise AccessConflictError(_conflict_text(claim, refused))
+        group.expect(waiting)
+        return waiting == 0
+    finally:
+        for table in locked:
+            table.lock.release()
+
+
+def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:
+    """Return what makes a claim that is in line an error, by its policy."""
+    blocking = table.blockers(claim)
+    if claim.policy is Policy.RAISE:
+        return blocking
+    own = [held for held in blocking if held.owner == claim.owner]
+    waits = claim.policy is Policy.WAIT or all(held.in_flight for held in own)
+    return [] if waits else own
+
+
+def _leave(pairs: Pairs) -> None:
+    for table, claim in pairs:
+        table.leave(claim)
 
 
 def _conflict(new: Claim, held: Claim) -> bool:
@@ -243,22 +467,6 @@ def _conflict(new: Claim, held: Claim) -> bool:
             return held.mode.writes
         case Policy.WAIT:
             return True
-
-
-def _leads_back(table: LockTable, token: Claim, origin: Hashable, seen: set[Hashable]) -> bool:
-    """Say whether what `token` waits for can only go on after `origin` does."""
-    for blocker in table.blockers(token):
-        if blocker.in_flight:
-            continue
-        if blocker.owner == origin:
-            return True
-        if blocker.owner in seen or blocker.owner not in _WAITS:
-            continue
-        seen.add(blocker.owner)
-        next_table, next_token = _WAITS[blocker.owner]
-        if not next_token.active and _leads_back(next_table, next_token, origin, seen):
-            return True
-    return False
 
 
 def _conflict_text(token: Claim, blocking: list[Claim]) -> str:
@@ -283,3 +491,7 @@ def _deadlock_text(token: Claim, blocking: list[Claim]) -> str:
 
 def _whose(token: Claim, other: Claim) -> str:
     return " of this thread" if other.owner == token.owner else " of another thread or task"
+
+
+def _nothing() -> None:
+    """Call nobody."""

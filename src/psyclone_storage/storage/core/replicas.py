@@ -5,7 +5,7 @@ to it, marks what a write leaves stale, and follows the hints. Its callers hold 
 lock table granted, which is why validity can only grow under a reader and why nobody else is there
 under a writer.
 
-Synchronous work blocks its caller. Asynchronous work (`prepare_async`, `start_prefetch`) may start
+Synchronous work blocks its caller. Asynchronous work (`start`, `start_prefetch`) may start
 on the worker thread of some device, and therefore never waits: it submits to the stream of the
 replica that it fills and goes on in callbacks.
 """
@@ -21,6 +21,7 @@ import numpy as np
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
 from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
     ConstBufferError,
     PoisonedDataError,
     StorageError,
@@ -201,46 +202,40 @@ class Replicas:
                 f"({self.poisoned!r}). Write all of it anew, or ask with ignore_failed."
             ) from self.poisoned
 
-    def prepare(self, token: AccessToken) -> None:
-        """Make the replica of `token` valid, and if it writes, all others stale."""
-        self.check_usable(token)
+    def bring(self, token: AccessToken) -> None:
+        """Make the replica of `token` valid."""
         replica = token.replica
         entry = self._enter(token)
-        if entry is not None:
-            done: list[int] = []
-            try:
-                needed = self._needed(token)
-                for chunk in self._fillable(needed):
-                    replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
-                    done.append(chunk)
-                for chunk in self.validity.stale(replica.bit, needed):
-                    self._fetch(replica, chunk)
-                    done.append(chunk)
-            finally:
-                self._leave(entry, done)
-                entry.end.set_result(None)
-        if token.mode.writes:
-            self._mark_written(token)
-
-    def prepare_async(self, token: AccessToken, future: Future[AccessToken]) -> None:
-        """Do what `prepare` does without waiting; resolve `future` with the granted `token`."""
-
-        def finish(moved: Future[None]) -> None:
-            error = moved.exception()
-            if error is not None:
-                self.table.release(token)
-                future.set_exception(error)
-                return
-            if token.mode.writes:
-                self._mark_written(token)
-            future.set_result(token)
-
+        if entry is None:
+            return
+        done: list[int] = []
         try:
-            self.check_usable(token)
-            self._start(token, -1 if token.mode.writes else token.replica.bit).then(finish)
-        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-            self.table.release(token)
-            future.set_exception(error)
+            needed = self._needed(token)
+            for chunk in self._fillable(needed):
+                replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
+                done.append(chunk)
+            for chunk in self.validity.stale(replica.bit, needed):
+                self._fetch(replica, chunk)
+                done.append(chunk)
+        finally:
+            self._leave(entry, done)
+            entry.end.set_result(None)
+
+    def start(self, token: AccessToken) -> Future[None]:
+        """Do what `bring` does without waiting; a write comes after all transfers under way."""
+        return self._start(token, -1 if token.mode.writes else token.replica.bit)
+
+    def mark_written(self, token: AccessToken) -> None:
+        """Make all other replicas of what `token` writes stale."""
+        bit = token.replica.bit
+        with self.table.lock:
+            lost = self.validity.written(bit, token.chunks)
+        if not lost:
+            return
+        for replica in self._list:
+            if replica.bit & lost and replica.allocation is not None:
+                for chunk in range(*token.chunks):
+                    replica.memory.poison(replica.allocation, self._span(chunk))
 
     def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
         """Start the transfers that `token` needs, and release it: the next access will wait."""
@@ -267,6 +262,8 @@ class Replicas:
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
         """Record where the truth is after a write, and whether it is usable."""
+        if isinstance(error, AccessConflictError):
+            error = None
         if error is None and self.poisoned is None and token.replica is self._last_writer:
             return
         for chunk in range(*token.chunks):
@@ -274,8 +271,12 @@ class Replicas:
         self._last_writer = token.replica if token.chunks == (0, self.layout.count) else None
         if error is not None:
             self._poison(error)
-        elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
+        elif self.poisoned is not None and not token.mode.reads and self._is_whole(token):
             self._poison(None)
+
+    def _is_whole(self, token: AccessToken) -> bool:
+        region = token.request.region
+        return region is None or region == (0, self.layout.size)
 
     def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
         """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
@@ -453,17 +454,6 @@ class Replicas:
         )
         self.stats.record(event)
         GLOBAL_STATS.record(event)
-
-    def _mark_written(self, token: AccessToken) -> None:
-        bit = token.replica.bit
-        with self.table.lock:
-            lost = self.validity.written(bit, token.chunks)
-        if not lost:
-            return
-        for replica in self._list:
-            if replica.bit & lost and replica.allocation is not None:
-                for chunk in range(*token.chunks):
-                    replica.memory.poison(replica.allocation, self._span(chunk))
 
     # -- private: asynchronous -------------------------------------------------------------------
 

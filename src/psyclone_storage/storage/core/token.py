@@ -14,7 +14,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.incarnation import Incarnation
-from psyclone_storage.storage.core.locks import AccessMode, Claim, Policy
+from psyclone_storage.storage.core.locks import AccessMode, Claim, LockTable, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import memory_of
@@ -37,17 +37,44 @@ class Request:
 
 
 class Accessible(Protocol):
-    """Be what a token needs of its buffer."""
+    """Describe what a token needs of its buffer."""
 
     label: str
     dtype: np.dtype[Any]
+    table: LockTable
 
     @property
     def size(self) -> int:
         """Return the number of elements."""
 
+    @property
+    def replicas(self) -> Preparing:
+        """Return what brings the values to the replicas."""
+
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End the access."""
+
+    def drop(self, token: AccessToken) -> None:
+        """End the access of an object that is gone."""
+
+
+class Preparing(Protocol):
+    """Describe what makes the replica of a granted access ready."""
+
+    def check_usable(self, token: AccessToken) -> None:
+        """Raise if the data may not be used as `token` wants."""
+
+    def bring(self, token: AccessToken) -> None:
+        """Make the replica of `token` valid."""
+
+    def start(self, token: AccessToken) -> Future[None]:
+        """Do what `bring` does without waiting."""
+
+    def mark_written(self, token: AccessToken) -> None:
+        """Make all other replicas stale."""
+
+    def settled(self) -> Future[None]:
+        """Return a future that resolves when all the transfers under way have ended."""
 
 
 PLAIN = Request()
@@ -57,7 +84,7 @@ _get_ident = threading.get_ident
 
 
 class AccessToken(Claim):
-    """Be the right to use one replica, from `Buffer.acquire` to `release`.
+    """Hold the right to use one replica, from `Buffer.acquire` to `release`.
 
     As a context manager it releases at the end of the block; a block that writes and raises marks
     the data as poisoned.
@@ -86,6 +113,7 @@ class AccessToken(Claim):
         self.request = PLAIN
         self.in_flight = False
         self.active = False
+        self.turn = None
 
     @property
     def allocation(self) -> Allocation:

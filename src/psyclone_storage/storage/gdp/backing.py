@@ -7,6 +7,7 @@ first time that somebody wants one. All other storages have a buffer from the st
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
@@ -14,12 +15,12 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide
-from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
-_WRITE = AccessMode.READ_WRITE
+FIRST_USE = threading.Lock()
+"""Held while a storage gets what it makes when it is first needed, once for all threads."""
 
 
 class Windows:
@@ -64,29 +65,38 @@ class Backing:
 
     def attach(self, buffer: Buffer, origin: int) -> None:
         """Use `buffer`, whose memory stays in place as long as this object lives."""
-        self.buffer = buffer
         self.origin = origin
         self._pin = buffer.pin()
+        # Last, as whoever sees a buffer takes the rest for granted.
+        self.buffer = buffer
 
     def buffer_over(self, array: np.ndarray[Any, Any]) -> Buffer:
         """Return the buffer; make it over the memory that `array` lies in, if there is none."""
         if self.buffer is None:
-            owner: object = array.base
-            whole = owner if isinstance(owner, np.ndarray) else array
-            allocation, offset = host_memory().adopt(whole)
-            size = allocation.capacity // array.dtype.itemsize if array.dtype.itemsize else 0
-            buffer = Buffer(size, array.dtype, BufferOptions(label=self.label))
-            buffer.adopt(allocation)
-            self.points = whole.size if whole.dtype == array.dtype else -1
-            self.attach(buffer, whole.__array_interface__["data"][0] - offset)
+            with FIRST_USE:
+                if self.buffer is None:
+                    self._adopt(array)
         assert self.buffer is not None
         return self.buffer
+
+    def _adopt(self, array: np.ndarray[Any, Any]) -> None:
+        """Make the buffer over the memory that `array` lies in."""
+        owner: object = array.base
+        whole = owner if isinstance(owner, np.ndarray) else array
+        allocation, offset = host_memory().adopt(whole)
+        size = allocation.capacity // array.dtype.itemsize if array.dtype.itemsize else 0
+        buffer = Buffer(size, array.dtype, BufferOptions(label=self.label))
+        buffer.adopt(allocation)
+        self.points = whole.size if whole.dtype == array.dtype else -1
+        self.attach(buffer, whole.__array_interface__["data"][0] - offset)
 
     @property
     def sync_state(self) -> SyncState:
         """Return the one state object of all these storages (GDP-130)."""
         if self._sync_state is None:
-            self.share(SyncState())
+            with FIRST_USE:
+                if self._sync_state is None:
+                    self.share(SyncState())
         assert self._sync_state is not None
         return self._sync_state
 

@@ -15,22 +15,18 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
-from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.gdp import elements
-from psyclone_storage.storage.gdp.backing import Backing, Windows
+from psyclone_storage.storage.gdp import assignment, comparison, elements
+from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, Windows
 from psyclone_storage.storage.gdp.indexing import (
-    device_key,
-    device_values,
-    host_key,
-    host_values,
     is_basic,
     is_element,
-    is_everything,
     on_gpu,
     with_ellipsis,
 )
@@ -62,7 +58,6 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
 
     SyncState: ClassVar[type[SyncState]] = SyncState
     managed: ClassVar[Managed | None] = None
-    __array_ufunc__ = None
 
     # -- making ----------------------------------------------------------------------------------
 
@@ -250,27 +245,22 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
-        backing = self._backing
-        if backing is None or backing.buffer is None:
-            self._array[host_key(key)] = host_values(value)
-            return
-        space = backing.device if self.writes_on_device(value) else backing.host
-        assert space is not None
-        on_device = space is backing.device
-        values = device_values(value) if on_device else host_values(value)
-        chosen = device_key(key) if on_device else host_key(key)
-        whole = is_everything(key) and self._covers_buffer()
-        if whole:
-            elements.check_fit(self, values)
-        token = backing.buffer.acquire(space, OVERWRITE if whole else WRITE)
-        try:
-            self.window(space)[chosen] = values
-        finally:
-            token.release()
+        assignment.assign(self, key, value)
 
     def writes_on_device(self, value: Any) -> bool:
         """Say whether `self[...] = value` works on the device."""
         return on_gpu(value)
+
+    def __eq__(self, other: object) -> Any:
+        """Return where the values are equal, as an array of the host, as NumPy does."""
+        return comparison.compared(np.equal, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        """Return where the values differ, as an array of the host, as NumPy does."""
+        return comparison.compared(np.not_equal, self, other)
+
+    # By identity, as that of tensors elsewhere: sets look at that first, and compare no values.
+    __hash__ = object.__hash__
 
     def transpose(self, *axes: Any) -> Self:
         """Return a view with permuted dimensions, reversed if no axes are given (GDP-111)."""
@@ -343,19 +333,19 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         if backing is None or backing.buffer is None:
             return self._array.view()
         host = self._needed_side("host")
-        backing.buffer.acquire(host, OVERWRITE if self._covers_buffer() else WRITE).release()
+        backing.buffer.acquire(host, OVERWRITE if self.covers_buffer() else WRITE).release()
         window: Array = self.window(host)
         return window.view()
 
-    def access(self, device: str | None = None, mode: AccessMode = READ) -> StorageAccess:
+    def access(self, device: str | None = None, mode: AccessMode | str = READ) -> StorageAccess:
         """Return a context manager that yields the array of one side and locks the data.
 
         `mode` is `RDONLY`, `WRONLY` (all elements will be written, nothing is copied in) or
-        `RDWR`. On the host the array of a read access is read-only; on a device it is what a
-        kernel gets. A block that writes and raises leaves the data unusable until all of them are
-        written anew.
+        `RDWR`, or one of the words of `mode_of`. On the host the array of a read access is
+        read-only; on a device it is what a kernel gets. A block that writes and raises leaves the
+        data unusable until all of them are written anew.
         """
-        return StorageAccess(self, checked_device(device), mode)
+        return StorageAccess(self, checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
         """Say whether the buffer of that side has the current values; nothing is copied."""
@@ -422,12 +412,13 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
             raise ValueError(f"{self.describe()} cannot be seen as {np.dtype(dtype)} uncopied.")
         return array.astype(dtype)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        """Answer comparisons and tests of values, and no arithmetic (GDP-2)."""
+        return comparison.applied(ufunc, method, inputs, keywords)
+
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Answer `np.transpose` (GDP-99) and nothing else (GDP-2)."""
-        if function is np.transpose and isinstance(args[0], Storage):
-            axes = kwargs.get("axes", args[1] if len(args) > 1 else None)
-            return args[0].transpose() if axes is None else args[0].transpose(axes)
-        return NotImplemented
+        """Answer `np.transpose` (GDP-99), and what comparing needs; nothing else (GDP-2)."""
+        return comparison.answered(function, args, kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return where the current data are, as (device type, device id)."""
@@ -461,6 +452,11 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
 
     # -- for the other files of the runtime ------------------------------------------------------
 
+    @property
+    def pattern(self) -> Array:
+        """Return the array that describes the elements, and is them where there is no buffer."""
+        return self._array
+
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not; for callers who hold an access."""
         backing = self.backing()
@@ -479,51 +475,45 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         """Return the array of the host as a read-only one, valid or not."""
         windows = self._windows
         if windows is None or windows.reading is None:
-            windows = self._kept()
-            windows.reading = self.window(self._needed_side("host")).view()
-            windows.reading.flags.writeable = False
+            reading: Array = self.window(self._needed_side("host")).view()
+            reading.flags.writeable = False
+            self._kept().reading = reading
+            return reading
         return windows.reading
 
-    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
-        """Return an access to the data on one side, None where there is nothing to lock."""
-        backing = self._backing
-        if backing is None or backing.buffer is None:
-            self._needed_side("host" if device is None else "device")
-            return None
+    def token(self, device: str | None, mode: AccessMode) -> AccessToken | None:
+        """Return an access to one side that has not begun yet, None where there is no such side."""
+        backing = self._backing or self.backing()
         space = backing.host if device is None else backing.device
         if space is None:
-            space = self._needed_side("host" if device is None else "device")
-        if mode is OVERWRITE and not self._covers_buffer():
+            return None
+        if mode is OVERWRITE and not self.covers_buffer():
             mode = WRITE
-        return backing.buffer.acquire(space, mode)
+        return (backing.buffer or self.buffer).token(space, mode)
 
-    def lend(self, device: str | None, mode: AccessMode, tokens: list[AccessToken]) -> Any:
-        """Return the array of one side for a call, None where there is no buffer on that side.
+    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
+        """Return an access to the data on one side.
 
-        What has to be released after the call is added to `tokens`.
+        Raises `GTNoSuchBufferError` where there is no such side.
         """
-        backing = self._backing
-        if backing is None or backing.buffer is None:
-            if device is not None:
-                return None
-            return self.reading_window() if mode is READ else self._array
-        space = backing.host if device is None else backing.device
-        if space is None:
-            return None
-        token = backing.buffer.acquire(space, mode)
-        tokens.append(token)
-        return self.window_for(token, mode)
+        token = self.token(device, mode)
+        if token is None:
+            self._needed_side("host" if device is None else "device")
+        assert token is not None
+        acquire_all((token,))
+        return token
 
-    def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
+    def window_for(self, token: AccessToken) -> Any:
         """Return the array that a holder of `token` works on; on a device, what a kernel gets."""
-        windows = self._kept()
-        if token is not None and token.space is self.backing().device:
+        backing = self.backing()
+        if token.space is backing.device:
+            windows = self._kept()
             if windows.kernel is None:
                 windows.kernel = token.kernel_view(self.window(token.space))
             return windows.kernel
-        if mode is READ:
+        if not token.mode.writes:
             return self.reading_window()
-        return self.window(self._needed_side("host"))
+        return self.window(token.space)
 
     def seen_as(self, kind: type[Storage], backing: Backing, labels: Labels) -> Storage:
         """Return a storage of a kind over the same elements, through `backing`."""
@@ -534,7 +524,8 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         """Return what this storage shares with all others on its data."""
         backing = self._backing
         if backing is None:
-            backing = self._backing = Backing(label=self.label)
+            with FIRST_USE:
+                backing = self._backing = self._backing or Backing(label=self.label)
         return backing
 
     def _kept(self) -> Windows:
@@ -547,7 +538,8 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         backing = self._backing
         return backing is not None and None not in (backing.host, backing.device)
 
-    def _covers_buffer(self) -> bool:
+    def covers_buffer(self) -> bool:
+        """Say whether the storage shows all elements of its buffer."""
         backing = self._backing
         return backing is not None and backing.points == self._array.size
 

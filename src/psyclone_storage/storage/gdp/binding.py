@@ -11,13 +11,14 @@ block succeeded, back, with a warning.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.layout import default_dims
@@ -135,17 +136,30 @@ class Binding:
         self._guests: list[_Guest] = []
 
     def __enter__(self) -> Arguments:
-        """Acquire all arguments and return their arrays."""
+        """Acquire all arguments and return their arrays.
+
+        What others describe comes first: their ways to bring values may wait, which is no good
+        while storages are held. The storages follow all at once.
+        """
         arrays = Arguments(self._arguments)
-        device, writes, tokens = self._device, self._writes, self._tokens
+        device, writes = self._device, self._writes
+        lent: list[tuple[str, Storage]] = []
+        tokens: list[AccessToken] = []
         try:
             for name, thing in self._arguments.items():
-                array = None
-                if isinstance(thing, Storage):
-                    array = thing.lend(device, WRITE if name in writes else READ, tokens)
-                elif device is None and isinstance(thing, np.ndarray):
-                    array = thing
-                arrays[name] = self._receive(name, thing) if array is None else array
+                mode = WRITE if name in writes else READ
+                storage = thing if isinstance(thing, Storage) else self._as_storage(thing)
+                token = None if storage is None else storage.token(device, mode)
+                if storage is None or token is None:
+                    arrays[name] = self._receive(name, thing)
+                else:
+                    arrays[name] = None
+                    lent.append((name, storage))
+                    tokens.append(token)
+            acquire_all(tokens)
+            self._tokens = tokens
+            for (name, storage), token in zip(lent, tokens, strict=True):
+                arrays[name] = storage.window_for(token)
         except BaseException as error:
             self._end(error)
             raise
@@ -160,13 +174,18 @@ class Binding:
         """Touch what was written and release everything; a failed block touches nothing."""
         self._end(error)
 
+    def _as_storage(self, thing: Any) -> Storage | None:
+        """Return another face of a buffer, which describes no memory, as a storage."""
+        if isinstance(thing, np.ndarray) or found_buffer(thing) is None or describe(thing):
+            return None
+        material = material_of(thing, None)
+        return None if material is None else wrap(material, None, {"device": self._device})
+
     def _receive(self, name: str, thing: Any) -> Any:
         device, written = self._device, name in self._writes
+        if device is None and isinstance(thing, np.ndarray):
+            return thing
         found = describe(thing)
-        material = None if found or found_buffer(thing) is None else material_of(thing, None)
-        if material is not None:
-            seen = wrap(material, None, {"device": device})
-            return seen.lend(device, WRITE if written else READ, self._tokens)
         other: Device = "gpu" if device is None else None
         place = device if device in found else other
         if place not in found:
@@ -192,23 +211,24 @@ class Binding:
         return guest.copy if device is None else _for_kernel(guest.copy)
 
     def _end(self, error: BaseException | None) -> None:
+        tokens, self._tokens = self._tokens, []
+        guests, self._guests = self._guests, []
         try:
-            if error is None:
-                self._touch()
-        finally:
-            for guest in self._guests:
-                call(guest.info, "release")
-            for token in self._tokens:
+            for token in tokens:
                 token.buffer.release(token, error)
-            self._guests.clear()
-            self._tokens.clear()
+            if error is None:
+                _touch(guests, self._device)
+        finally:
+            for guest in guests:
+                call(guest.info, "release")
 
-    def _touch(self) -> None:
-        for guest in self._guests:
-            if guest.written:
-                if guest.copy is not None:
-                    guest.write_back(self._device)
-                call(guest.info, "touch")
+
+def _touch(guests: Iterable[_Guest], device: Device) -> None:
+    for guest in guests:
+        if guest.written:
+            if guest.copy is not None:
+                guest.write_back(device)
+            call(guest.info, "touch")
 
 
 def _for_kernel(array: Any) -> Any:

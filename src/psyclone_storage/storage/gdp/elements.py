@@ -70,13 +70,6 @@ def missing(storage: Readable, key: Any, error: IndexError) -> IndexError:
     return IndexError(f"{storage.describe()} has nothing at {key!r}: {error}.")
 
 
-def check_fit(storage: Readable, values: Any) -> None:
-    """Raise `ValueError` unless `values` can be broadcast to all of `storage`."""
-    shape = tuple(getattr(values, "shape", ()))
-    if np.broadcast_shapes(shape, storage.shape) != storage.shape:
-        raise ValueError(f"{storage.describe()} cannot take values of shape {shape}.")
-
-
 def restored(kind: Any, parameters: Any, values: np.ndarray[Any, Any]) -> Any:
     """Return the storage of a kind that was pickled."""
     made = kind.allocate(parameters)

@@ -10,12 +10,12 @@ from psyclone_storage.storage.core.token import AccessToken
 
 
 class Openable(Protocol):
-    """Be what an access needs of its storage."""
+    """Describe what an access needs of its storage."""
 
-    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken | None:
-        """Return an access to the data on one side, None where there is nothing to lock."""
+    def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
+        """Return an access to the data on one side."""
 
-    def window_for(self, token: AccessToken | None, mode: AccessMode) -> Any:
+    def window_for(self, token: AccessToken) -> Any:
         """Return the array that a holder of `token` works on."""
 
 
@@ -38,7 +38,7 @@ class StorageAccess:
     def __enter__(self) -> Any:
         """Bring the data to that side and return the array."""
         self._token = self._storage.acquire(self._device, self._mode)
-        return self._storage.window_for(self._token, self._mode)
+        return self._storage.window_for(self._token)
 
     def __exit__(
         self,
@@ -47,5 +47,6 @@ class StorageAccess:
         trace: TracebackType | None,
     ) -> None:
         """Release the data."""
-        if self._token is not None:
-            self._token.release(error)
+        token, self._token = self._token, None
+        if token is not None:
+            token.release(error)

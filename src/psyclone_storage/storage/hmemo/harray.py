@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
+from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.errors import (
@@ -90,7 +91,7 @@ class _HArray:
     the first touch, None if the constructor named none.
     """
 
-    __slots__ = ("buffer", "context", "on_conflict", "_forgotten", "__weakref__")
+    __slots__ = ("buffer", "context", "on_conflict", "__weakref__")
 
     def __init__(self, buffer: Buffer, context: Context | None = None) -> None:
         """Look at `buffer`."""
@@ -100,7 +101,6 @@ class _HArray:
         self.buffer = buffer
         self.context = context
         self.on_conflict = Policy.RAISE
-        self._forgotten: list[AccessToken] = []
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -177,17 +177,14 @@ class _HArray:
 
     def purge(self) -> None:
         """Set the size to 0 and free all memory (HM-60); raise while an access is alive."""
-        self.reap()
         self.buffer.purge()
 
     def reserve(self, n: int, ctx: Place = None) -> None:
         """Allocate room for `n` elements at `ctx`; the size stays."""
-        self.reap()
         self.buffer.reserve(n, self.space_at(ctx))
 
     def prefetch(self, ctx: Place = None) -> SyncToken[None]:
         """Start to make the values valid at `ctx`; the next access waits for it (HM-75, HM-76)."""
-        self.reap()
         return self.buffer.prefetch(self.space_at(ctx))
 
     def wait(self) -> None:
@@ -216,35 +213,24 @@ class _HArray:
         self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
         """Return the token of an access at `ctx`; the access classes call this."""
-        self.reap()
+        token = self.token(ctx, mode, on_conflict)
+        acquire_all((token,))
+        return token
+
+    def token(
+        self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
+    ) -> AccessToken:
+        """Return the token of an access that has not begun: `acquire_all` begins several."""
         space = self.space_at(ctx)
         wanted = self.on_conflict if on_conflict is None else conflict_policy(on_conflict)
-        token = self.buffer.acquire(space, mode, self._policy(wanted))
+        token = self.buffer.token(space, mode, self._policy(wanted))
         if isinstance(ctx, Context) and ctx.space is not space:
             token.space = ctx.space
         return token
 
     def resize_under(self, n: int, token: AccessToken | None) -> None:
         """Set the size on behalf of the write access that holds `token`, if any."""
-        self.reap()
         self.buffer.resize(n, token)
-
-    def forget(self, token: AccessToken) -> None:
-        """End the access of `token`, whose access object is gone, as soon as that is safe.
-
-        Object deletion may come in the middle of anything, even while this thread holds the lock of
-        the table. Then the next use of the array ends the access.
-        """
-        self._forgotten.append(token)
-        if not self.buffer.table.lock.locked():
-            self.reap()
-
-    def reap(self) -> None:
-        """End the accesses whose objects are gone."""
-        while self._forgotten:
-            token = self._forgotten.pop()
-            if token.active:
-                token.release()
 
     # -- private ---------------------------------------------------------------------------------
 
@@ -274,7 +260,6 @@ class _HArray:
     @property
     def __gt_data_interface__(self) -> Interface:
         """Describe the array for stencil calls, up to its next resize (GDP-7)."""
-        self.reap()
         return interface_of_buffer(self.buffer)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -381,10 +366,10 @@ class HArray(_HArray):
         if not any(data.valid for data in source.incarnations()):
             return
         place = self.context or source.getValidContext()
-        with (
-            source.acquire(place, AccessMode.READ) as read,
-            self.acquire(place, AccessMode.WRITE_ONLY) as write,
-        ):
+        read = source.token(place, AccessMode.READ)
+        write = self.token(place, AccessMode.WRITE_ONLY)
+        acquire_all((read, write))
+        with read, write:
             self._transfer(write, read)
 
     def _transfer(self, write: AccessToken, read: AccessToken) -> None:
@@ -427,7 +412,7 @@ class HArrayRef(HArray):
                 f"somebody else: it cannot be resized to {n} elements."
             )
 
-    def acquire(
+    def token(
         self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
         """Return the token of an access; raise `AccessReleasedError` after `close`."""
@@ -435,7 +420,7 @@ class HArrayRef(HArray):
             raise AccessReleasedError(
                 f'"{self.label}" was closed: its values are in the memory that it looked at.'
             )
-        return super().acquire(ctx, mode, on_conflict)
+        return super().token(ctx, mode, on_conflict)
 
     def close(self) -> None:
         """Bring the current values to the memory and end the use of the array.
@@ -443,7 +428,6 @@ class HArrayRef(HArray):
         Raises `AccessConflictError` while an access writes, `PoisonedDataError` if the last one
         failed. Does nothing the second time.
         """
-        self.reap()
         if self._finalizer.alive:
             self.buffer.make_valid(host_space())
             self._finalizer.detach()

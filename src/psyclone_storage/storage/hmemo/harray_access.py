@@ -137,8 +137,8 @@ class Access:
     def __del__(self) -> None:
         """End the access of an object that is gone, as a scope does in C++."""
         token = getattr(self, "_token", None)
-        if token is not None and token.active and not self._delayed and self._array is not None:
-            self._array.forget(token)
+        if token is not None and not self._delayed:
+            token.buffer.drop(token)
 
     def __len__(self) -> int:
         """Return the number of elements."""

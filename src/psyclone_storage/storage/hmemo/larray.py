@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.token import AccessToken
@@ -252,16 +253,19 @@ def _run(
     All read accesses come before the write access, so that `target` may be one of the operands
     (HM-73). The kernel gets the result first.
     """
+    tokens = [
+        operand.token(ctx, AccessMode.READ) for operand in operands if isinstance(operand, _HArray)
+    ]
+    written = target.token(ctx, mode)
+    acquire_all((*tokens, written))
     with ExitStack() as stack:
-        arguments = []
-        for operand in operands:
-            if isinstance(operand, _HArray):
-                token = stack.enter_context(operand.acquire(ctx, AccessMode.READ))
-                arguments.append(token.array)
-            else:
-                arguments.append(operand)
-        result = stack.enter_context(target.acquire(ctx, mode)).array
-        kernel[ctx](result, *arguments)
+        for token in (*tokens, written):
+            stack.enter_context(token)
+        read = iter(tokens)
+        arguments = [
+            next(read).array if isinstance(operand, _HArray) else operand for operand in operands
+        ]
+        kernel[ctx](written.array, *arguments)
 
 
 def _executing(array: _HArray) -> Context:

@@ -6,12 +6,12 @@ without a direct way the values go through the host.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
@@ -73,9 +73,10 @@ def copy_values(target: Part, source: Part) -> None:
     _check(target, source)
     if 0 in target.extents:
         return
-    with ExitStack() as held:
-        held.enter_context(source.record.buffer.acquire(source.record.space, AccessMode.READ))
-        held.enter_context(target.record.buffer.acquire(target.record.space, target.mode()))
+    read = source.record.buffer.token(source.record.space, AccessMode.READ)
+    write = target.record.buffer.token(target.record.space, target.mode())
+    acquire_all((read, write))
+    with read, write:
         if source.places() is None and target.places() is None:
             _move(target, source)
         else:

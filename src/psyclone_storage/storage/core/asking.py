@@ -1,0 +1,156 @@
+"""Own the asking for accesses, one or several at once; refuse to know what they are for.
+
+An access goes through three steps: it is granted by the lock table of its buffer, its values are
+brought to its replica, and if it writes, the other replicas become stale. Several accesses that one
+call needs go through each step together. Up to the last step nothing has changed that anybody could
+see, so that a call that cannot have all of its arguments leaves no trace.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from psyclone_storage.storage.core.dropped import DROPPED
+from psyclone_storage.storage.core.errors import AccessDeadlockError, AccessReleasedError
+from psyclone_storage.storage.core.futures import Future, all_of, forward
+from psyclone_storage.storage.core.locks import WAITS, Pairs, hold_all, queue_all
+from psyclone_storage.storage.core.token import AccessToken
+
+
+def acquire_all(tokens: Sequence[AccessToken]) -> None:
+    """Begin the accesses, all or none, after a wait if their policies allow one.
+
+    Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
+    """
+    for done, token in enumerate(tokens):
+        if not token.buffer.table.try_acquire(token):
+            # To wait for one while others are held is what locks threads up.
+            _let_go(tokens[:done])
+            hold_all(_pairs(tokens))
+            break
+    prepare_all(tokens)
+
+
+def prepare_all(tokens: Sequence[AccessToken]) -> None:
+    """Make the replicas of granted accesses ready; let all of them go where that fails."""
+    try:
+        for token in tokens:
+            token.buffer.replicas.check_usable(token)
+        for token in tokens:
+            token.buffer.replicas.bring(token)
+    except BaseException:
+        _let_go(tokens)
+        raise
+    for token in tokens:
+        if token.mode.writes:
+            token.buffer.replicas.mark_written(token)
+
+
+FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
+
+
+class Opening:
+    """Hold accesses that were asked for without waiting, from the question to the answer.
+
+    `ready` resolves when all are granted and have their values. Waiting for it raises
+    `AccessDeadlockError` where it could never resolve; the accesses are given up then.
+    """
+
+    __slots__ = ("tokens", "ready", "_group")
+
+    def __init__(self, tokens: Sequence[AccessToken]) -> None:
+        """Ask for the accesses, all or none."""
+        self.tokens = tokens
+        self.ready: Future[None] = Future(self._begin_wait)
+        self._group = queue_all(_pairs(tokens), self._prepare)
+
+    def give_up(self, error: BaseException) -> bool:
+        """Break the promise with `error`; say no if the accesses are granted already."""
+        given_up = self._group.give_up()
+        if given_up:
+            self.ready.set_exception(error)
+        return given_up
+
+    def close(self, failure_of: FailureOf, unopened: BaseException) -> Future[None]:
+        """End the accesses; the future resolves when the preferred spaces have the values.
+
+        `failure_of` says for each access what made its writing fail, None for a success. What is
+        not granted yet is given up, with the error `unopened` for those who wait for it. What
+        failed to open needs no end.
+        """
+        if self.give_up(unopened):
+            return Future.completed(None)
+        closed: Future[None] = Future()
+
+        def end(opened: Future[None]) -> None:
+            if opened.exception() is not None:
+                closed.set_result(None)
+                return
+            for token in self.tokens:
+                token.buffer.release(token, failure_of(token))
+            settled = [token.buffer.replicas.settled() for token in self.tokens]
+            all_of(settled).then(lambda done: forward(done, closed))
+
+        self.ready.then(end)
+        return closed
+
+    def drop(self) -> bool:
+        """End accesses whose user is gone; may come amid anything. Say whether there were any."""
+        if not self.ready.done():
+            gone = AccessReleasedError("The accessor was dropped before it was open.")
+            DROPPED.note(lambda: self.close(_nothing, gone))
+            return True
+        held = [token for token in self.tokens if token.active]
+        for token in held:
+            token.buffer.drop(token)
+        return bool(held)
+
+    def _begin_wait(self) -> Callable[[], None]:
+        try:
+            return WAITS.begin(self._group.pairs, threading.get_ident())
+        except AccessDeadlockError as error:
+            if self.give_up(error):
+                raise
+            return _nothing
+
+    def _prepare(self) -> None:
+        """Bring the values of all accesses, which are granted, and resolve the future."""
+        tokens = self.tokens
+        try:
+            for token in tokens:
+                token.buffer.replicas.check_usable(token)
+            moves = [token.buffer.replicas.start(token) for token in tokens]
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            self._fail(error)
+            return
+        all_of(moves).then(self._finish)
+
+    def _finish(self, moved: Future[None]) -> None:
+        error = moved.exception()
+        if error is not None:
+            self._fail(error)
+            return
+        for token in self.tokens:
+            if token.mode.writes:
+                token.buffer.replicas.mark_written(token)
+        self.ready.set_result(None)
+
+    def _fail(self, error: BaseException) -> None:
+        _let_go(self.tokens)
+        self.ready.set_exception(error)
+
+
+def _pairs(tokens: Sequence[AccessToken]) -> Pairs:
+    return tuple((token.buffer.table, token) for token in tokens)
+
+
+def _let_go(tokens: Sequence[AccessToken]) -> None:
+    """End accesses that nobody has used yet."""
+    for token in tokens:
+        token.buffer.table.release(token)
+
+
+def _nothing(*_: object) -> None:
+    """End a wait that is over; name no failure."""

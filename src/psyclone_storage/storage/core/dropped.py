@@ -1,0 +1,79 @@
+"""Own the end of accesses whose objects were dropped, where that cannot happen on the spot.
+
+An object may be deleted in the middle of anything, even while its thread holds the very lock that
+the end of the access needs. What cannot be done there is noted here without any lock, and done by
+the next thread that is about to wait for an access, or by a thread of its own for those that wait
+already.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable
+
+
+class DroppedAccesses:
+    """Keep the calls that end accesses, until somebody makes them."""
+
+    __slots__ = ("_calls", "_wake", "_thread", "_lock", "_busy")
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: after a fork, whose child has none of the threads."""
+        self._calls: deque[Callable[[], object]] = deque()
+        self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.RLock()
+        self._busy = False
+
+    def note(self, call: Callable[[], object]) -> None:
+        """Have `call` made soon; may be called in the middle of anything."""
+        self._calls.append(call)
+        self._wake.put(None)
+
+    def end_all(self) -> None:
+        """Make the calls that are noted, and see to it that later ones are made."""
+        if self._thread is None:
+            self._watch()
+        if self._calls or self._busy:
+            self._make_calls()
+
+    def _make_calls(self) -> None:
+        with self._lock:
+            self._busy = True
+            try:
+                while self._calls:
+                    self._calls.popleft()()
+            finally:
+                self._busy = False
+
+    def _watch(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._serve, name="ends of dropped accesses", daemon=True
+                )
+                self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            self._wake.get()
+            try:
+                self._make_calls()
+            except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+                text = f"A dropped access ended badly: {error}"
+                warnings.warn(text, RuntimeWarning, stacklevel=1)
+
+
+DROPPED = DroppedAccesses()
+"""The dropped accesses of this process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=DROPPED.reset)

@@ -1,0 +1,166 @@
+"""Own `storage[key] = value`: what is refused is refused before anything changes.
+
+Key and value are read and converted first. Then the storage, and the storage or other face that the
+value is, are acquired together, and only then is anything written: a value that does not fit costs
+neither side any of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp.backing import Backing
+from psyclone_storage.storage.gdp.indexing import (
+    device_key,
+    device_values,
+    host_key,
+    host_values,
+    is_basic,
+    is_everything,
+    on_gpu,
+    with_ellipsis,
+)
+
+
+class Assignable(Protocol):
+    """Describe what an assignment needs of its storage."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the element type."""
+
+    @property
+    def pattern(self) -> np.ndarray[Any, Any]:
+        """Return the array that describes the elements, and is them where there is no buffer."""
+
+    def backing(self) -> Backing:
+        """Return what the storage shares with all others on its data."""
+
+    def window(self, space: MemorySpace) -> Any:
+        """Return the array at `space`, valid or not."""
+
+    def token(self, device: str | None, mode: AccessMode) -> AccessToken | None:
+        """Return an access to one side that has not begun yet."""
+
+    def covers_buffer(self) -> bool:
+        """Say whether the storage shows all elements of its buffer."""
+
+    def writes_on_device(self, value: Any) -> bool:
+        """Say whether the value is written on the device."""
+
+    def describe(self) -> str:
+        """Return the subject of a message."""
+
+
+def assign(storage: Assignable, key: Any, value: Any) -> None:
+    """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say.
+
+    Raises what NumPy raises for a key or a value that does not fit; nothing has changed then.
+    """
+    backing = storage.backing()
+    side = _side_of(storage, backing, value)
+    chosen = host_key(key) if side is None else device_key(key)
+    whole = is_everything(key) and storage.covers_buffer()
+    if backing.buffer is None:
+        _assign_plainly(storage.pattern, chosen, value)
+        return
+    target = storage.token(side, AccessMode.WRITE_ONLY if whole else AccessMode.READ_WRITE)
+    assert target is not None
+    source = _token_of(value, side)
+    if source is not None and source.buffer is target.buffer:
+        # One buffer at two places cannot be held by one call; at one place, once is enough.
+        value = np.array(host_values(value)) if source.space is not target.space else value
+        source = None
+    values = value if source is not None else _converted(storage, value, side)
+    _check_fit(storage, chosen, values)
+    tokens = (target,) if source is None else (source, target)
+    acquire_all(tokens)
+    error: BaseException | None = None
+    try:
+        if source is not None:
+            values = _converted(storage, value, side)
+        storage.window(target.space)[chosen] = values
+    except BaseException as failure:
+        error = failure
+        raise
+    finally:
+        for token in tokens:
+            token.release(error)
+
+
+def _side_of(storage: Assignable, backing: Backing, value: Any) -> str | None:
+    if backing.device is None:
+        return None
+    return "gpu" if backing.host is None or storage.writes_on_device(value) else None
+
+
+def _assign_plainly(array: np.ndarray[Any, Any], key: Any, value: Any) -> None:
+    """Assign to an array of the host that nobody else uses."""
+    source = _token_of(value, None)
+    if source is None:
+        array[key] = host_values(value)
+        return
+    acquire_all((source,))
+    with source:
+        array[key] = host_values(value)
+
+
+def _token_of(value: Any, side: str | None) -> AccessToken | None:
+    """Return an access to a storage that is assigned, on the side where its values are taken."""
+    ask = getattr(value, "token", None)
+    backing = value.backing() if ask is not None and hasattr(value, "backing") else None
+    if ask is None or backing is None or backing.buffer is None:
+        return None
+    there: AccessToken | None = ask(side, AccessMode.READ)
+    return there if there is not None else ask("gpu" if side is None else None, AccessMode.READ)
+
+
+def _converted(storage: Assignable, value: Any, side: str | None) -> Any:
+    """Return `value` as it can be written on `side`, for certain."""
+    if side is not None and on_gpu(value):
+        return device_values(value)
+    values = host_values(value)
+    known = getattr(values, "dtype", None)
+    plain = known is not None and known.kind in _NUMBERS and storage.dtype.kind in _NUMBERS
+    if not plain:
+        values = np.asarray(values, storage.dtype)[()]
+    return values if side is None else device_values(values)
+
+
+def _check_fit(storage: Assignable, key: Any, values: Any) -> None:
+    """Raise `IndexError` for a key that selects nothing, `ValueError` for values of other shape."""
+    selected = _selected(storage.pattern, key)
+    given = tuple(getattr(values, "shape", ()))
+    if given in ((), selected):
+        return
+    while len(given) > len(selected) and given[0] == 1:
+        given = given[1:]
+    if len(given) > len(selected) or np.broadcast_shapes(given, selected) != selected:
+        raise ValueError(
+            f"{storage.describe()} has elements of shape {selected} at {key!r}, which values of "
+            f"shape {given} do not fit."
+        )
+
+
+def _selected(pattern: np.ndarray[Any, Any], key: Any) -> tuple[int, ...]:
+    """Return the shape of what `key` selects of an array that is not to be read."""
+    if is_basic(key):
+        return tuple(pattern[with_ellipsis(key)].shape)
+    return tuple(np.broadcast_to(_ANYTHING, pattern.shape)[_as_host_key(key)].shape)
+
+
+def _as_host_key(key: Any) -> Any:
+    """Return `key` with arrays of a device replaced by their values on the host."""
+    if isinstance(key, tuple):
+        return tuple(_as_host_key(part) for part in key)
+    return key.get() if on_gpu(key) else key
+
+
+_ANYTHING = np.zeros((), np.bool_)
+_NUMBERS = "biufc"

@@ -1,0 +1,60 @@
+"""Own what NumPy's functions may do with a storage: compare and test its values; no arithmetic.
+
+GDP-3 leaves arithmetic to arrays. A comparison that NumPy and xarray cannot make by value, though,
+they make by identity and say nothing: equal fields would count as different. So comparisons, and
+the tests for missing values that xarray makes beside them, give plain arrays of the host. They are
+made where the values can be read, without a change of what is current.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.gdp.indexing import host_values
+
+_UFUNCS = {np.equal, np.not_equal, np.isnan, np.isfinite, np.isinf, np.isnat}
+
+
+def compared(ufunc: Any, left: Any, right: Any) -> Any:
+    """Return `ufunc` of the values of both sides; raise `ValueError` where they do not match."""
+    with ExitStack() as stack:
+        return ufunc(_values(left, stack), _values(right, stack))
+
+
+def applied(ufunc: Any, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return a comparison or a test of values; `NotImplemented` for everything else."""
+    if ufunc not in _UFUNCS or method != "__call__" or "out" in keywords:
+        return NotImplemented
+    with ExitStack() as stack:
+        return ufunc(*[_values(thing, stack) for thing in inputs], **keywords)
+
+
+def answered(function: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a function of NumPy makes of a storage; `NotImplemented` for most of them."""
+    if function is np.transpose and hasattr(args[0], "transpose"):
+        axes = kwargs.get("axes", args[1] if len(args) > 1 else None)
+        return args[0].transpose() if axes is None else args[0].transpose(axes)
+    if function is np.full_like:
+        # For xarray, which makes the flags of missing integers so: there are none.
+        pattern, value, *rest = args
+        dtype = kwargs.get("dtype", rest[0] if rest else None) or pattern.dtype
+        return np.full(kwargs.get("shape") or pattern.shape, value, dtype)
+    if function is np.array_equal:
+        with ExitStack() as stack:
+            return np.array_equal(*[_values(thing, stack) for thing in args], **kwargs)
+    return NotImplemented
+
+
+def _values(thing: Any, stack: ExitStack) -> Any:
+    """Return the values of a storage, held until the end of `stack`, or anything else as it is."""
+    if not hasattr(thing, "reading_window"):
+        return thing
+    if thing.backing().host is None:
+        return host_values(thing)
+    if thing.backing().buffer is not None:
+        stack.enter_context(thing.acquire(None, AccessMode.READ))
+    return thing.reading_window()
