@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
+import os
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from psyclone_storage.storage.core.context import Context
@@ -12,6 +15,45 @@ from psyclone_storage.storage.core.futures import Future
 
 PATIENCE = 10.0
 """Seconds after which a wait counts as endless."""
+
+RUNS = int(os.environ.get("PSYCLONE_STORAGE_RUNS", "10"))
+"""How often a race is run; 1000 for a long look."""
+
+THREADS = 8
+SWITCH = 1e-5
+"""Seconds between two switches of threads in a race, 500 times as often as usual."""
+
+
+def race(works: Sequence[Callable[[], Any]]) -> list[BaseException]:
+    """Run the works at once, one thread each, and return what they raised.
+
+    A watchdog fails the test with the stacks of all threads if one of them does not end.
+    """
+    start = threading.Barrier(len(works))
+    errors: list[BaseException] = []
+
+    def run(work: Callable[[], Any]) -> None:
+        start.wait(PATIENCE)
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - the test looks at it
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + PATIENCE
+        for thread in threads:
+            thread.join(max(end - time.monotonic(), 0.0))
+        if any(thread.is_alive() for thread in threads):
+            faulthandler.dump_traceback(all_threads=True)
+            raise AssertionError("some threads hang: their stacks are in the output")
+    finally:
+        sys.setswitchinterval(interval)
+    return errors
 
 
 class Worker:

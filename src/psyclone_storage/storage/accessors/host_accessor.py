@@ -15,6 +15,7 @@ import numpy as np
 
 from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
 from psyclone_storage.storage.core.errors import ConstBufferError
+from psyclone_storage.storage.core.keys import fits, is_everything, selected_by
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import host_space
 from psyclone_storage.storage.core.token import AccessToken
@@ -66,14 +67,26 @@ class HostAccessor:
             return found.copy() if isinstance(found, (np.ndarray, np.void)) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set what `key` selects; raise `ConstBufferError` if this is const (ACC-11)."""
+        """Set what `key` selects; raise `ConstBufferError` if this is const (ACC-11).
+
+        To set everything, as with `[...]`, nothing has to be there: it mends what a task that
+        failed left behind. Raises what NumPy raises for values that do not fit.
+        """
         if self.const:
             raise ConstBufferError(
                 f'"{self.buffer.label}" was to be written through a const host accessor: make one '
                 f"that is not const."
             )
-        with self._use() as token:
-            self._window(token)[key] = value
+        values = np.asarray(value, self.dtype)
+        selected = selected_by(key, self.shape)
+        if not fits(values.shape, selected):
+            raise ValueError(
+                f'"{self.buffer.label}" has elements of shape {selected} at {key!r}, which values '
+                f"of shape {values.shape} do not fit."
+            )
+        mode = AccessMode.WRITE_ONLY if is_everything(key) else AccessMode.READ_WRITE
+        with self._use(mode) as token:
+            self._window(token)[key] = values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """Return a copy of all values; raise `ValueError` if no copy is allowed."""
@@ -86,8 +99,8 @@ class HostAccessor:
         """Return the first extent."""
         return self.shape[0]
 
-    def _use(self) -> AccessToken:
-        return self.buffer.acquire(host_space(), self._mode, Policy.WAIT)
+    def _use(self, mode: AccessMode | None = None) -> AccessToken:
+        return self.buffer.acquire(host_space(), mode or self._mode, Policy.WAIT)
 
     def _window(self, token: AccessToken) -> np.ndarray[Any, Any]:
         window: np.ndarray[Any, Any] = token.window(self.dtype, self.shape)

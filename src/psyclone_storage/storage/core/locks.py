@@ -179,7 +179,9 @@ class WaitGraph:
     """Keep which thread waits for which claims, to find the wait that could never end.
 
     A claim that is waited for needs its blockers to end: each of them the end of its thread's own
-    waits, and one that is in flight only that all of its group are granted.
+    waits, and one that is in flight only that all of its group are granted. While the graph is
+    looked at, nobody whose wait is in it can go on, so that what leads back at any moment does so
+    at all of them.
     """
 
     __slots__ = ("_lock", "_waits")
@@ -200,7 +202,8 @@ class WaitGraph:
             for table, claim in pairs:
                 if not claim.active and self._leads_back(table, claim, waiter, set()):
                     self._end(pairs, waiter)
-                    raise AccessDeadlockError(_deadlock_text(claim, table.blockers(claim)))
+                    holders, others = table.seen_in_line(claim)
+                    raise AccessDeadlockError(_deadlock_text(claim, holders + others))
 
         def end_wait() -> None:
             with self._lock:
@@ -217,11 +220,10 @@ class WaitGraph:
     def _leads_back(self, table: LockTable, claim: Claim, origin: Hashable, seen: set[int]) -> bool:
         """Say whether what `claim` waits for can only go on after `origin` does."""
         seen.add(id(claim))
-        needed: list[tuple[LockTable, Claim]] = []
-        for blocker in table.blockers(claim):
+        holders, others = table.seen_in_line(claim)
+        needed: list[tuple[LockTable, Claim]] = [(table, other) for other in others]
+        for blocker in holders + others:
             turn = blocker.turn
-            if not blocker.active:
-                needed.append((table, blocker))
             if blocker.in_flight:
                 needed += turn.group.pairs if turn is not None else ()
             elif blocker.owner == origin:
@@ -231,7 +233,7 @@ class WaitGraph:
         return any(
             self._leads_back(place, other, origin, seen)
             for place, other in needed
-            if not other.active and id(other) not in seen
+            if id(other) not in seen
         )
 
 
@@ -308,10 +310,21 @@ class LockTable:
         for turn in granted:
             turn.group.note_grant()
 
+    def seen_in_line(self, claim: Claim) -> tuple[list[Claim], list[Claim]]:
+        """Return the holders, and those before it in line, that `claim` waits for at this moment.
+
+        There are none of either if it is not in line itself.
+        """
+        with self.lock:
+            if claim.active or claim.turn is None:
+                return [], []
+            blocking = self.blockers(claim)
+            return [b for b in blocking if b.active], [b for b in blocking if not b.active]
+
     def blockers(self, claim: Claim) -> list[Claim]:
-        """Return what `claim` has to wait for: holders, and those before it in line."""
-        blocking = [held for held in tuple(self.holders) if _conflict(claim, held)]
-        for turn in tuple(self.queue or ()):
+        """Return what `claim` has to wait for: holders, and those before it; under the lock."""
+        blocking = [held for held in self.holders if _conflict(claim, held)]
+        for turn in self.queue or ():
             if turn.claim is claim:
                 break
             if _conflict(claim, turn.claim):

@@ -191,11 +191,10 @@ class Replicas:
 
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants, whatever the locks say."""
-        if token.mode.writes and self.options.const:
-            raise ConstBufferError(f"{token.describe()} is not possible: the buffer is const.")
-        allocation = token.replica.allocation
-        if token.mode.writes and allocation is not None and not allocation.writable:
-            raise ConstBufferError(f"{token.describe()} is not possible: the memory is read-only.")
+        if token.mode.writes and (self.options.const or not _is_writable(token.replica)):
+            locked = [replica.space.tag for replica in self._list if not _is_writable(replica)]
+            why = f"the memory is read-only at {locked[0]}" if locked else "the buffer is const"
+            raise ConstBufferError(f"{token.describe()} is not possible: {why}.")
         if token.mode.reads and self.poisoned is not None and not token.request.ignore_failed:
             raise PoisonedDataError(
                 f"{token.describe()} is not possible: the task that wrote the data last failed "
@@ -575,3 +574,7 @@ class Replicas:
 
     def _note_attention(self) -> None:
         self.attention = bool(self._guarded or self._pending or self.poisoned is not None)
+
+
+def _is_writable(replica: Incarnation) -> bool:
+    return replica.allocation is None or replica.allocation.writable

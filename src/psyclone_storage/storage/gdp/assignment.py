@@ -12,6 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.keys import (
+    fits,
+    is_basic,
+    is_everything,
+    selected_by,
+    with_ellipsis,
+)
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
@@ -21,10 +28,7 @@ from psyclone_storage.storage.gdp.indexing import (
     device_values,
     host_key,
     host_values,
-    is_basic,
-    is_everything,
     on_gpu,
-    with_ellipsis,
 )
 
 
@@ -135,24 +139,17 @@ def _converted(storage: Assignable, value: Any, side: str | None) -> Any:
 
 def _check_fit(storage: Assignable, key: Any, values: Any) -> None:
     """Raise `IndexError` for a key that selects nothing, `ValueError` for values of other shape."""
-    selected = _selected(storage.pattern, key)
+    selected = tuple(
+        storage.pattern[with_ellipsis(key)].shape
+        if is_basic(key)
+        else selected_by(_as_host_key(key), storage.pattern.shape)
+    )
     given = tuple(getattr(values, "shape", ()))
-    if given in ((), selected):
-        return
-    while len(given) > len(selected) and given[0] == 1:
-        given = given[1:]
-    if len(given) > len(selected) or np.broadcast_shapes(given, selected) != selected:
+    if not fits(given, selected):
         raise ValueError(
             f"{storage.describe()} has elements of shape {selected} at {key!r}, which values of "
             f"shape {given} do not fit."
         )
-
-
-def _selected(pattern: np.ndarray[Any, Any], key: Any) -> tuple[int, ...]:
-    """Return the shape of what `key` selects of an array that is not to be read."""
-    if is_basic(key):
-        return tuple(pattern[with_ellipsis(key)].shape)
-    return tuple(np.broadcast_to(_ANYTHING, pattern.shape)[_as_host_key(key)].shape)
 
 
 def _as_host_key(key: Any) -> Any:
@@ -162,5 +159,4 @@ def _as_host_key(key: Any) -> Any:
     return key.get() if on_gpu(key) else key
 
 
-_ANYTHING = np.zeros((), np.bool_)
 _NUMBERS = "biufc"

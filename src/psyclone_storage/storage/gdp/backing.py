@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide, write_back
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
@@ -156,9 +156,12 @@ class Backing:
                     self.device_to_host()
 
     def written_back(self) -> None:
-        """Bring memory that belongs to somebody else up to date when the last storage goes."""
+        """Bring memory that belongs to somebody else up to date at the end.
+
+        That is when the last storage goes, or the program ends.
+        """
         assert self.buffer is not None
-        weakref.finalize(self, _write_back, self.buffer).atexit = False
+        weakref.finalize(self, _write_back, self.buffer)
 
     def _is_twofold(self) -> bool:
         return self.host is host_space() and self.device is not None
@@ -179,5 +182,5 @@ def address_of(array: np.ndarray[Any, Any]) -> int:
 
 
 def _write_back(buffer: Buffer) -> None:
-    if buffer.poisoned is None and buffer.dirty_side() is DirtySide.DEVICE:
-        buffer.make_valid(host_space())
+    if buffer.dirty_side() is DirtySide.DEVICE:
+        write_back(buffer)

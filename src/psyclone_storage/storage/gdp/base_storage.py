@@ -18,18 +18,14 @@ import numpy as np
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
+from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
 from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, Windows
-from psyclone_storage.storage.gdp.indexing import (
-    is_basic,
-    is_element,
-    on_gpu,
-    with_ellipsis,
-)
+from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
 from psyclone_storage.storage.gdp.opened import StorageAccess
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
@@ -487,9 +483,10 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         space = backing.host if device is None else backing.device
         if space is None:
             return None
+        buffer = backing.buffer or self.buffer
         if mode is OVERWRITE and not self.covers_buffer():
             mode = WRITE
-        return (backing.buffer or self.buffer).token(space, mode)
+        return buffer.token(space, mode)
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
         """Return an access to the data on one side.
@@ -555,6 +552,9 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         return space
 
     def _is_writable(self, space: MemorySpace) -> bool:
+        buffer = self.backing().buffer
+        if buffer is not None and buffer.const:
+            return False
         flags = getattr(self.window(space), "flags", None)
         return bool(getattr(flags, "writeable", True))
 

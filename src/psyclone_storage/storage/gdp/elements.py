@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from psyclone_storage.storage.core.keys import is_basic
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.gdp.backing import Backing
-from psyclone_storage.storage.gdp.indexing import device_key, host_key, is_basic
+from psyclone_storage.storage.gdp.indexing import device_key, host_key
 
 
 class Readable(Protocol):

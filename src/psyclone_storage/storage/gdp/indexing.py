@@ -11,44 +11,11 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.keys import BASIC, INTEGERS
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.interop.gt import call, describe, device_array, host_array
 from psyclone_storage.storage.memory.registry import host_memory
-
-_INTEGERS = (int, np.integer)
-_BASIC = (slice, int, np.integer, type(None), type(Ellipsis))
-
-
-def is_basic(key: Any) -> bool:
-    """Say whether `key` selects a view: only integers, slices, Ellipsis and new axes."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return all(isinstance(part, _BASIC) and not isinstance(part, bool) for part in parts)
-
-
-def is_element(key: Any, ndim: int) -> bool:
-    """Say whether the basic `key` names one element: as many integers as there are dimensions."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return len(parts) == ndim and all(isinstance(part, _INTEGERS) for part in parts)
-
-
-def with_ellipsis(key: Any) -> Any:
-    """Return the basic `key` with an Ellipsis, with which NumPy gives a view and never a number."""
-    if not isinstance(key, tuple):
-        return key if key is Ellipsis else (key, ...)
-    return key if Ellipsis in key else (*key, ...)
-
-
-def is_everything(key: Any) -> bool:
-    """Say whether `key` selects all elements, in their own shape."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return all(part is Ellipsis or part == slice(None) for part in parts if _is_span(part)) and all(
-        _is_span(part) for part in parts
-    )
-
-
-def _is_span(part: Any) -> bool:
-    return part is Ellipsis or isinstance(part, slice)
 
 
 def on_gpu(value: Any) -> bool:
@@ -75,14 +42,14 @@ def host_key(key: Any) -> Any:
     """Return `key` with what describes its data replaced by arrays of the host."""
     if isinstance(key, tuple):
         return tuple(host_key(part) for part in key)
-    if isinstance(key, (*_BASIC, bool, list, np.ndarray)):
+    if isinstance(key, (*BASIC, bool, list, np.ndarray)):
         return key
     return host_values(key)
 
 
 def host_values(value: Any) -> Any:
     """Return `value` as NumPy takes it, copied from a device if it is only there."""
-    if isinstance(value, (*_INTEGERS, float, complex, np.ndarray, np.generic)):
+    if isinstance(value, (*INTEGERS, float, complex, np.ndarray, np.generic)):
         return value
     found = describe(value)
     if None in found:
@@ -96,7 +63,7 @@ def host_values(value: Any) -> Any:
 
 def device_values(value: Any) -> Any:
     """Return `value` as an array of the device, copied there if it is only on the host."""
-    if isinstance(value, (*_INTEGERS, float, complex, np.generic)):
+    if isinstance(value, (*INTEGERS, float, complex, np.generic)):
         return value
     found = describe(value)
     if "gpu" in found:
@@ -109,7 +76,7 @@ def device_key(key: Any) -> Any:
     """Return `key` with what describes data on the device replaced by arrays of it."""
     if isinstance(key, tuple):
         return tuple(device_key(part) for part in key)
-    if isinstance(key, (*_BASIC, bool, list, np.ndarray)):
+    if isinstance(key, (*BASIC, bool, list, np.ndarray)):
         return key
     return device_values(key) if on_gpu(key) else host_values(key)
 

@@ -347,6 +347,9 @@ def _adopted(
     if kind is SoftwareManagedGPUStorage:
         _set_state(backing, state)
     if material.host is not None:
+        if material.device is None and not material.host.flags.writeable:
+            # What is written on the device could never come home.
+            buffer.freeze()
         backing.written_back()
     return kind(ghost(parameters, strides, offset), parameters.labels, backing)
 

@@ -11,7 +11,6 @@ access.
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
 from collections.abc import Sequence
 from copy import deepcopy
@@ -22,7 +21,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, write_back
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
@@ -402,7 +401,7 @@ class HArrayRef(HArray):
         buffer.adopt(host_memory().adopt(pages)[0])
         if words.get("const", False) or not pages.flags.writeable:
             buffer.freeze()
-        self._finalizer = weakref.finalize(self, _write_back, buffer)
+        self._finalizer = weakref.finalize(self, write_back, buffer)
 
     def resize_under(self, n: int, token: AccessToken | None) -> None:
         """Refuse any size but the present one: the memory belongs to somebody else (HM-84)."""
@@ -563,16 +562,3 @@ def _pages_of(data: Any, n: int | None) -> np.ndarray[Any, Any]:
     if not 0 <= size <= pages.size:
         raise ValueError(f"{size} elements were to be used of memory that holds {pages.size}.")
     return pages.reshape(-1)[:size]
-
-
-def _write_back(buffer: Buffer) -> None:
-    """Bring the values back at the end of an `HArrayRef` that nobody closed."""
-    if buffer.poisoned is not None:
-        warnings.warn(
-            f'The values of "{buffer.label}" were not written back: the task that wrote them '
-            f"failed.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return
-    buffer.make_valid(host_space())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.futures import Future
 
 T = TypeVar("T")
@@ -16,22 +19,31 @@ _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
 class Stream:
     """Run work one after the other on a worker thread, which starts with the first submission."""
 
-    __slots__ = ("name", "_jobs", "_pending", "_worker", "_idle", "_running")
+    __slots__ = (
+        "name", "_jobs", "_open", "_worker", "_idle", "_running", "_settling", "_held",
+        "__weakref__",
+    )  # fmt: skip
 
     def __init__(self, name: str) -> None:
         """Make an idle stream."""
         self.name = name
+        self._reset()
+        _STREAMS.add(self)
+
+    def _reset(self) -> None:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self._pending = 0
+        self._open: set[Future[Any]] = set()
         self._worker: threading.Thread | None = None
         self._idle = threading.Condition()
         self._running = threading.RLock()
+        self._settling = threading.RLock()
+        self._held = False
 
     def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
         """Queue `work(*args)`; return the future of its result."""
         future: Future[T] = Future()
         with self._idle:
-            self._pending += 1
+            self._open.add(future)
             if self._worker is None:
                 self._worker = threading.Thread(target=self._serve, name=self.name, daemon=True)
                 self._worker.start()
@@ -47,7 +59,7 @@ class Stream:
         if threading.current_thread() is self._worker:
             return work(*args)
         with self._running:
-            if self._pending == 0:
+            if not self._open:
                 return work(*args)
         return self.submit(work, *args).result()
 
@@ -60,7 +72,7 @@ class Stream:
         # The worker holds the lock while it works: whoever gets it at once finds an idle stream.
         if self._running.acquire(blocking=False):  # pylint: disable=consider-using-with
             try:
-                if self._pending == 0:
+                if not self._open:
                     work(*args)
                     return
             finally:
@@ -69,14 +81,32 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until all that was submitted is done; does nothing on the worker itself."""
-        if self._pending and threading.current_thread() is not self._worker:
+        if self._open and threading.current_thread() is not self._worker:
             with self._idle:
-                self._idle.wait_for(lambda: self._pending == 0)
+                self._idle.wait_for(lambda: not self._open)
 
     @property
     def idle(self) -> bool:
         """Say whether nothing is queued or running."""
-        return self._pending == 0
+        return not self._open
+
+    def hold(self) -> None:
+        """Let no job be settled until `let_go`, or wait a second for one that is being settled."""
+        self._held = self._settling.acquire(timeout=1.0)  # pylint: disable=consider-using-with
+
+    def let_go(self) -> None:
+        """Undo `hold`."""
+        if self._held:
+            self._held = False
+            self._settling.release()
+
+    def restart(self) -> None:
+        """Go on in a child process, which has no worker: what was under way there fails."""
+        lost = self._open
+        self._reset()
+        for future in lost:
+            text = f"The process was forked while {self.name} was at work: ask for it again."
+            future.set_exception(StorageError(text))
 
     def _serve(self) -> None:
         while True:
@@ -88,13 +118,37 @@ class Stream:
             with self._running:
                 result = work(*args)
         except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-            self._finish_one()
-            future.set_exception(error)
+            with self._settling:
+                self._finish(future)
+                future.set_exception(error)
         else:
-            self._finish_one()
-            future.set_result(result)
+            with self._settling:
+                self._finish(future)
+                future.set_result(result)
 
-    def _finish_one(self) -> None:
+    def _finish(self, future: Future[Any]) -> None:
         with self._idle:
-            self._pending -= 1
+            self._open.discard(future)
             self._idle.notify_all()
+
+
+_STREAMS: weakref.WeakSet[Stream] = weakref.WeakSet()
+
+
+def _hold_all() -> None:
+    for stream in sorted(_STREAMS, key=id):
+        stream.hold()
+
+
+def _let_all_go() -> None:
+    for stream in tuple(_STREAMS):
+        stream.let_go()
+
+
+def _restart_all() -> None:
+    for stream in tuple(_STREAMS):
+        stream.restart()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_all, after_in_parent=_let_all_go, after_in_child=_restart_all)

@@ -1,0 +1,61 @@
+"""Own what keys of NumPy select, without any array; refuse to know what they are used on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Shape = tuple[int, ...]
+
+INTEGERS = (int, np.integer)
+BASIC = (slice, int, np.integer, type(None), type(Ellipsis))
+
+
+def is_basic(key: Any) -> bool:
+    """Say whether `key` selects a view: only integers, slices, Ellipsis and new axes."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(isinstance(part, BASIC) and not isinstance(part, bool) for part in parts)
+
+
+def is_element(key: Any, ndim: int) -> bool:
+    """Say whether the basic `key` names one element: as many integers as there are dimensions."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return len(parts) == ndim and all(isinstance(part, INTEGERS) for part in parts)
+
+
+def with_ellipsis(key: Any) -> Any:
+    """Return the basic `key` with an Ellipsis, with which NumPy gives a view and never a number."""
+    if not isinstance(key, tuple):
+        return key if key is Ellipsis else (key, ...)
+    return key if Ellipsis in key else (*key, ...)
+
+
+def is_everything(key: Any) -> bool:
+    """Say whether `key` selects all elements, in their own shape."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(part is Ellipsis or part == slice(None) for part in parts if _is_span(part)) and all(
+        _is_span(part) for part in parts
+    )
+
+
+def _is_span(part: Any) -> bool:
+    return part is Ellipsis or isinstance(part, slice)
+
+
+def selected_by(key: Any, shape: Shape) -> Shape:
+    """Return the shape of what `key` selects. Raises `IndexError` as an array of `shape` does."""
+    return tuple(np.broadcast_to(_ANYTHING, shape)[key].shape)
+
+
+def fits(given: Shape, selected: Shape) -> bool:
+    """Say whether values of one shape can be assigned to elements of the other."""
+    if given in ((), selected):
+        return True
+    while len(given) > len(selected) and given[0] == 1:
+        given = given[1:]
+    pairs = zip(reversed(given), reversed(selected), strict=False)
+    return len(given) <= len(selected) and all(mine in (1, theirs) for mine, theirs in pairs)
+
+
+_ANYTHING = np.zeros((), np.bool_)

@@ -1,0 +1,332 @@
+"""Several accesses of one call: all or none, in no order that could lock threads up."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import psyclone_storage.storage as gt
+from psyclone_storage.storage import accessors, hmemo, kokkos
+from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
+from psyclone_storage.storage.core.asking import Opening, acquire_all
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.chunks import row_blocks
+from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
+    AccessDeadlockError,
+    PoisonedDataError,
+)
+from psyclone_storage.storage.core.locks import WAITS, AccessMode, Policy
+from psyclone_storage.storage.core.token import Request
+from storage_threads import PATIENCE, RUNS, THREADS, Worker, race, wait_for_queue, wait_until
+
+READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
+HOST, GPU = "host", "gpu"
+
+
+def made(label: str, size: int = 8) -> Buffer:
+    buffer = Buffer(size, "f8", BufferOptions(label=label, init=0.0))
+    buffer.make_valid(HOST)
+    return buffer
+
+
+def free(*buffers: Any) -> bool:
+    return all(not b.table.holders and not b.table.queue for b in buffers)
+
+
+def values(buffer: Buffer) -> list[float]:
+    with buffer.acquire(HOST) as token:
+        found: list[float] = token.array.tolist()
+        return found
+
+
+def crossed(work: Callable[[Any, Any], Any], x: Any, y: Any) -> list[Callable[[], Any]]:
+    """Return `work` of the two things for each thread, in either order by turns."""
+    return [partial(work, *((x, y) if number % 2 else (y, x))) for number in range(THREADS)]
+
+
+# -- tasks in opposite order ---------------------------------------------------------------------
+
+
+def crossing(x: accessors.Buffer, y: accessors.Buffer) -> None:
+    task = GpuTask("both").register(x, mode="rw").register(y, mode="rw")
+    task.submit(lambda a, b: (a.__iadd__(1.0), b.__iadd__(1.0))).result(PATIENCE)
+
+
+@pytest.mark.spec("ACC-36", "ACC-19")
+def test_tasks_that_use_two_buffers_in_opposite_order_end() -> None:
+    for _ in range(RUNS):
+        x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
+        assert race(crossed(crossing, x, y)) == []
+        assert values(x) == values(y) == [float(THREADS)] * 4
+        assert free(x, y)
+
+
+@pytest.mark.spec("ACC-36", "ACC-19")
+def test_tasks_in_opposite_order_end_when_it_is_forced() -> None:
+    """Both tasks are in line before either can have anything."""
+    x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
+    with ExitStack() as stack:
+        stack.enter_context(x.acquire(HOST, READ_WRITE))
+        stack.enter_context(y.acquire(HOST, READ_WRITE))
+        tasks = [GpuTask("xy").register(x, mode="rw").register(y, mode="rw")]
+        tasks.append(GpuTask("yx").register(y, mode="rw").register(x, mode="rw"))
+        done = [task.submit(lambda a, b: (a.__iadd__(1.0), b.__iadd__(1.0))) for task in tasks]
+        wait_for_queue(x, 2)
+        wait_for_queue(y, 2)
+    for each in done:
+        each.result(PATIENCE)
+    assert values(x) == values(y) == [2.0] * 4
+
+
+def test_a_task_in_line_for_what_its_waiter_holds_is_a_deadlock() -> None:
+    """What is in flight may itself be stuck: behind the thread that waits for it."""
+    x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
+    with x.acquire(HOST, READ_WRITE):
+        first = GpuTask("first").register(x, mode="rw").register(y, mode="rw").submit(print)
+        with pytest.raises(AccessDeadlockError):
+            y.acquire(HOST, READ_WRITE, Policy.WAIT)
+        with pytest.raises(AccessDeadlockError):
+            first.result(PATIENCE)
+    with pytest.raises(AccessDeadlockError):
+        first.result(PATIENCE)
+    wait_until(lambda: free(x, y))
+    assert values(x) == values(y) == [0.0] * 4
+
+
+# -- calls with several arguments ----------------------------------------------------------------
+
+
+def gpu_storages(count: int = 2) -> list[Any]:
+    return [gt.zeros((4,), device="gpu", label=f"s{i}") for i in range(count)]
+
+
+def cpu_storages(count: int = 2) -> list[Any]:
+    return [gt.zeros((4,), label=f"s{i}") for i in range(count)]
+
+
+def increment_bound(first: Any, second: Any) -> None:
+    arguments = {"a": first, "b": second}
+    with gt.bound(arguments, device=first.device, writes=["a", "b"]) as arrays:
+        arrays["a"][...] += 1.0
+        arrays["b"][...] += 1.0
+
+
+@pytest.mark.spec("GDP-26")
+@pytest.mark.parametrize("make", [gpu_storages, cpu_storages])
+def test_bound_arguments_in_opposite_order(make: Callable[[], list[Any]]) -> None:
+    for _ in range(RUNS):
+        x, y = make()
+        assert race(crossed(increment_bound, x, y)) == []
+        assert x.data_ro.tolist() == y.data_ro.tolist() == [float(THREADS)] * 4
+        assert free(x.buffer, y.buffer)
+
+
+def test_views_copied_onto_each_other() -> None:
+    for _ in range(RUNS):
+        x, y = (kokkos.View["double*"](label, 4) for label in "xy")
+        assert race(crossed(kokkos.deep_copy, x, y)) == []
+
+
+def test_storages_assigned_to_each_other() -> None:
+    for _ in range(RUNS):
+        x, y = gpu_storages()
+        assert race(crossed(lambda a, b: a.__setitem__(..., b), x, y)) == []
+        assert free(x.buffer, y.buffer)
+
+
+def test_arrays_that_wait_are_combined_in_any_order() -> None:
+    for _ in range(RUNS):
+        x, y = (hmemo.LArray(np.ones(4), on_conflict="wait") for _ in range(2))
+        assert race(crossed(lambda a, b: a.__iadd__(b), x, y)) == []
+        assert free(x.buffer, y.buffer)
+
+
+def use_some(buffers: list[Buffer], plan: list[Any]) -> None:
+    """Add 1 to the buffers that each part of the plan names, asked for with or without waiting."""
+    for chosen, waits in plan:
+        tokens = [buffers[i].token((HOST, GPU)[i % 2], READ_WRITE, Policy.WAIT) for i in chosen]
+        if waits:
+            acquire_all(tokens)
+        else:
+            Opening(tokens).ready.result(PATIENCE)
+        for token in tokens:
+            array = token.kernel_array
+            array += 1.0
+            token.release()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_sets_in_any_order(seed: int) -> None:
+    """Groups of buffers, at random, on both sides, asked for with and without waiting."""
+    rng = np.random.default_rng(seed)
+    for _ in range(RUNS):
+        buffers = [made(str(i), 1) for i in range(4)]
+        plans = [
+            [(rng.permutation(4)[: rng.integers(1, 5)], rng.integers(2)) for _ in range(4)]
+            for _ in range(THREADS)
+        ]
+
+        assert race([partial(use_some, buffers, plan) for plan in plans]) == []
+        counts = np.bincount(np.concatenate([c for plan in plans for c, _ in plan]), minlength=4)
+        assert [values(b)[0] for b in buffers] == counts.tolist()
+        assert free(*buffers)
+
+
+# -- all or none ---------------------------------------------------------------------------------
+
+
+def test_a_group_that_cannot_be_has_touched_nothing() -> None:
+    x, y = made("x"), made("y")
+    with y.acquire(GPU, READ_WRITE) as token:
+        token.release(ValueError("broken"))
+    with pytest.raises(PoisonedDataError):
+        acquire_all([x.token(GPU, WRITE_ONLY), y.token(HOST)])
+    assert free(x, y)
+    assert values(x) == [0.0] * 8
+    opening = Opening([x.token(GPU, WRITE_ONLY), y.token(HOST)])
+    with pytest.raises(PoisonedDataError):
+        opening.ready.result(PATIENCE)
+    assert free(x, y)
+    assert values(x) == [0.0] * 8
+    assert x.version == 0
+
+
+def test_a_refused_member_takes_the_others_back() -> None:
+    x, y = made("x"), made("y")
+    with y.acquire(GPU, READ_WRITE):
+        for policy in (Policy.RAISE, Policy.AUTO):
+            with pytest.raises(AccessConflictError):
+                acquire_all([x.token(HOST, WRITE_ONLY, policy), y.token(HOST, READ, policy)])
+            assert x.table.holders == []
+            assert x.table.writers == 0
+    assert free(x, y)
+
+
+def test_a_group_may_use_one_buffer_twice() -> None:
+    x = Buffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
+    requests = [Request(region=(0, 4)), Request(region=(4, 8))]
+    tokens = [x.token(GPU, READ_WRITE, Policy.WAIT, request) for request in requests]
+    acquire_all(tokens)
+    for token in tokens:
+        token.release()
+    assert free(x)
+
+
+def test_members_of_a_group_pass_nobody_in_line() -> None:
+    """Else two groups could be in different order at two tables."""
+    x = Buffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
+    low, high = Request(region=(0, 4)), Request(region=(4, 8))
+    reader = Worker()
+    held = reader(x.acquire, HOST, READ, Policy.WAIT, high)
+    writer = Opening([x.token(HOST, READ_WRITE, Policy.WAIT, high)])
+    both = [x.token(HOST, READ, Policy.WAIT, Request(r.region, owner="task")) for r in (low, high)]
+    group = Opening(both)
+    assert not group.ready.done()
+    assert [token.active for token in both] == [True, False]
+    reader(held.release)
+    writer.ready.result(PATIENCE)
+    writer.close(lambda _: None, ValueError())
+    group.ready.result(PATIENCE)
+    group.close(lambda _: None, ValueError())
+    assert free(x)
+
+
+# -- what a failed entry leaves ------------------------------------------------------------------
+
+
+@pytest.mark.spec("GDP-31")
+def test_a_conflict_in_a_block_poisons_nothing() -> None:
+    x, y = gpu_storages()
+    inner = gt.bound({"x": x, "y": y}, writes=["x", "y"])
+    with pytest.raises(AccessConflictError), gt.bound({"x": x}, device="gpu", writes=["x"]), inner:
+        raise AssertionError("the outer block has it")
+    assert x.buffer.poisoned is None
+    assert y.buffer.poisoned is None
+    assert x.data_ro.tolist() == [0.0] * 4
+    with pytest.raises(ZeroDivisionError), gt.bound({"x": x}, device="gpu", writes=["x"]):
+        _ = 1 / 0
+    assert isinstance(x.buffer.poisoned, ZeroDivisionError)
+
+
+# -- who gives up, who is gone -------------------------------------------------------------------
+
+
+@pytest.mark.spec("ACC-19", "ACC-21")
+def test_a_deadlock_leaves_nothing_in_line() -> None:
+    x = accessors.Buffer(np.zeros(4))
+    with HostAccessor(x).held():
+        second = DeviceAccessor(x)
+        with pytest.raises(AccessDeadlockError):
+            second.open().result(PATIENCE)
+        assert not x.table.queue
+    assert Worker()(lambda: HostAccessor(x, const=True)[0]) == 0.0
+    second.close()
+    second.open().result(PATIENCE)
+    second.close()
+
+
+@pytest.mark.spec("ACC-21")
+@pytest.mark.parametrize("const", [True, False])
+def test_an_open_accessor_that_is_dropped_ends(const: bool) -> None:
+    x = accessors.Buffer(np.zeros(4))
+    kept = [DeviceAccessor(x, const=const)]
+    kept[0].open().result(PATIENCE)
+    with pytest.warns(ResourceWarning, match="dropped while it was open"):
+        kept.clear()
+    gc.collect()
+    assert free(x)
+    assert Worker()(lambda: HostAccessor(x)[0]) == 0.0
+
+
+@pytest.mark.spec("ACC-21")
+@pytest.mark.filterwarnings("ignore:.*dropped while it was open:ResourceWarning")
+def test_who_waits_for_a_dropped_accessor_goes_on() -> None:
+    x = accessors.Buffer(np.zeros(4))
+    accessor = DeviceAccessor(x)
+    accessor.open().result(PATIENCE)
+    other = Worker()
+    waiting = other.start(lambda: HostAccessor(x)[0])
+    wait_for_queue(x)
+    del accessor
+    gc.collect()
+    assert waiting.result(PATIENCE) == 0.0
+
+
+@pytest.mark.spec("ACC-21")
+@pytest.mark.filterwarnings("ignore:.*dropped while it was open:ResourceWarning")
+def test_an_accessor_that_is_dropped_in_line_blocks_nobody() -> None:
+    x = accessors.Buffer(np.zeros(4))
+    with x.acquire(HOST, READ_WRITE):
+        DeviceAccessor(x).open()
+        gc.collect()
+    assert Worker()(lambda: HostAccessor(x)[0]) == 0.0
+    wait_until(lambda: free(x))
+
+
+def test_an_interrupted_wait_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = made("x"), made("y")
+    other = Worker()
+    held = other(x.acquire, HOST, READ_WRITE)
+
+    class Interrupted(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "Event", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            acquire_all([y.token(HOST, READ_WRITE), x.token(HOST, READ_WRITE)])
+    assert free(y)
+    assert not x.table.queue
+    other(held.release)
+    assert free(x)
+    end = WAITS.begin([(x.table, x.token())], threading.get_ident())
+    end()
