@@ -270,12 +270,8 @@ class Replicas:
         self._last_writer = token.replica if token.chunks == (0, self.layout.count) else None
         if error is not None:
             self._poison(error)
-        elif self.poisoned is not None and not token.mode.reads and self._is_whole(token):
+        elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
             self._poison(None)
-
-    def _is_whole(self, token: AccessToken) -> bool:
-        region = token.request.region
-        return region is None or region == (0, self.layout.size)
 
     def wishes_after(self, token: AccessToken) -> list[MemorySpace]:
         """Return the spaces that should get a copy of what was just written (ACC-5, ACC-7)."""
