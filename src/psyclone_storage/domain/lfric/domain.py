@@ -9,10 +9,9 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.lfric.binding import bind_call, vectors_of
-from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.domain.lfric.slots import Surroundings
-from psyclone_storage.domain.lfric.spaces import is_continuous, is_wildcard
-from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, MeshRole
+from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -42,37 +41,12 @@ class LfricDomain:
         return BoundInvoke(tuple(calls), data, tuple(problems))
 
     def bounds_from(self, kernel: Kernel) -> int:
-        """Return the position of the argument that a loop takes its bounds from (spec 6.1).
-
-        A written operator comes first, then a written field on a continuous space, on
-        `any_space`, on another space, then any field. The coarse mesh of an inter-grid kernel
-        goes before all of them.
-        """
-        candidates = [
-            (rank, position)
-            for position, arg in enumerate(kernel.args)
-            if (rank := _rank_as_bound(arg)) is not None
-        ]
-        return min(candidates)[1]
+        """Return the position of the argument that a loop takes its bounds from (spec 6.1)."""
+        return iteration_argument(kernel)
 
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
         """Return nothing: a scalar is only written by a reduction, which all ranks share."""
         return ()
-
-
-def _rank_as_bound(arg: KernelArg) -> int | None:
-    """Return how good a source of loop bounds `arg` is, 0 the best; None if it is none."""
-    if arg.kind.is_operator:
-        return 1 if arg.access.writes else 5
-    if arg.kind is not ArgKind.FIELD or arg.mesh is MeshRole.FINE:
-        return None
-    if arg.mesh is MeshRole.COARSE:
-        return 0
-    if not arg.access.writes:
-        return 6
-    if not is_continuous(arg.space):
-        return 4
-    return 3 if is_wildcard(arg.space) else 2
 
 
 def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:

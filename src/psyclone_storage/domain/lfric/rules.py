@@ -23,7 +23,12 @@ from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.domain.lfric.spaces import Continuity, continuity_of, is_continuous
+from psyclone_storage.domain.lfric.spaces import (
+    Continuity,
+    continuity_of,
+    is_continuous,
+    is_wildcard,
+)
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
@@ -46,18 +51,19 @@ def iteration_argument(kernel: Kernel) -> int:
 
     A written operator comes first, as it is computed into the halo; then, of a kernel
     between two meshes, the first coarse field; then the written field on the space that needs
-    the largest loop: continuous, unknown, discontinuous; then the first field (spec 6.1).
+    the largest loop: one known to be continuous, `any_w2` among them, then `any_space`, then a
+    discontinuous one; then the first field, and last an operator that is read (spec 6.1).
     Raises `ValueError` for a kernel that has neither field nor operator.
     """
     args = list(enumerate(kernel.args))
     fields = [(at, arg) for at, arg in args if arg.kind is ArgKind.FIELD]
+    written = [(at, arg.space) for at, arg in fields if arg.access.writes]
     choices = [at for at, arg in args if arg.kind.is_operator and arg.access.writes]
     if kernel.is_intergrid:
         choices += [at for at, arg in fields if arg.mesh is MeshRole.COARSE]
-    for continuity in (Continuity.CONTINUOUS, Continuity.ANY, Continuity.DISCONTINUOUS):
-        choices += [
-            at for at, arg in fields if arg.access.writes and continuity_of(arg.space) is continuity
-        ]
+    choices += [at for at, space in written if is_continuous(space) and not is_wildcard(space)]
+    choices += [at for at, space in written if is_continuous(space) and is_wildcard(space)]
+    choices += [at for at, space in written if not is_continuous(space)]
     choices += [at for at, _ in fields] + [at for at, arg in args if arg.kind.is_operator]
     if not choices:
         raise ValueError(f"kernel '{kernel.name}' has neither a field nor an operator")
