@@ -17,7 +17,7 @@ from dataclasses import MISSING, Field, fields
 from enum import Enum, StrEnum
 from pathlib import Path
 
-from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser

@@ -12,12 +12,16 @@ from psyclone_storage.domain.gocean.metadata import interpret
 from psyclone_storage.domain.gocean.words import GridProperty, Tables
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.metadata import read_kernel
-from psyclone_storage.ir.kernel import GridBounds, Kernel
+from psyclone_storage.ir.expr import Binary, Literal
+from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds, Kernel
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.transform.halos import with_halos
 
-INNER = GridBounds("{start}+1", "{stop}-1", "{start}", "{stop}")
+ONE = Literal("1", Intrinsic.INTEGER)
+INNER = GridBounds(
+    Binary("+", FIRST_INTERNAL, ONE), Binary("-", LAST_INTERNAL, ONE), FIRST_INTERNAL, LAST_INTERNAL
+)
 TABLES = Tables(
     properties={
         "go_grid_area_t": GridProperty(Intrinsic.REAL, 2),

@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 
 from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.lower import LoweringOptions, lower_program
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.domain.lfric.builtins import builtin
@@ -38,7 +40,7 @@ SOURCE = SourceText("alg.f90", "program alg\n")
 SPAN = Span(SOURCE, 0, 1)
 REAL = ScalarType(Intrinsic.REAL, "r_def")
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
-PLAIN = LoweringOptions()
+PLAIN = lfric_infrastructure()
 OWNED = Extent(Reach.OWNED)
 
 
@@ -132,10 +134,10 @@ def lowered(
     data: tuple[Datum, ...],
     *body: Statement,
     distributed: bool = True,
-    options: LoweringOptions = PLAIN,
+    target: Infrastructure = PLAIN,
 ) -> str:
     """Return the Fortran of a program of one invoke."""
-    return emit_unit(lower_program(program(data, *body, distributed=distributed), options))
+    return emit_unit(lower_program(program(data, *body, distributed=distributed), target))
 
 
 def cell_program(data: tuple[Datum, ...], called: KernelCall, **more: object) -> str:

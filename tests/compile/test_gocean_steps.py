@@ -15,6 +15,10 @@ from fortran import run
 from libraries import linked_with
 from psyclone_storage.cli.main import main
 from psyclone_storage.domain.gocean.table import known_bounds
+from psyclone_storage.ir.expr import Expr, Literal, integer_value
+from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL
+from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.types import Intrinsic
 
 pytestmark = pytest.mark.fortran
 
@@ -77,11 +81,16 @@ def test_constant_bounds_are_those_of_the_table(
             assert before == after, (field, points)
 
 
-def index(bound: str, stop: int) -> int:
-    """Return the value of `{start}-1` or the like."""
-    name, sign, number = bound.partition("+") if "+" in bound else bound.partition("-")
-    shift = int(f"{sign}{number}") if number else 0
-    return {"{start}": 2, "{stop}": stop}[name] + shift
+def index(bound: Expr, stop: int) -> int:
+    """Return the value of a bound of an internal region from 2 to `stop`."""
+    ends = {FIRST_INTERNAL.text: number(2), LAST_INTERNAL.text: number(stop)}
+    value = integer_value(substituted(bound, ends))
+    assert value is not None
+    return value
+
+
+def number(value: int) -> Literal:
+    return Literal(str(value), Intrinsic.INTEGER)
 
 
 def marked(folder: Path, library: Path, f90: tuple[str, ...], *options: str) -> list[list[int]]:

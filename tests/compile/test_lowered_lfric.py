@@ -34,7 +34,8 @@ from lfric_schedules import (
 from libraries import STRICT
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.lfric.checks import CheckLevel
-from psyclone_storage.backend.lower import LoweringOptions, lower_program
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.ir.expr import Literal, Name
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
@@ -301,7 +302,7 @@ def stub(kernel_: Kernel, dummies: tuple[Dummy, ...], types: dict[int, str]) -> 
 
 @cache
 def lowered_program(name: str, level: CheckLevel) -> str:
-    return emit_unit(lower_program(PROGRAMS[name](), LoweringOptions(level)))
+    return emit_unit(lower_program(PROGRAMS[name](), lfric_infrastructure(level)))
 
 
 @pytest.mark.fortran

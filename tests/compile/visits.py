@@ -22,7 +22,8 @@ from lfric_schedules import (
     scalar,
 )
 from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.lower import lower_program
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Literal, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
@@ -112,7 +113,9 @@ def transformed(steps: str, planned: Callable[[Schedule, Rules], Schedule]) -> t
     for request in read_steps(steps):
         apply_request(bench, request)
     after = replace(invoke, schedule=bench.schedule)
-    return bench.schedule, emit_unit(lower_program(replace(counting, invokes=(after,))))
+    return bench.schedule, emit_unit(
+        lower_program(replace(counting, invokes=(after,)), lfric_infrastructure())
+    )
 
 
 def link_visits(

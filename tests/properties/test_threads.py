@@ -20,7 +20,7 @@ from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_gr
 from properties.worlds import device_worlds
 from psyclone_storage.analysis.schedules.check_devices import check_transfers
 from psyclone_storage.analysis.schedules.races import may_run_parallel
-from psyclone_storage.backend.abi_gocean import READ_FROM_DEVICE, WRITE_TO_DEVICE
+from psyclone_storage.backend.gocean.abi import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.ir.directive import Directive
@@ -32,6 +32,7 @@ from psyclone_storage.ir.schedule import (
     Over,
     Schedule,
 )
+from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, replaced, statements
 from psyclone_storage.transform.catalogue import STEPS
@@ -183,7 +184,7 @@ def gangs(one: Loop, two: Loop) -> DirectiveRegion:
     shared = [
         DirectiveRegion(f"gangs({loop.uid})", Directive.ACC_LOOP, (loop,)) for loop in (one, two)
     ]
-    return DirectiveRegion("by-force", Directive.ACC_PARALLEL, tuple(shared))
+    return DirectiveRegion("by-force", Directive.ACC_PARALLEL, tuple(shared), place=Side.DEVICE)
 
 
 def test_gangs_that_are_refused_to_follow_each_other_would_race() -> None:

@@ -180,13 +180,13 @@ class _Model:
 
     def _construct(self, item: DirectiveRegion, here: Here, team: Team) -> _Done:
         kind = item.directive
-        if kind in DEALT and "seq" not in item.clauses:
+        if kind in DEALT and not item.options.sequential:
             return self._dealt_out(item, here, team)
         if kind in OF_ONE:
             done = self.sequence(item.body, here, ALONE)
             if kind is Directive.OMP_MASTER:
                 return _Done(done.trace, first=[done.trace])
-            return by_any(done.trace, others="nowait" in item.clauses)
+            return by_any(done.trace, others=item.options.nowait)
         if kind is Directive.OMP_TASK:
             done = self.sequence(item.body, here, ALONE)
             return by_any(done.trace, tasks=True)
@@ -205,7 +205,7 @@ class _Model:
         trace = Trace()
         for one in iterations:
             trace.add(one)
-        return by_any(trace, tasks="nogroup" in item.clauses, others=not team.waits)
+        return by_any(trace, tasks=item.options.nogroup, others=not team.waits)
 
     def _nest(self, loop: Loop, here: Here, depth: int) -> Iterator[tuple[Loop, Here]]:
         """Yield the iterations of `depth` nested loops that are dealt out as one."""
@@ -263,12 +263,11 @@ def _ends_all(item: Statement, team: Team) -> bool:
         return False
     if item.directive is Directive.OMP_DO:
         return True
-    return item.directive is Directive.OMP_SINGLE and "nowait" not in item.clauses
+    return item.directive is Directive.OMP_SINGLE and not item.options.nowait
 
 
 def _collapsed(item: DirectiveRegion) -> int:
-    counts = [int(text[9:-1]) for text in item.clauses if text.startswith("collapse(")]
-    return counts[0] if counts else 1
+    return item.options.collapse
 
 
 def _unlike(users: Sequence[list[Event]], *, repeated: bool) -> list[list[Event]]:

@@ -8,7 +8,6 @@ arrays of the infrastructures do.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -23,7 +22,6 @@ from psyclone_storage.ir.expr import (
     Literal,
     Name,
     Range,
-    Verbatim,
     canonical,
     walk,
     whole_number,
@@ -32,7 +30,6 @@ from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, wa
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
 
-_WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
 _ONE = Literal("1", Intrinsic.INTEGER)
 
 
@@ -76,7 +73,7 @@ def _locals(code: KernelCode) -> Iterator[Declare]:
 
 def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Names:
     dummies = [name.lower() for name in code.dummies]
-    outside = frozenset[str]().union(*map(_words, passed))
+    outside = frozenset[str]().union(*map(names_in, passed))
     declared = [item.name for item in _locals(code)]
     imported = {name.local.lower(): (use, name) for use in code.uses for name in use.names}
     own = [*declared, *(name.local for _, name in imported.values())]
@@ -91,12 +88,6 @@ def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Name
             kinds[word] = work.kind(word)
     lower = {name: _lower_bounds(code.declared(name)) for name in dummies}
     return _Names(dict(zip(dummies, passed, strict=True)), lower, renamed, kinds)
-
-
-def _words(expr: Expr) -> frozenset[str]:
-    """Return all words in an expression, those in text that is carried along among them."""
-    texts = [part.text for part in walk(expr) if isinstance(part, Verbatim)]
-    return names_in(expr) | {word.lower() for text in texts for word in _WORD.findall(text)}
 
 
 def _names_in_body(code: KernelCode) -> frozenset[str]:

@@ -15,18 +15,18 @@ from dataclasses import replace
 from enum import Enum
 
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.ir.expr import Expr, Literal, Name, walk
-from psyclone_storage.ir.types import DerivedType, ScalarType
+from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
     Comment,
     Deallocate,
     Declare,
-    DirectiveLine,
     Imported,
     Line,
     PointerAssign,
+    ReductionLine,
     Use,
 )
 
@@ -54,6 +54,16 @@ class Section(Enum):
     CHECKS = "Run-time checks"
     BOUNDS = "Bounds of loops"
     COUNTERS = ""
+
+
+def whole(value: int) -> Literal:
+    """Return an integer constant."""
+    return Literal(str(value), Intrinsic.INTEGER)
+
+
+def colons(rank: int) -> tuple[Range, ...]:
+    """Return the shape of an array of which the extents are not declared."""
+    return (Range(),) * rank
 
 
 class Imports:
@@ -113,7 +123,7 @@ class Workspace:
         self._lines: dict[Section, list[Line]] = {section: [] for section in Section}
         self._allocated: list[Expr] = []
         self._endings: list[Line] = []
-        self._directives: dict[DirectiveLine, None] = {}
+        self._directives: dict[ReductionLine, None] = {}
 
     # ------------------------------------------------------------------ asking
 
@@ -164,7 +174,7 @@ class Workspace:
         """Put statements at the end of the routine, before arrays are deallocated."""
         self._endings += lines
 
-    def specify(self, directive: DirectiveLine) -> None:
+    def specify(self, directive: ReductionLine) -> None:
         """Put a directive, once, behind the declarations of the routine."""
         self._directives[directive] = None
 
@@ -186,7 +196,7 @@ class Workspace:
         """Return the declarations of all variables, section by section."""
         return tuple(declared for group in self._declared.values() for declared in group)
 
-    def directives(self) -> tuple[DirectiveLine, ...]:
+    def directives(self) -> tuple[ReductionLine, ...]:
         """Return the directives that stand behind the declarations."""
         return tuple(self._directives)
 

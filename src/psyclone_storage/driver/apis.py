@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from psyclone_storage import __version__
-from psyclone_storage.backend import abi_gocean, abi_lfric
-from psyclone_storage.backend import lower as lfric_lowering
-from psyclone_storage.backend.gocean import lower as gocean_lowering
+from psyclone_storage.backend.gocean import abi as abi_gocean
+from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.lfric import abi as abi_lfric
 from psyclone_storage.backend.lfric.checks import CheckLevel
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.config.settings import Api, Rank, Settings
 from psyclone_storage.domain.build import Domain
@@ -30,8 +33,13 @@ from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.driver.grid_settings import read_bound, read_path
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.kernel import Access, GridBounds, Kernel
+from psyclone_storage.ir.kernel import (
+    Access,
+    GridBounds,
+    Kernel,
+)
 from psyclone_storage.ir.parsed import ParsedKernel, ParsedRoutine
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.types import Intrinsic
@@ -56,7 +64,7 @@ class ApiParts:
 
     domain: Callable[[Settings], Domain]
     interpret: Callable[[ParsedKernel, Settings], Kernel]
-    lower: Callable[[Program, Settings], Unit]
+    target: Callable[[Settings], Infrastructure]
     builtins: tuple[str, ...]
     builtin: Callable[[str], Kernel | None]
     infrastructure: str
@@ -90,7 +98,10 @@ def _gocean_tables(settings: Settings) -> Tables:
     }
     bounds = {
         (space.offset, space.field_type, today(space.name)): GridBounds(
-            space.outer_start, space.outer_stop, space.inner_start, space.inner_stop
+            *map(
+                read_bound,
+                (space.outer_start, space.outer_stop, space.inner_start, space.inner_stop),
+            )
         )
         for space in gocean.iteration_spaces
     }
@@ -98,17 +109,20 @@ def _gocean_tables(settings: Settings) -> Tables:
     return Tables(accesses, properties, bounds)
 
 
-def _lower_lfric(program: Program, settings: Settings) -> Unit:
+def _lfric_target(settings: Settings) -> Infrastructure:
     level = CheckLevel(settings.lfric.run_time_checks.value)
-    options = lfric_lowering.LoweringOptions(
-        level, _COMMENT, settings.lfric.exact_sums, settings.reprod_pad_size
-    )
-    return lfric_lowering.lower_program(program, options)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_infrastructure(level, exact_sums=exact, padding=padding)
 
 
-def _lower_gocean(program: Program, settings: Settings) -> Unit:
-    paths = {today(name): known.path for name, known in settings.gocean.grid_properties.items()}
-    return gocean_lowering.lower_program(program, paths, _COMMENT)
+def _gocean_target(settings: Settings) -> Infrastructure:
+    known = settings.gocean.grid_properties
+    return gocean_infrastructure({today(name): read_path(one.path) for name, one in known.items()})
+
+
+def lower(api: ApiParts, program: Program, settings: Settings) -> Unit:
+    """Return the module of the routines of `program`."""
+    return lower_program(program, api.target(settings), _COMMENT)
 
 
 def _lfric_domain(settings: Settings) -> Domain:
@@ -127,7 +141,7 @@ APIS: Mapping[Api, ApiParts] = {
     Api.LFRIC: ApiParts(
         _lfric_domain,
         interpret_lfric,
-        _lower_lfric,
+        _lfric_target,
         builtin_names(),
         builtin,
         "lfric_infrastructure",
@@ -138,7 +152,7 @@ APIS: Mapping[Api, ApiParts] = {
     Api.GOCEAN: ApiParts(
         _gocean_domain,
         interpret_gocean,
-        _lower_gocean,
+        _gocean_target,
         (),
         _no_builtin,
         "gocean_infrastructure",

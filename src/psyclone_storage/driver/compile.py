@@ -21,7 +21,7 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
-from psyclone_storage.driver.apis import APIS, ApiParts
+from psyclone_storage.driver.apis import APIS, ApiParts, lower
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelText, place_kernels
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
@@ -145,8 +145,10 @@ class Compiler:
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
         placed = place_kernels(program, numbering)
-        unit = self.api.lower(placed.program, self.settings)
-        layer = emit_unit(with_thread_notes(unit, program, self.kernels), placed.inlined)
+        unit = with_thread_notes(
+            lower(self.api, placed.program, self.settings), program, self.kernels
+        )
+        layer = emit_unit(unit, placed.inlined)
         if self.settings.backend_indentation_disabled:
             layer = without_indentation(layer)
         text = emit_algorithm(program)
@@ -219,7 +221,7 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
 def _emitted(api: ApiParts, settings: Settings, program: Program, routine: str | None) -> str:
     """Return what `program` becomes as it is, or one of its routines in its module."""
     placed = place_kernels(program, Counting())
-    unit = api.lower(placed.program, settings)
+    unit = lower(api, placed.program, settings)
     if routine is not None:
         unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
     return emit_unit(unit, placed.inlined)

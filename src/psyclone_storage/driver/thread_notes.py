@@ -40,7 +40,7 @@ def unordered_sums(program: Program, settings: Settings) -> Iterator[Diagnostic]
         return
     for invoke in program.invokes:
         for item in statements(invoke.schedule):
-            if not isinstance(item, DirectiveRegion) or not item.directive.on_device:
+            if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
                 continue
             for call in kernel_calls(item):
                 formula = call.kernel.formula

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
-from psyclone_storage.ir.transfer import EnterData
+from psyclone_storage.ir.transfer import EnterData, Side
 from psyclone_storage.ir.walk import Block, kernel_calls
-
-DEVICE = frozenset({Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.ACC_DATA})
-"""The directives of such regions. OpenMP's `target` copies its data each time instead."""
 
 _MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 
@@ -25,9 +21,14 @@ class DatumUse(NamedTuple):
     writes: bool
 
 
+def takes_data(item: object) -> bool:
+    """Return whether `item` is a region on a device whose data the schedule has to move there."""
+    return isinstance(item, DirectiveRegion) and item.place is Side.DEVICE and not item.copies
+
+
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:
-    """Yield the outermost constructs of `block` that a device with a memory of its own runs."""
-    if isinstance(block, DirectiveRegion) and block.directive in DEVICE:
+    """Yield the outermost regions of `block` that a device with a memory of its own runs."""
+    if isinstance(block, DirectiveRegion) and takes_data(block):
         yield block
         return
     for item in block.body:

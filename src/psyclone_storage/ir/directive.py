@@ -1,16 +1,18 @@
-"""The directives that a construct can stand under, and what each of them means.
+"""The directives that a region can stand under, what each of them means, and its options.
 
 Two families: OpenMP shares work between the threads of a team, OpenACC (and OpenMP's `target`)
-sends it to a device with a memory of its own.
+sends it to a device with a memory of its own. How a compiler is told is for a printer to know:
+nothing here is spelt but the name by which people and scripts know a directive.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
 class Directive(Enum):
-    """The instruction to a compiler at the head of a construct, as it is written."""
+    """What a region asks of a compiler, by the name that people and scripts know it by."""
 
     OMP_PARALLEL = "omp parallel"
     OMP_DO = "omp do"
@@ -47,9 +49,9 @@ class Directive(Enum):
         return self in (Directive.OMP_TASK, Directive.OMP_TASKLOOP)
 
     @property
-    def on_device(self) -> bool:
-        """Whether what is inside runs on a device."""
-        return self in (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
+    def holds_data(self) -> bool:
+        """Whether it keeps data somewhere, for regions inside of it to run there."""
+        return self is Directive.ACC_DATA
 
     @property
     def is_openacc(self) -> bool:
@@ -82,3 +84,57 @@ _SURROUNDINGS = {
     Directive.OMP_TEAMS_DO: _TARGET,
     Directive.ACC_LOOP: frozenset({Directive.ACC_PARALLEL, Directive.ACC_KERNELS}),
 }
+
+
+class Sharing(Enum):
+    """By what rule iterations are dealt out to the threads of a team."""
+
+    STATIC = "static"
+    DYNAMIC = "dynamic"
+    GUIDED = "guided"
+    AUTO = "auto"
+    RUNTIME = "runtime"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSchedule:
+    """How iterations are dealt out: by a rule, `chunk` at a time, 0 where the rule decides."""
+
+    rule: Sharing
+    chunk: int = 0
+
+    @property
+    def text(self) -> str:
+        """The schedule as a recipe asks for it: `dynamic,4`."""
+        return f"{self.rule.value},{self.chunk}" if self.chunk else self.rule.value
+
+
+@dataclass(frozen=True, slots=True)
+class RegionOptions:
+    """What a script asks of a directive region; what follows from its body is not here.
+
+    `collapse` is the number of loops whose iterations are dealt out as one. `gangs` and `vectors`
+    are the levels of a device that share a loop, which is `sequential` if none may, and
+    `independent` where the user vouches for it. With `present` the data must be on the device.
+    Tasks have `grain` iterations each, or there are `tasks` of them. With `nowait` no thread waits
+    at the end of the region, with `nogroup` none for its tasks. `reproducible` asks for reductions
+    that are summed in the order of the threads, so that the same number of threads gives the same
+    bits. `queue`, 0 or more, is where a region for a device is put while the host goes on.
+    """
+
+    schedule: ThreadSchedule | None = None
+    collapse: int = 1
+    sequential: bool = False
+    gangs: bool = False
+    vectors: bool = False
+    independent: bool = False
+    grain: int = 0
+    tasks: int = 0
+    nogroup: bool = False
+    nowait: bool = False
+    present: bool = False
+    reproducible: bool = False
+    queue: int = -1
+
+
+NO_OPTIONS = RegionOptions()

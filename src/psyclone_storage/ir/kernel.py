@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -225,17 +225,25 @@ class SpaceFunctions:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+FIRST_INTERNAL = Name("first internal index")
+LAST_INTERNAL = Name("last internal index")
+"""Parameters of the bounds of a grid: the ends of its internal region in one direction."""
+
+FIELD_ON_GRID = Name("field on the grid")
+"""The parameter of an expression that leads from a field to what its grid holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class GridBounds:
     """Where the loops over a named set of grid points start and stop.
 
-    Each is Fortran in which `{start}` and `{stop}` stand for the ends of the internal region.
+    Each is an expression of `FIRST_INTERNAL` and `LAST_INTERNAL`.
     """
 
-    outer_start: str
-    outer_stop: str
-    inner_start: str
-    inner_stop: str
+    outer_start: Expr
+    outer_stop: Expr
+    inner_start: Expr
+    inner_stop: Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,13 @@ from psyclone_storage.ir.unit import (
     Cycle,
     Deallocate,
     Declare,
+    DirectiveBlock,
     DirectiveLine,
     Do,
     DoConcurrent,
     Exit,
     Forall,
+    Generated,
     Goto,
     If,
     InputOutput,
@@ -118,6 +120,7 @@ def names_in(expr: Expr) -> frozenset[str]:
 
 
 _WithBody = Do | While | DoConcurrent | Forall | Associate | Critical | ScopedBlock
+_Holding = _WithBody | DirectiveBlock
 
 Masked = Where | Forall
 """Constructs in which an assignment is no statement of its own: all of it is under a mask."""
@@ -142,7 +145,7 @@ def blocks_of(line: Line) -> tuple[tuple[Line, ...], ...]:
             return (line.before, *(case.body for case in line.cases))
         case Conditional(parts):
             return tuple(part.body for part in parts)
-    return (line.body,) if isinstance(line, _WithBody) else ()
+    return (line.body,) if isinstance(line, _Holding) else ()
 
 
 def walk_lines(lines: Iterable[Line], *, into_masked: bool = True) -> Iterator[Line]:
@@ -255,8 +258,9 @@ def first_words(line: Line) -> str:
             return parts[0].text
         case If() | Where() | Critical() | ScopedBlock():
             return type(line).__name__.removeprefix("Scoped").lower()
-    if line.place is not None:
-        return line.place.text.partition("\n")[0].strip()
+    place = place_of_line(line)
+    if place is not None:
+        return place.text.partition("\n")[0].strip()
     return line.word if isinstance(line, InputOutput) else type(line).__name__.lower()
 
 
@@ -269,7 +273,7 @@ def place_of_line(line: Line) -> Span | None:
             return parts[0].place
         case Critical() | ScopedBlock():
             return line.extent
-    return line.place
+    return None if isinstance(line, Generated) else line.place
 
 
 def rewritten(
@@ -317,7 +321,7 @@ def with_each_block(line: Line, change: Callable[[tuple[Line, ...]], tuple[Line,
         case Conditional(parts):
             changed = tuple(replace(part, body=change(part.body)) for part in parts)
             return replace(line, branches=changed)
-    return replace(line, body=change(line.body)) if isinstance(line, _WithBody) else line
+    return replace(line, body=change(line.body)) if isinstance(line, _Holding) else line
 
 
 def with_expressions(line: Line, change: Change) -> Line:

@@ -11,13 +11,13 @@ from enum import Enum
 
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
-from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
+from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
 from psyclone_storage.ir.types import DataType
 
 # ---------------------------------------------------------------------------- data
@@ -199,18 +199,23 @@ class Loop:
 class DirectiveRegion:
     """Statements under a directive. One that shares work holds a single loop.
 
-    `clauses` are what a script asked for, as `schedule(static)`; clauses on data follow from the
-    body and are not kept. `reproducible` asks for reductions that are summed in the order of the
-    threads, so that the same number of threads gives the same bits. `queue`, 0 or more, is where a
-    region for a device is put while the host goes on.
+    `options` are what a script asked for; what the directive says about data follows from the body
+    and is not kept. `place` is where the body runs, or has its data. One that `copies` takes its
+    data to a device and back each time, so that the host's stay right; for others the schedule
+    says what is moved.
     """
 
     uid: str
     directive: Directive
     body: tuple[Statement, ...]
-    clauses: tuple[str, ...] = ()
-    reproducible: bool = False
-    queue: int = -1
+    options: RegionOptions = NO_OPTIONS
+    place: Side = Side.HOST
+    copies: bool = False
+
+    @property
+    def runs_on_device(self) -> bool:
+        """Whether the statements inside run on a device, rather than that it keeps data there."""
+        return self.place is Side.DEVICE and not self.directive.holds_data
 
 
 class Phase(Enum):

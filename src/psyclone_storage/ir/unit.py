@@ -13,7 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import DataType
 
 # ---------------------------------------------------------------------------- statements
@@ -383,6 +386,91 @@ class Include:
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
+# ---------------------------------------------------------------------------- threads and devices
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceItem:
+    """An object or array that a device has to have.
+
+    `level` is the number of objects that it lies in; those must be on the device first.
+    """
+
+    what: Expr
+    level: int = 0
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveBlock:
+    """Statements under a directive, and what that has to say about the data in them.
+
+    Each thread has variables of its own, `private`; `reductions` are those that are combined, each
+    with its operation; `items` is what a device has to have before.
+    """
+
+    directive: Directive
+    options: RegionOptions
+    body: tuple[Line, ...]
+    private: tuple[str, ...] = ()
+    reductions: tuple[tuple[str, ReductionOp], ...] = ()
+    items: tuple[DeviceItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EnterDataLine:
+    """Give a device what it does not have of `items`, which lie in equally many objects."""
+
+    items: tuple[Expr, ...]
+    queue: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ExitDataLine:
+    """Take `items` from a device, whose values nobody needs any more."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateLine:
+    """Make one side's copy of `item` equal to the other's, if a device has one or for certain."""
+
+    to: Side
+    item: Expr
+    if_present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueWaitLine:
+    """Wait until a device has done all that was put into `queue`."""
+
+    queue: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskWaitLine:
+    """Wait until the tasks that this thread has made are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionLine:
+    """Tell how sums of the derived type `type_name`, one for each thread, become one."""
+
+    type_name: str
+
+
+Generated = (
+    DirectiveBlock
+    | EnterDataLine
+    | ExitDataLine
+    | UpdateLine
+    | QueueWaitLine
+    | TaskWaitLine
+    | ReductionLine
+)
+"""What lowering makes and no author writes: directives, and statements under them."""
+
 Line = (
     Comment
     | Blank
@@ -415,6 +503,7 @@ Line = (
     | InputOutput
     | Format
     | Include
+    | Generated
 )
 
 # ---------------------------------------------------------------------------- scopes
@@ -468,7 +557,7 @@ class Routine:
     variables: tuple[Declare, ...]
     body: tuple[Line, ...]
     comment: str = ""
-    directives: tuple[DirectiveLine, ...] = ()
+    directives: tuple[DirectiveLine | ReductionLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from psyclone_storage.base.source import Span
+from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import KernelArg
 from psyclone_storage.ir.region import Depth, describe_depth
@@ -146,9 +147,28 @@ def statement_text(item: Statement) -> str:
 
 
 def _construct_text(item: DirectiveRegion) -> str:
-    queue = (f"async({item.queue})",) if item.queue >= 0 else ()
-    text = " ".join((item.directive.value, *item.clauses, *queue))
-    return f"{text}, reproducible" if item.reproducible else text
+    options = item.options
+    queue = (f"async({options.queue})",) if options.queue >= 0 else ()
+    text = " ".join((item.directive.value, *_option_texts(options), *queue))
+    return f"{text}, reproducible" if options.reproducible else text
+
+
+def _option_texts(options: RegionOptions) -> list[str]:
+    """Return what was asked of a region, but for its queue and reproducible sums."""
+    asked = (
+        (options.schedule, f"schedule({options.schedule and options.schedule.text})"),
+        (options.collapse > 1, f"collapse({options.collapse})"),
+        (options.sequential, "seq"),
+        (options.gangs, "gang"),
+        (options.vectors, "vector"),
+        (options.independent, "independent"),
+        (options.grain, f"grainsize({options.grain})"),
+        (options.tasks, f"num_tasks({options.tasks})"),
+        (options.nogroup, "nogroup"),
+        (options.nowait, "nowait"),
+        (options.present, "default(present)"),
+    )
+    return [text for wanted, text in asked if wanted]
 
 
 def extent_text(extent: Extent) -> str:
@@ -247,9 +267,9 @@ def _statement_json(item: Statement) -> Json:
                 "statement": "construct",
                 "uid": item.uid,
                 "directive": item.directive.value,
-                "clauses": list(item.clauses),
-                "reproducible": item.reproducible,
-                "queue": _queue_json(item.queue),
+                "clauses": _option_texts(item.options),
+                "reproducible": item.options.reproducible,
+                "queue": _queue_json(item.options.queue),
                 "body": [_statement_json(inner) for inner in item.body],
             }
         case ProfileRegion():

@@ -118,11 +118,11 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
     for item in statements(schedule):
         if not isinstance(item, DirectiveRegion) or enters:
             continue
-        implicit = item.directive in _MOVES_WHAT_IS_MISSING and not item.clauses
-        if implicit or not (item.directive.on_device and item.directive.is_openacc):
+        implicit = item.directive in _MOVES_WHAT_IS_MISSING and not item.options.present
+        if implicit or item.copies or not item.runs_on_device:
             continue
         around = path_to(schedule, item.uid)
-        if not any(isinstance(one, DirectiveRegion) and one.directive is Directive.ACC_DATA
+        if not any(isinstance(one, DirectiveRegion) and one.directive.holds_data
                    for one in around):  # fmt: skip
             yield Diagnostic(
                 "T083",
@@ -139,13 +139,13 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
 def _divided(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield what is partly on the host where all must be on the device."""
     for item in statements(schedule):
-        inside = isinstance(item, DirectiveRegion) and item.directive is Directive.ACC_DATA
+        inside = isinstance(item, DirectiveRegion) and item.directive.holds_data
         if isinstance(item, DirectiveRegion) and not inside:
             continue
         if not isinstance(item, Loop | DirectiveRegion):
             continue
         held = (one for one in statements(item) if isinstance(one, DirectiveRegion))
-        regions = [one for one in held if one.directive.on_device and one.directive.is_openacc]
+        regions = [one for one in held if one.runs_on_device and not one.copies]
         there = sum(len(kernel_calls(region)) for region in regions)
         if (there or inside) and there < len(kernel_calls(item)):
             yield Diagnostic(
@@ -160,7 +160,7 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
     """Yield the kernels that run on a device and are not compiled for it."""
     seen: set[tuple[str, str]] = set()
     for item in statements(schedule):
-        if not isinstance(item, DirectiveRegion) or not item.directive.on_device:
+        if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
             continue
         wanted, step = ("acc routine", "acc-routine")
         if not item.directive.is_openacc:
@@ -248,7 +248,7 @@ def _has_no_barrier(item: Statement) -> bool:
         return any(map(_has_no_barrier, item.body))
     if not isinstance(item, DirectiveRegion):
         return False
-    return item.directive is Directive.OMP_MASTER or "nowait" in item.clauses
+    return item.directive is Directive.OMP_MASTER or item.options.nowait
 
 
 def leaves_tasks(item: Statement) -> bool:
@@ -256,5 +256,5 @@ def leaves_tasks(item: Statement) -> bool:
     if not isinstance(item, DirectiveRegion):
         return False
     return item.directive is Directive.OMP_TASK or (
-        item.directive is Directive.OMP_TASKLOOP and "nogroup" in item.clauses
+        item.directive is Directive.OMP_TASKLOOP and item.options.nogroup
     )

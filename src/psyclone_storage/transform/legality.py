@@ -130,7 +130,7 @@ def _not_shared(block: Loop | DirectiveRegion) -> Iterator[Loop]:
         if isinstance(item, Loop):
             inside = any(isinstance(one, Loop | DirectiveRegion) for one in item.body)
             yield from _not_shared(item) if inside else (item,)
-        elif isinstance(item, DirectiveRegion) and "seq" in item.clauses:
+        elif isinstance(item, DirectiveRegion) and item.options.sequential:
             yield from _not_shared(item)
 
 

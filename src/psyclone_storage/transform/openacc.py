@@ -14,9 +14,10 @@ from typing import ClassVar
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
+from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import may_follow, may_run_there
@@ -92,24 +93,16 @@ class AccLoop:
         """Return the schedule with the loop under `acc loop`."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
-        made = DirectiveRegion(
-            f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), tuple(self._clauses(loop))
+        shared = not self.sequential
+        options = RegionOptions(
+            collapse=self.collapse or len(_nest(loop)),
+            sequential=self.sequential,
+            gangs=self.gang and shared,
+            vectors=self.vector and shared,
+            independent=self.independent and shared,
         )
+        made = DirectiveRegion(f"acc-loop({loop.uid})", Directive.ACC_LOOP, (loop,), options)
         return replaced(schedule, loop.uid, made)
-
-    def _clauses(self, loop: Loop) -> Iterator[str]:
-        count = self.collapse or len(_nest(loop))
-        if count > 1:
-            yield f"collapse({count})"
-        if self.sequential:
-            yield "seq"
-            return
-        if self.gang:
-            yield "gang"
-        if self.vector:
-            yield "vector"
-        if self.independent:
-            yield "independent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +155,9 @@ class AccParallel:
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
         uid = f"acc-parallel({self.first})"
-        clauses = _default(self.default_present)
-        return enclosed(
-            schedule, self.last, DirectiveRegion(uid, Directive.ACC_PARALLEL, block, clauses)
-        )
+        options = RegionOptions(present=self.default_present)
+        made = DirectiveRegion(uid, Directive.ACC_PARALLEL, block, options, Side.DEVICE)
+        return enclosed(schedule, self.last, made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +205,8 @@ class AccKernels:
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
         uid = f"acc-kernels({self.first})"
-        clauses = _default(self.default_present)
-        made = DirectiveRegion(uid, Directive.ACC_KERNELS, block, clauses, queue=self.queue)
+        options = RegionOptions(present=self.default_present, queue=self.queue)
+        made = DirectiveRegion(uid, Directive.ACC_KERNELS, block, options, Side.DEVICE)
         return enclosed(schedule, self.last, made)
 
 
@@ -256,13 +248,14 @@ class AccData:
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
         uid = f"acc-data({self.first})"
-        return enclosed(schedule, self.last, DirectiveRegion(uid, Directive.ACC_DATA, block))
+        made = DirectiveRegion(uid, Directive.ACC_DATA, block, place=Side.DEVICE)
+        return enclosed(schedule, self.last, made)
 
 
 def _not_queued(item: Statement) -> Iterator[Diagnostic]:
     inside = (item, *statements(item)) if isinstance(item, Loop | DirectiveRegion) else ()
     for one in inside:
-        if isinstance(one, DirectiveRegion) and one.queue >= 0:
+        if isinstance(one, DirectiveRegion) and one.options.queue >= 0:
             yield _end_waits(f"'{one.uid}'")
 
 
@@ -272,10 +265,6 @@ def _end_waits(what: str) -> Diagnostic:
         f"{what} cannot be put into a queue: the data region around it copies at its end.",
         hint="Use 'acc-enter-data' instead of 'acc-data'.",
     )
-
-
-def _default(present: bool) -> tuple[str, ...]:
-    return ("default(present)",) if present else ()
 
 
 def _is_region(item: Statement) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import find, replaced, statements
@@ -82,11 +82,12 @@ class ParallelDo:
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop under `omp parallel do`."""
         raise_if_any(self.check(schedule, rules))
-        loop, clauses = loop_named(schedule, self.loop), _clauses(self.schedule)
+        loop, options = loop_named(schedule, self.loop), RegionOptions(_sharing(self.schedule))
         uid = f"omp-parallel-do({loop.uid})"
-        made = DirectiveRegion(uid, Directive.OMP_PARALLEL_DO, (loop,), clauses)
+        made = DirectiveRegion(uid, Directive.OMP_PARALLEL_DO, (loop,), options)
         if _sums_in_order(loop, rules, self.reproducible):
-            made = DirectiveRegion(uid, Directive.OMP_PARALLEL, (_shared(loop, clauses, True),))
+            shared = _shared(loop, replace(options, reproducible=True))
+            made = DirectiveRegion(uid, Directive.OMP_PARALLEL, (shared,))
         return replaced(schedule, loop.uid, made)
 
 
@@ -134,7 +135,7 @@ class ShareLoop:
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
         reproducible = _sums_in_order(loop, rules, self.reproducible)
-        made = _shared(loop, _clauses(self.schedule), reproducible)
+        made = _shared(loop, RegionOptions(_sharing(self.schedule), reproducible=reproducible))
         return replaced(schedule, loop.uid, made)
 
 
@@ -218,13 +219,14 @@ def _sums_in_order(loop: Loop, rules: Rules, wanted: bool | None) -> bool:
     return (rules.sums_in_order() if wanted is None else wanted) and bool(reductions_in(loop))
 
 
-def _shared(loop: Loop, clauses: tuple[str, ...], reproducible: bool) -> DirectiveRegion:
-    uid = f"omp-do({loop.uid})"
-    return DirectiveRegion(uid, Directive.OMP_DO, (loop,), clauses, reproducible)
+def _shared(loop: Loop, options: RegionOptions) -> DirectiveRegion:
+    return DirectiveRegion(f"omp-do({loop.uid})", Directive.OMP_DO, (loop,), options)
 
 
-def _clauses(sharing: str) -> tuple[str, ...]:
-    return (f"schedule({sharing})",)
+def _sharing(text: str) -> ThreadSchedule:
+    """Return the schedule that a recipe asks for, which has been checked."""
+    rule, _, chunk = text.partition(",")
+    return ThreadSchedule(Sharing(rule), int(chunk or 0))
 
 
 def _shares_all(item: Statement) -> bool:

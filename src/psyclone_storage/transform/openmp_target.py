@@ -12,6 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
+from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import may_run_there
@@ -113,5 +114,11 @@ class OpenTarget:
         """Return the schedule with the statements under `omp target`."""
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
-        made = DirectiveRegion(f"omp-target({self.first})", Directive.OMP_TARGET, block)
+        made = DirectiveRegion(
+            f"omp-target({self.first})",
+            Directive.OMP_TARGET,
+            block,
+            place=Side.DEVICE,
+            copies=True,
+        )
         return enclosed(schedule, self.last, made)

@@ -10,7 +10,7 @@ from psyclone_storage.analysis.schedules.dependence import dependences
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.transfer import TaskWait
@@ -64,8 +64,8 @@ class OpenSingle:
         """Return the schedule with the statements under `omp single`."""
         raise_if_any(self.check(schedule, rules))
         block = between(schedule, self.first, self.last)
-        clauses = ("nowait",) if self.nowait else ()
-        made = DirectiveRegion(f"omp-single({self.first})", Directive.OMP_SINGLE, block, clauses)
+        options = RegionOptions(nowait=self.nowait)
+        made = DirectiveRegion(f"omp-single({self.first})", Directive.OMP_SINGLE, block, options)
         return enclosed(schedule, self.last, made)
 
 
@@ -151,14 +151,9 @@ class TaskLoop:
         """Return the schedule with the loop under `omp taskloop`."""
         raise_if_any(self.check(schedule, rules))
         loop = loop_named(schedule, self.loop)
-        given = (
-            (self.grainsize > 0, f"grainsize({self.grainsize})"),
-            (self.num_tasks > 0, f"num_tasks({self.num_tasks})"),
-            (self.nogroup, "nogroup"),
-        )
-        clauses = tuple(text for wanted, text in given if wanted)
+        options = RegionOptions(grain=self.grainsize, tasks=self.num_tasks, nogroup=self.nogroup)
         uid = f"omp-taskloop({loop.uid})"
-        made = DirectiveRegion(uid, Directive.OMP_TASKLOOP, (loop,), clauses)
+        made = DirectiveRegion(uid, Directive.OMP_TASKLOOP, (loop,), options)
         return replaced(schedule, loop.uid, made)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.backend import abi_lfric as abi
+from psyclone_storage.backend.lfric import abi
 
 INFRASTRUCTURE = Path(__file__).parents[3] / "external" / "lfric_infrastructure"
 

@@ -6,6 +6,7 @@ import pytest
 
 from lfric_schedules import (
     OWNED,
+    PLAIN,
     body_of,
     built_in,
     call,
@@ -20,7 +21,8 @@ from lfric_schedules import (
     scalar,
 )
 from psyclone_storage.backend.lfric.checks import CheckLevel
-from psyclone_storage.backend.lower import LoweringOptions, lower_program
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.expr import Expr, Literal, Name, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
@@ -149,14 +151,14 @@ def test_a_kind_that_cannot_be_reduced_is_the_users_error() -> None:
     data = (scalar("s", ScalarType(Intrinsic.REAL, "r_um")), field("f1"))
     item = dof_loop(built_in("sum_X", "s", "f1"))
     with pytest.raises(CompileError, match=r"G001: .*'s', a value of kind 'r_um'"):
-        lower_program(program(data, item, GlobalReduction("g", "s", ReductionOp.SUM)))
+        lower_program(program(data, item, GlobalReduction("g", "s", ReductionOp.SUM)), PLAIN)
 
 
 # ---------------------------------------------------------------------------- run-time checks
 
 
 def checks(data: tuple[Datum, ...], *body: object, level: CheckLevel = CheckLevel.ERROR) -> str:
-    text = lowered(data, *body, options=LoweringOptions(level))  # type: ignore[arg-type]
+    text = lowered(data, *body, target=lfric_infrastructure(level))  # type: ignore[arg-type]
     return " ".join(body_of(text)).replace('" // "', "")
 
 

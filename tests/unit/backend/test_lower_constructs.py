@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lfric_schedules import (
     built_in,
     call,
@@ -14,13 +16,13 @@ from lfric_schedules import (
     lowered,
     scalar,
 )
-from psyclone_storage.backend.lower import LoweringOptions
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.schedule import DirectiveRegion, GlobalReduction, Loop, Over, Statement
 
 F1 = field("f1")
-STATIC = ("schedule(static)",)
+STATIC = RegionOptions(ThreadSchedule(Sharing.STATIC))
 DECLARED_REDUCTION = (
     "!$omp declare reduction(+ : exact_sum_type : omp_out = omp_out + omp_in) "
     "!$omp initializer(omp_priv = exact_sum_type())"
@@ -32,7 +34,8 @@ def directives(text: str) -> list[str]:
 
 
 def share(inner: Loop, *, reproducible: bool = False) -> DirectiveRegion:
-    return DirectiveRegion(f"do({inner.uid})", Directive.OMP_DO, (inner,), STATIC, reproducible)
+    options = replace(STATIC, reproducible=reproducible)
+    return DirectiveRegion(f"do({inner.uid})", Directive.OMP_DO, (inner,), options)
 
 
 def parallel(*inner: Statement) -> DirectiveRegion:
@@ -127,8 +130,8 @@ def test_two_regions_use_one_array_of_partial_sums() -> None:
 
 
 def exactly_lowered(*body: Statement, distributed: bool = True) -> list[str]:
-    options = LoweringOptions(exact_sums=True)
-    return lines_of(lowered((F1, scalar("s")), *body, distributed=distributed, options=options))
+    target = lfric_infrastructure(exact_sums=True)
+    return lines_of(lowered((F1, scalar("s")), *body, distributed=distributed, target=target))
 
 
 def test_an_exact_sum_stands_in_the_place_of_the_scalar() -> None:
@@ -160,5 +163,5 @@ def test_exact_sums_need_no_order_of_threads() -> None:
 def test_a_minimum_beside_exact_sums_is_what_it_was() -> None:
     low = dof_loop(built_in("minval_X", "low", "f1"))
     data = (F1, scalar("low"))
-    exact = lowered(data, parallel_do(low), options=LoweringOptions(exact_sums=True))
+    exact = lowered(data, parallel_do(low), target=lfric_infrastructure(exact_sums=True))
     assert exact == lowered(data, parallel_do(low))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lfric_schedules import (
+    PLAIN,
     body_of,
     built_in,
     call,
@@ -19,7 +20,7 @@ from lfric_schedules import (
     program,
     scalar,
 )
-from psyclone_storage.backend.lower import lower_program
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Literal, Name
 from psyclone_storage.ir.kernel import Access, Kernel
@@ -215,14 +216,14 @@ def test_two_kernels_of_one_procedure_name_are_told_apart() -> None:
 def test_a_type_without_a_proxy_is_refused() -> None:
     unknown = Datum("f1", Name("f1"), DerivedType("my_type"), kind=field("f1").kind)
     with pytest.raises(InternalError, match="'f1' is neither a field nor an operator"):
-        lower_program(program((unknown,), loop(call(writer(), "f1"))))
+        lower_program(program((unknown,), loop(call(writer(), "f1"))), PLAIN)
 
 
 def test_a_call_outside_of_a_loop_is_refused() -> None:
     with pytest.raises(InternalError, match="outside of any loop"):
-        lower_program(program((field("f1"),), call(writer(), passed("f1"))))
+        lower_program(program((field("f1"),), call(writer(), passed("f1"))), PLAIN)
 
 
 def test_lowering_twice_gives_the_same_unit() -> None:
     made = program((field("f1"),), loop(call(writer(), "f1")))
-    assert lower_program(made) == lower_program(made)
+    assert lower_program(made, PLAIN) == lower_program(made, PLAIN)

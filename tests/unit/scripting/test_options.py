@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.ir.directive import Sharing, ThreadSchedule
 from psyclone_storage.scripting import Psy
 from psyclone_storage.scripting.transformations.base import FIXED, UNNEEDED, TransformationError
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
@@ -124,4 +125,7 @@ def test_a_schedule_is_given_by_place_as_in_2019_or_behind_a_directive() -> None
     make("dynamic").apply(schedule.loops()[0])  # type: ignore[call-arg]
     make("do", "guided").apply(schedule.loops()[1])  # type: ignore[call-arg]
     found = [schedule.session.bench[item.uid] for item in schedule.walk(DirectiveRegion)]
-    assert [item.clauses for item in found] == [("schedule(dynamic)",), ("schedule(guided)",)]
+    assert [item.options.schedule for item in found] == [
+        ThreadSchedule(Sharing.DYNAMIC),
+        ThreadSchedule(Sharing.GUIDED),
+    ]

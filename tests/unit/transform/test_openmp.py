@@ -8,6 +8,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.ir.directive import RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, KernelCall, Over
 from psyclone_storage.ir.view import schedule_text
@@ -40,7 +41,7 @@ def test_loops_without_races_run_in_parallel(call: KernelCall) -> None:
     work.apply(ParallelDo("loop1"))
     construct = work["omp-parallel-do(loop1)"]
     assert isinstance(construct, DirectiveRegion)
-    assert construct.clauses == ("schedule(static)",)
+    assert construct.options == RegionOptions(ThreadSchedule(Sharing.STATIC))
 
 
 @pytest.mark.parametrize("access", ["inc", "readinc"])

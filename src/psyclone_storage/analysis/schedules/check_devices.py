@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
     Datum,
@@ -168,15 +167,13 @@ def _descend(run: _Run, block: Loop | DirectiveRegion | ProfileRegion, place: _P
 
 def _place_in(construct: DirectiveRegion, around: _Place) -> _Place:
     """Return where the calls in `construct` run."""
-    queue = construct.queue if construct.queue >= 0 else around.queue
-    match construct.directive:
-        case Directive.ACC_DATA:
-            return _Place(Side.DEVICE, False, queue)
-        case Directive.ACC_PARALLEL | Directive.ACC_KERNELS:
-            inside_data = around.side is Side.DEVICE
-            strict = "default(present)" in construct.clauses and not inside_data
-            return _Place(Side.DEVICE, strict, queue)
-    return around
+    queue = construct.options.queue if construct.options.queue >= 0 else around.queue
+    if construct.place is not Side.DEVICE or construct.copies:
+        return around
+    if construct.directive.holds_data:
+        return _Place(Side.DEVICE, False, queue)
+    strict = construct.options.present and around.side is not Side.DEVICE
+    return _Place(Side.DEVICE, strict, queue)
 
 
 def _call(run: _Run, call: KernelCall, place: _Place) -> None:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
 from psyclone_storage.analysis.schedules.touch import Key, components_of, key_text
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.ir.devices import DEVICE, device_calls, device_regions, moved_data
+from psyclone_storage.ir.devices import device_calls, device_regions, moved_data, takes_data
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
     GlobalReduction,
@@ -106,9 +106,7 @@ class TransferPlan:
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` has to do with the memory of a device at all."""
     return any(
-        isinstance(item, EnterData | Update)
-        or (isinstance(item, DirectiveRegion) and item.directive in DEVICE)
-        for item in statements(schedule)
+        isinstance(item, EnterData | Update) or takes_data(item) for item in statements(schedule)
     )
 
 
@@ -120,7 +118,7 @@ def queue_of(item: Statement) -> int:
         return -1
     regions = list(device_regions(item))
     inside = sum(len(kernel_calls(region)) for region in regions)
-    queues = {region.queue for region in regions}
+    queues = {region.options.queue for region in regions}
     return queues.pop() if len(queues) == 1 and inside == len(kernel_calls(item)) else -1
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from psyclone_storage.backend.fortran.directives import spell_block, spell_directive
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Name, spell_as_written, walk
@@ -28,12 +29,14 @@ from psyclone_storage.ir.unit import (
     Cycle,
     Deallocate,
     Declare,
+    DirectiveBlock,
     DirectiveLine,
     Do,
     DoConcurrent,
     Exit,
     Forall,
     Format,
+    Generated,
     Goto,
     If,
     Include,
@@ -190,14 +193,8 @@ def _labelled(label: str, text: str, indent: int) -> Iterator[str]:
 
 def _line(line: Line, indent: int) -> Iterator[str]:
     match line:
-        case Blank():
-            yield ""
-        case Comment(text, as_written):
-            yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
-        case DirectiveLine(text):
-            yield from _directive(text, indent)
-        case Opaque(text):
-            yield from _verbatim(text, indent)
+        case Blank() | Comment() | DirectiveLine() | Opaque():
+            yield from _carried(line, indent)
         case Do() | While() | DoConcurrent():
             yield from _loop(line, indent)
         case ScopedBlock() | Critical() | Associate() | Forall():
@@ -211,8 +208,35 @@ def _line(line: Line, indent: int) -> Iterator[str]:
                 yield part.text
                 yield from emit_lines(part.body, indent)
             yield "#endif"
+        case _ if isinstance(line, Generated):
+            yield from _directed(line, indent)
         case _:
             yield from wrapped(emit_action(line), indent)
+
+
+def _carried(line: Blank | Comment | DirectiveLine | Opaque, indent: int) -> Iterator[str]:
+    match line:
+        case Blank():
+            yield ""
+        case Comment(text, as_written):
+            yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
+        case DirectiveLine(text):
+            yield from _directive(text, indent)
+        case Opaque(text):
+            yield from _verbatim(text, indent)
+
+
+def _directed(line: Generated, indent: int) -> Iterator[str]:
+    """Yield a directive, or statements between directives."""
+    if not isinstance(line, DirectiveBlock):
+        yield from _directive(spell_directive(line), indent)
+        return
+    heads, feet = spell_block(line)
+    for text in heads:
+        yield from _directive(text, indent)
+    yield from emit_lines(line.body, indent)
+    for text in feet:
+        yield from _directive(text, indent)
 
 
 def emit_action(line: Line) -> str:

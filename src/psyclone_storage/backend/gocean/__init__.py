@@ -1,5 +1,5 @@
 """From a schedule for GOcean to calls of dl_esm_inf.
 
-All spellings come from `backend.abi_gocean`, but for the paths to what a grid holds, which the
+All spellings come from `backend.gocean.abi`, but for the paths to what a grid holds, which the
 settings give.
 """

@@ -1,5 +1,5 @@
 """What LFRic's infrastructure must be asked for before a kernel can be called.
 
 Each module owns one group of quantities and how they are set up; all spellings come from
-`backend.abi_lfric`.
+`backend.lfric.abi`.
 """

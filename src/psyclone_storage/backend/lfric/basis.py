@@ -8,23 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, bound, colons, number, view, whole
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.lfric.spaces import (
-    Space,
     dimension,
     ndf,
     nodes,
-    space_named,
     space_object,
-    space_of,
 )
-from psyclone_storage.backend.workspace import Section
-from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.backend.workspace import Section, colons, whole
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Range
-from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape
-from psyclone_storage.ir.schedule import Datum, KernelCall
+from psyclone_storage.ir.runtime_ops import (
+    BasisAtNodes,
+    BasisAtPoints,
+    QuadraturePart,
+    SpaceRef,
+)
+from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.unit import Allocate, Assign, Call, Declare, Do
 
 _POINT_COUNTS: Mapping[BasisShape, tuple[str, ...]] = {
@@ -32,6 +35,7 @@ _POINT_COUNTS: Mapping[BasisShape, tuple[str, ...]] = {
     BasisShape.FACE: ("np_xyz", "nfaces"),
     BasisShape.EDGE: ("np_xyz", "nedges"),
 }
+_STEMS = {BasisOperation.BASIS: "basis", BasisOperation.DIFF_BASIS: "diff_basis"}
 _WEIGHT_RANKS: Mapping[str, int] = {"weights_xy": 1, "weights_z": 1, "weights_xyz": 2}
 _MEMBERS: Mapping[Role, str] = {
     Role.NPOINTS_XY: "np_xy",
@@ -43,39 +47,26 @@ _MEMBERS: Mapping[Role, str] = {
     Role.WEIGHTS_Z: "weights_z",
     Role.WEIGHTS_XYZ: "weights_xyz",
 }
-QUADRATURE_ROLES = frozenset(_MEMBERS)
 
 
-def quadrature_member(context: Context, call: KernelCall, dummy: Dummy) -> Name:
-    """Return the number of points, faces or edges, or the weights, of a call's quadrature."""
-    if dummy.quadrature is None:
-        raise InternalError(f"'{dummy.name}' belongs to no quadrature.")
-    rule = _rule(context, call, dummy.quadrature)
-    return _member(context, rule, dummy.quadrature, _MEMBERS[dummy.role])
+def quadrature_part(context: Context, asked: QuadraturePart) -> Name:
+    """Return the number of points, faces or edges, or the weights, of a quadrature rule."""
+    return _member(context, asked.rule, asked.shape, _MEMBERS[asked.role])
 
 
-def basis_array(context: Context, call: KernelCall, dummy: Dummy) -> Name:
-    """Return the array of basis functions, or of their derivatives, that `dummy` stands for.
+def at_points(context: Context, asked: BasisAtPoints) -> Name:
+    """Return the array of basis functions, or of their derivatives, at quadrature points.
 
-    It is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces), (dim, ndf, np_xyz, nedges) or, at
-    the nodes of a target space, (dim, ndf, ndf_target).
+    It is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces) or (dim, ndf, np_xyz, nedges).
     """
-    if dummy.arg is None or dummy.operation is None or dummy.quadrature is None:
-        raise InternalError(f"'{dummy.name}' is no basis function.")
-    space = space_of(context, call, dummy.arg, dummy.space)
-    if dummy.quadrature is BasisShape.EVALUATOR:
-        return _at_nodes(context, space, dummy, space_named(context, call, dummy.target))
-    return _at_points(context, space, dummy, _rule(context, call, dummy.quadrature))
-
-
-def _at_points(context: Context, space: Space, dummy: Dummy, rule: Datum) -> Name:
-    operation, shape = _asked(dummy)
-    counts = tuple(_member(context, rule, shape, name) for name in _POINT_COUNTS[shape])
-    key = (operation, space.key, rule.name)
-    array, is_new = _array(context, key, f"{dummy.role.value}_{space.label}_{rule.name}", 4)
+    space, rule = asked.space, asked.rule
+    counts = tuple(_member(context, rule, asked.shape, name) for name in _POINT_COUNTS[asked.shape])
+    key = (asked.operation, space.key, rule.name)
+    wish = f"{_STEMS[asked.operation]}_{space.label}_{rule.name}"
+    array, is_new = _array(context, key, wish, 4)
     if is_new:
-        size, dofs = _dimension(context, space, dummy), ndf(context, space)
-        constant = _constant(context, operation)
+        size, dofs = _dimension(context, asked), ndf(context, space)
+        constant = _constant(context, asked.operation)
         context.work.add(
             Section.BASIS,
             Allocate((Index(array, (size, dofs, *counts)),)),
@@ -87,13 +78,14 @@ def _at_points(context: Context, space: Space, dummy: Dummy, rule: Datum) -> Nam
     return array
 
 
-def _at_nodes(context: Context, space: Space, dummy: Dummy, target: Space) -> Name:
-    operation, _ = _asked(dummy)
+def at_nodes(context: Context, asked: BasisAtNodes) -> Name:
+    """Return such an array at the nodes of a target space, (dim, ndf, ndf_target)."""
+    space, operation, target = asked.space, asked.operation, asked.target
     key = (operation, space.key, "at nodes", target.key)
-    wish = f"{dummy.role.value}_{space.label}_on_{target.label}"
+    wish = f"{_STEMS[operation]}_{space.label}_on_{target.label}"
     array, is_new = _array(context, key, wish, 3)
     if is_new:
-        extents = (_dimension(context, space, dummy), ndf(context, space), ndf(context, target))
+        extents = (_dimension(context, asked), ndf(context, space), ndf(context, target))
         context.work.add(
             Section.BASIS,
             Allocate((Index(array, extents),)),
@@ -103,7 +95,7 @@ def _at_nodes(context: Context, space: Space, dummy: Dummy, target: Space) -> Na
 
 
 def _evaluation(
-    context: Context, space: Space, array: Name, operation: BasisOperation, target: Space
+    context: Context, space: SpaceRef, array: Name, operation: BasisOperation, target: SpaceRef
 ) -> Do:
     """Return the loops that evaluate each basis function of `space` at each node of `target`."""
     work = context.work
@@ -132,28 +124,16 @@ def _array(context: Context, key: object, wish: str, rank: int) -> tuple[Name, b
     return array, is_new
 
 
-def _dimension(context: Context, space: Space, dummy: Dummy) -> Expr:
+def _dimension(context: Context, asked: BasisAtPoints | BasisAtNodes) -> Expr:
     """Return the first extent of a basis array, which a wildcard space has to be asked for."""
-    known = dummy.shape[0] if dummy.shape else ""
-    if known.isdigit():
-        return whole(int(known))
-    return dimension(context, space, dummy.operation is BasisOperation.DIFF_BASIS)
+    if asked.size is not None:
+        return whole(asked.size)
+    return dimension(context, asked.space, asked.operation is BasisOperation.DIFF_BASIS)
 
 
 def _constant(context: Context, operation: BasisOperation) -> Name:
     name = abi.EVALUATIONS[operation]
     return Name(context.work.imports.local(abi.Module.FUNCTION_SPACE, name))
-
-
-def _asked(dummy: Dummy) -> tuple[BasisOperation, BasisShape]:
-    if dummy.operation is None or dummy.quadrature is None:
-        raise InternalError(f"'{dummy.name}' is no basis function.")
-    return dummy.operation, dummy.quadrature
-
-
-def _rule(context: Context, call: KernelCall, shape: BasisShape) -> Datum:
-    """Return the quadrature object that a call passes for `shape`."""
-    return context.of(call.quadratures[call.kernel.quadratures.index(shape)])
 
 
 def _member(context: Context, rule: Datum, shape: BasisShape, name: str) -> Name:

@@ -1,4 +1,4 @@
-"""Bounds of loops, and depths of halo as expressions.
+"""Bounds of loops, and where colours end.
 
 A bound is put into a variable before the first loop, so that no loop asks the mesh again.
 """
@@ -7,101 +7,99 @@ from __future__ import annotations
 
 import re
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, bound, constant, number, whole
-from psyclone_storage.backend.lfric.mesh import Ends, ends_of, halo_depth, mesh_of
-from psyclone_storage.backend.lfric.spaces import Space, space_object
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.depths import depth_value
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.members import bound, number
+from psyclone_storage.backend.lfric.mesh import (
+    Ends,
+    colour_map,
+    ends_of,
+    mesh_of,
+    ncolours,
+    tiling_map,
+)
+from psyclone_storage.backend.lfric.spaces import space_object
+from psyclone_storage.backend.spaces import space_of
+from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
-from psyclone_storage.ir.region import Depth, Term, multiples
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name
+from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.walk import kernel_calls
+
+_IN_VARIABLES = (Over.CELLS, Over.DOFS)
+_ENDS = {
+    Over.CELLS_OF_COLOUR: Ends.CELLS,
+    Over.TILES_OF_COLOUR: Ends.TILES,
+    Over.CELLS_OF_TILE: Ends.CELLS_OF_TILES,
+}
+_IN_COLOUR = 2
+"""The length of a position behind a colour; behind a tile of a colour it is longer."""
 
 
-def loop_bounds(context: Context, loop: Loop, space: Space) -> tuple[Name, Name]:
-    """Return the variables that hold the first and the last index of a loop over cells or dofs.
+def loop_start(context: Context, asked: LoopStart) -> Expr:
+    """Return the first index of a loop: a variable for loops over cells or dofs, else 1.
 
-    They are called after the loop's place in the schedule.
+    The variables of bounds are called after the loop's place in the schedule.
     """
-    first, last = _start(context, loop.extent, space), _stop(context, loop, space)
-    key, stem = ("bounds", loop.uid), re.sub(r"\W+", "_", loop.uid)
-    start = number(context, Section.BOUNDS, (*key, "start"), f"{stem}_start", first)
-    stop = number(context, Section.BOUNDS, (*key, "stop"), f"{stem}_stop", last)
-    return start, stop
+    loop = asked.loop
+    if loop.over not in _IN_VARIABLES:
+        return whole(1)
+    first = _start(context, loop.extent, _space(context, loop))
+    return _variable(context, loop, "start", first)
 
 
-def last_of_colour(context: Context, extent: Extent, space: Space, colour: Name) -> Expr:
-    """Return the number of cells of a colour that lie within `extent`."""
-    return _end(context, extent, space, Ends.CELLS, (colour,))
-
-
-def last_tile(context: Context, extent: Extent, space: Space, colour: Name) -> Expr:
-    """Return the number of tiles of a colour that have cells within `extent`."""
-    return _end(context, extent, space, Ends.TILES, (colour,))
-
-
-def last_of_tile(context: Context, extent: Extent, space: Space, tile: tuple[Name, Name]) -> Expr:
-    """Return the number of cells of a tile, given by colour and number, within `extent`."""
-    return _end(context, extent, space, Ends.CELLS_OF_TILES, tile)
-
-
-def _end(
-    context: Context, extent: Extent, space: Space, ends: Ends, place: tuple[Expr, ...]
-) -> Expr:
-    match extent.reach:
+def loop_end(context: Context, asked: LoopEnd) -> Expr:
+    """Return the last index of a loop."""
+    loop, space = asked.loop, _space(context, asked.loop)
+    if loop.over in _IN_VARIABLES:
+        return _variable(context, loop, "stop", _stop(context, loop, space))
+    if loop.over in (Over.COLOURS, Over.TILE_COLOURS):
+        return ncolours(context, space, of_tiles=loop.over is Over.TILE_COLOURS)
+    if loop.over not in _ENDS:
+        what = loop.over.value
+        raise InternalError(f"'{loop.uid}' counts {what}, which LFRic does not have.")
+    match loop.extent.reach:
         case Reach.ALL | Reach.OWNED:
-            return Index(ends_of(context, space, ends, False), place)
+            return Index(ends_of(context, space, _ENDS[loop.over], False), asked.within)
         case Reach.HALO:
-            depth = depth_value(context, extent.depth, space)
-            return Index(ends_of(context, space, ends, True), (*place, depth))
-    raise InternalError(f"Coloured cells have no extent '{extent.reach.value}'.")
+            depth = depth_value(context, loop.extent.depth, space)
+            ends = ends_of(context, space, _ENDS[loop.over], True)
+            return Index(ends, (*asked.within, depth))
+    raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
 
 
-def depth_value(context: Context, depth: Depth, space: Space) -> Expr:
-    """Return `depth` as an integer expression; the whole halo is that of the space's mesh."""
-    terms = [_term_value(context, term, space) for term in depth.terms]
-    if not terms:
-        return whole(0)
-    if len(terms) == 1:
-        return terms[0]
-    return Index(Name("max"), tuple(_of_index_kind(context, term) for term in terms))
+def cell_at(context: Context, asked: ColourMap) -> Expr:
+    """Return the cell at a position of a colour, or of a tile of a colour."""
+    in_tiles = len(asked.position) > _IN_COLOUR
+    cells = tiling_map(context, asked.space) if in_tiles else colour_map(context, asked.space)
+    return Index(cells, asked.position)
 
 
-def _term_value(context: Context, term: Term, space: Space) -> Expr:
-    parts: list[Expr] = [halo_depth(context, space)] if term.whole else []
-    parts += [constant(context, part) for part in multiples(term)]
-    if not parts:
-        return whole(term.constant)
-    total = parts[0]
-    for part in parts[1:]:
-        total = Binary("+", total, part)
-    if term.constant:
-        total = Binary("+" if term.constant > 0 else "-", total, whole(abs(term.constant)))
-    return total
+def _space(context: Context, loop: Loop) -> SpaceRef:
+    """Return the function space that gives a loop its bounds."""
+    return space_of(context, kernel_calls(loop)[0], loop.bounds_from)
 
 
-def _of_index_kind(context: Context, value: Expr) -> Expr:
-    """Return `value` with the kind of the variables: all arguments of `max` must agree in kind."""
-    if not isinstance(value, Literal):
-        return value
-    kind = context.work.kind(str(abi.INTEGER.kind))
-    return Literal(f"{value.text}_{kind}", Intrinsic.INTEGER, kind)
+def _variable(context: Context, loop: Loop, which: str, value: Expr) -> Name:
+    key, stem = ("bounds", loop.uid, which), re.sub(r"\W+", "_", loop.uid)
+    return number(context, Section.BOUNDS, key, f"{stem}_{which}", value)
 
 
-def _start(context: Context, extent: Extent, space: Space) -> Expr:
+def _start(context: Context, extent: Extent, space: SpaceRef) -> Expr:
     if extent.reach is not Reach.HALO_ONLY:
         return whole(1)
     return Binary("+", bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
 
 
-def _stop(context: Context, loop: Loop, space: Space) -> Expr:
+def _stop(context: Context, loop: Loop, space: SpaceRef) -> Expr:
     if loop.over is Over.DOFS:
         return _last_dof(context, loop.extent, space)
     return _last_cell(context, loop.extent, space)
 
 
-def _last_dof(context: Context, extent: Extent, space: Space) -> Expr:
+def _last_dof(context: Context, extent: Extent, space: SpaceRef) -> Expr:
     owner = space_object(context, space)
     match extent.reach:
         case Reach.ALL:
@@ -116,7 +114,7 @@ def _last_dof(context: Context, extent: Extent, space: Space) -> Expr:
     raise InternalError(f"Dofs have no extent '{extent.reach.value}'.")
 
 
-def _last_cell(context: Context, extent: Extent, space: Space) -> Expr:
+def _last_cell(context: Context, extent: Extent, space: SpaceRef) -> Expr:
     match extent.reach:
         case Reach.ALL:
             return bound(space_object(context, space), abi.Space.NCELL)

@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.bounds import depth_value
-from psyclone_storage.backend.lfric.context import Context, bound, whole
+from psyclone_storage.backend.depths import depth_value
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.logs import log_call
+from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.lfric.mesh import halo_depth
-from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
+from psyclone_storage.backend.lfric.spaces import space_object
+from psyclone_storage.backend.spaces import space_for_mesh, space_of
+from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
+from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, HaloExchange, KernelCall, Loop
 from psyclone_storage.ir.unit import Branch, If
 from psyclone_storage.ir.walk import kernel_calls, statements
@@ -111,11 +115,11 @@ def _depth_checks(context: Context) -> Iterator[Check]:
         yield (what, depth), (condition, words)
 
 
-def _depths(context: Context) -> Iterator[tuple[str, Depth, Space]]:
+def _depths(context: Context) -> Iterator[tuple[str, Depth, SpaceRef]]:
     for item in statements(context.schedule):
         if isinstance(item, HaloExchange):
             datum = context.schedule.datum(item.datum)
-            yield f"field '{datum.name}'", item.depth, Space((datum.name, ""), "", datum, "")
+            yield f"field '{datum.name}'", item.depth, space_for_mesh(datum)
         if isinstance(item, Loop) and item.extent.in_halo:
             call = kernel_calls(item)[0]
             space = space_of(context, call, item.bounds_from)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, bound, number, view, whole
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.members import bound, number, view
+from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Expr, Index, Member, Name
 from psyclone_storage.ir.interface import Role
@@ -34,7 +35,6 @@ _COLUMNWISE_NUMBERS: Mapping[Role, abi.Columnwise] = {
     Role.CMA_GAMMA_M: abi.Columnwise.GAMMA_M,
     Role.CMA_GAMMA_P: abi.Columnwise.GAMMA_P,
 }
-COLUMNWISE_ROLES = frozenset(_COLUMNWISE_NUMBERS)
 
 
 def object_type(datum: Datum) -> abi.ObjectType:
@@ -74,6 +74,16 @@ def field_data(context: Context, datum: Datum, component: int | None = None) -> 
     declared = view(f"{datum.name}{part}_data", value_type(datum), 1)
     key = ("data", datum.name, component or 1)
     return context.work.pointer(Section.DATA, key, declared, source)
+
+
+def data_array(context: Context, datum: Datum, component: int | None = None) -> Name:
+    """Return the pointer to the values of a field or one of its components, or of an operator."""
+    match datum.kind:
+        case ArgKind.OPERATOR:
+            return operator_stencil(context, datum)
+        case ArgKind.COLUMNWISE_OPERATOR:
+            return columnwise_matrix(context, datum)
+    return field_data(context, datum, component)
 
 
 def operator_stencil(context: Context, datum: Datum) -> Name:
@@ -119,3 +129,10 @@ def columnwise_map(context: Context, datum: Datum, role: Role, side: str) -> Nam
     declared = view(wish, abi.INTEGER, 2 if banded else 1)
     source = Member(proxy(context, datum), member)
     return context.work.pointer(Section.COLUMNS, (member, datum.name), declared, source)
+
+
+def extents(context: Context, datum: Datum) -> Name:
+    """Return the integer array of the extents of a scalar array."""
+    wished = Declare(f"dims_{datum.name}", abi.INTEGER, (), (whole(datum.rank),))
+    value = Index(Name("shape"), (Name(datum.name),))
+    return context.work.assigned(Section.SHAPES, ("shape", datum.name), wished, value)

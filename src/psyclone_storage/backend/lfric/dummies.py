@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, colons, whole
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import object_type
+from psyclone_storage.backend.workspace import colons, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
@@ -20,7 +21,7 @@ def dummy_declarations(context: Context) -> tuple[Declare, ...]:
     reached through a proxy, and `target`, because pointers to the data outlive the call that
     makes the proxy.
     """
-    return tuple(context.work.dummy(_declare(context, datum)) for datum in context.schedule.data)
+    return tuple(_declare(context, datum) for datum in context.schedule.data)
 
 
 def _declare(context: Context, datum: Datum) -> Declare:

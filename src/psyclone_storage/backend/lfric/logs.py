@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call

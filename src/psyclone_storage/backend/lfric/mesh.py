@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from enum import Enum
 
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, bound, colons, number, view
-from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.members import bound, number, view
+from psyclone_storage.backend.lfric.spaces import space_object
+from psyclone_storage.backend.workspace import Section, colons
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Keyword, Member, Name
 from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.kernel import MeshRole
-from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.runtime_ops import MeshPair, SpaceRef
 from psyclone_storage.ir.unit import Allocate, Call, Declare
 
 _FACE_COUNTS = {
@@ -24,10 +24,9 @@ _FACE_COUNTS = {
     Role.NFACES_VERTICAL: ("nfaces_re_v", abi.Element.NFACES_VERTICAL),
     Role.NFACES: ("nfaces_re", abi.Element.NFACES),
 }
-FACE_COUNT_ROLES = frozenset(_FACE_COUNTS)
 
 
-def mesh_of(context: Context, space: Space) -> Name:
+def mesh_of(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the mesh of a space: one for the invoke if it has but one."""
     owner = space.datum.name if context.several_meshes else ""
     known = Declare(f"mesh_{owner}" if owner else "mesh", abi.MESH)
@@ -35,7 +34,7 @@ def mesh_of(context: Context, space: Space) -> Name:
     return context.work.pointer(Section.MESH, ("mesh", owner), known, target)
 
 
-def mesh_number(context: Context, space: Space, wish: str, procedure: abi.Mesh) -> Name:
+def mesh_number(context: Context, space: SpaceRef, wish: str, procedure: abi.Mesh) -> Name:
     """Return the integer that `procedure` of the space's mesh gives."""
     mesh = mesh_of(context, space)
     value = bound(mesh, procedure)
@@ -43,7 +42,7 @@ def mesh_number(context: Context, space: Space, wish: str, procedure: abi.Mesh) 
     return number(context, Section.MESH, (procedure, mesh), wish + suffix, value)
 
 
-def halo_depth(context: Context, space: Space) -> Name:
+def halo_depth(context: Context, space: SpaceRef) -> Name:
     """Return the number of halo levels of the space's mesh."""
     return mesh_number(context, space, "max_halo_depth", abi.Mesh.HALO_DEPTH)
 
@@ -51,7 +50,7 @@ def halo_depth(context: Context, space: Space) -> Name:
 # ---------------------------------------------------------------------------- colours
 
 
-def ncolours(context: Context, space: Space, *, of_tiles: bool = False) -> Name:
+def ncolours(context: Context, space: SpaceRef, *, of_tiles: bool = False) -> Name:
     """Return the number of colours that the cells, or the tiles of cells, have."""
     mesh = mesh_of(context, space)
     wish = "ntilecolours" if of_tiles else "ncolours"
@@ -59,7 +58,7 @@ def ncolours(context: Context, space: Space, *, of_tiles: bool = False) -> Name:
     return number(context, Section.COLOURS, (wish, mesh), wish, value)
 
 
-def colour_map(context: Context, space: Space) -> Name:
+def colour_map(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the cells of each colour, (colour, position)."""
     mesh = mesh_of(context, space)
     known = view("colour_map", abi.INTEGER, 2)
@@ -67,7 +66,7 @@ def colour_map(context: Context, space: Space) -> Name:
     return context.work.pointer(Section.COLOURS, ("colour map", mesh), known, target)
 
 
-def tiling_map(context: Context, space: Space) -> Name:
+def tiling_map(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the cells of each tile, (colour, tile, position)."""
     mesh = mesh_of(context, space)
     known = view("tiling_map", abi.INTEGER, 3)
@@ -104,7 +103,7 @@ class Ends(Enum):
         return halo if in_halo else owned
 
 
-def ends_of(context: Context, space: Space, ends: Ends, in_halo: bool) -> Name:
+def ends_of(context: Context, space: SpaceRef, ends: Ends, in_halo: bool) -> Name:
     """Return the array of where colours or tiles end."""
     work, mesh = context.work, mesh_of(context, space)
     procedure, wish, rank = ends.array(in_halo)
@@ -119,9 +118,9 @@ def ends_of(context: Context, space: Space, ends: Ends, in_halo: bool) -> Name:
 # ---------------------------------------------------------------------------- two meshes
 
 
-def intergrid_value(context: Context, call: KernelCall, role: Role) -> Name:
+def pair_value(context: Context, asked: MeshPair) -> Name:
     """Return what an inter-grid kernel is told about its pair of meshes."""
-    coarse, fine = _pair(context, call)
+    coarse, fine, role = asked.coarse, asked.fine, asked.role
     pair = (coarse.datum.name, fine.datum.name)
     if role is Role.NCELL_FINE:
         return mesh_number(context, fine, "ncell", abi.Mesh.NCELLS_2D)
@@ -143,24 +142,17 @@ def intergrid_value(context: Context, call: KernelCall, role: Role) -> Name:
     raise InternalError(f"Role '{role.value}' does not belong to a pair of meshes.")
 
 
-def _pair(context: Context, call: KernelCall) -> tuple[Space, Space]:
-    """Return a space on the coarse mesh of a call and one on its fine mesh."""
-    first = {arg.mesh: position for position, arg in reversed(list(enumerate(call.kernel.args)))}
-    coarse, fine = first[MeshRole.COARSE], first[MeshRole.FINE]
-    return space_of(context, call, coarse), space_of(context, call, fine)
-
-
 # ---------------------------------------------------------------------------- elements
 
 
-def face_count(context: Context, space: Space, role: Role) -> Name:
+def face_count(context: Context, space: SpaceRef, role: Role) -> Name:
     """Return the number of horizontal, vertical or all faces of the reference cell."""
     wish, procedure = _FACE_COUNTS[role]
     value = bound(_reference_element(context, space), procedure)
     return number(context, Section.ELEMENT, (procedure, mesh_of(context, space)), wish, value)
 
 
-def normals(context: Context, space: Space, name: str) -> Name:
+def normals(context: Context, space: SpaceRef, name: str) -> Name:
     """Return the array of normals that metadata call `name`, (3, faces)."""
     work, key = context.work, (name, mesh_of(context, space))
     element = _reference_element(context, space)
@@ -172,7 +164,7 @@ def normals(context: Context, space: Space, name: str) -> Name:
     return array
 
 
-def adjacent_face(context: Context, space: Space) -> Name:
+def adjacent_face(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the faces that neighbours share with each cell, (nfaces, ncells)."""
     mesh = mesh_of(context, space)
     known = view("adjacent_face", abi.INTEGER, 2)
@@ -180,7 +172,7 @@ def adjacent_face(context: Context, space: Space) -> Name:
     return context.work.pointer(Section.TOPOLOGY, ("adjacent face", mesh), known, target)
 
 
-def _reference_element(context: Context, space: Space) -> Name:
+def _reference_element(context: Context, space: SpaceRef) -> Name:
     mesh = mesh_of(context, space)
     known = Declare("reference_element", abi.REFERENCE_ELEMENT, (), (), polymorphic=True)
     target = bound(mesh, abi.Mesh.REFERENCE_ELEMENT)

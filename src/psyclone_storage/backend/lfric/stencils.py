@@ -5,52 +5,20 @@ Calls that read one field with the same extent, shape and direction share one ma
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-
-from psyclone_storage.backend import abi_lfric as abi
-from psyclone_storage.backend.lfric.context import Context, bound, constant, number, view, whole
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.logs import log_call
-from psyclone_storage.backend.lfric.spaces import Space, space_object, space_of
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.lfric.members import bound, number, view
+from psyclone_storage.backend.lfric.spaces import space_object
+from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name, canonical
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import StencilShape
-from psyclone_storage.ir.schedule import KernelCall
+from psyclone_storage.ir.runtime_ops import StencilRef
 from psyclone_storage.ir.unit import Branch, Declare, If, PointerAssign
 
 
-@dataclass(frozen=True, slots=True)
-class Stencil:
-    """A stencil of one call: its field, how far it reaches, its shape and direction."""
-
-    space: Space
-    extent: Expr
-    shape: StencilShape
-    direction: Expr | None
-
-    @property
-    def key(self) -> Hashable:
-        """A key that is equal for equal stencils."""
-        direction = canonical(self.direction) if self.direction else ""
-        return (self.space.datum.name, canonical(self.extent), self.shape, direction)
-
-    @property
-    def branched(self) -> bool:
-        """Whether the branches of the stencil are apart from each other."""
-        return self.shape is StencilShape.CROSS2D
-
-
-def stencil_of(context: Context, call: KernelCall, arg: int) -> Stencil:
-    """Return the stencil with which `call` reads its argument `arg`."""
-    actual, shape = call.args[arg], call.kernel.args[arg].stencil
-    if actual.extent is None or not isinstance(shape, StencilShape):
-        raise InternalError(f"Argument {arg + 1} of '{call.kernel.name}' has no stencil.")
-    space = space_of(context, call, arg)
-    return Stencil(space, constant(context, actual.extent), shape, actual.direction)
-
-
-def stencil_direction(context: Context, stencil: Stencil) -> Expr:
+def stencil_direction(context: Context, stencil: StencilRef) -> Expr:
     """Return the direction of a line that may lie along x or y."""
     if stencil.direction is None:
         raise InternalError(f"The stencil of '{stencil.space.datum.name}' has no direction.")
@@ -60,7 +28,7 @@ def stencil_direction(context: Context, stencil: Stencil) -> Expr:
     return Name(context.work.imports.local(abi.Module.DIRECTION, known))
 
 
-def stencil_dofmap(context: Context, stencil: Stencil) -> Name:
+def stencil_dofmap(context: Context, stencil: StencilRef) -> Name:
     """Return the pointer to the dofs of the neighbours.
 
     It is (ndf, size, ncells), for separate branches (ndf, branch length, branches, ncells).
@@ -72,7 +40,7 @@ def stencil_dofmap(context: Context, stencil: Stencil) -> Name:
     return context.work.pointer(Section.STENCILS, key, known, target)
 
 
-def stencil_sizes(context: Context, stencil: Stencil) -> Name:
+def stencil_sizes(context: Context, stencil: StencilRef) -> Name:
     """Return the pointer to the numbers of neighbours: (ncells), or (branches, ncells)."""
     name = stencil.space.datum.name
     known = view(f"{name}_stencil_sizes", abi.INTEGER, 2 if stencil.branched else 1)
@@ -81,14 +49,14 @@ def stencil_sizes(context: Context, stencil: Stencil) -> Name:
     return context.work.pointer(Section.STENCILS, key, known, target)
 
 
-def stencil_max_branch(context: Context, stencil: Stencil) -> Name:
+def stencil_max_branch(context: Context, stencil: StencilRef) -> Name:
     """Return the length of the longest branch, the cell itself included."""
     wish = f"{stencil.space.datum.name}_max_branch_length"
     value = Binary("+", stencil.extent, whole(1))
     return number(context, Section.STENCILS, ("max branch", stencil.key), wish, value)
 
 
-def _map(context: Context, stencil: Stencil) -> Name:
+def _map(context: Context, stencil: StencilRef) -> Name:
     """Return the pointer to the stencil's map, and choose the map if the direction is open."""
     work, name = context.work, stencil.space.datum.name
     map_type = abi.STENCIL_2D_MAP if stencil.branched else abi.STENCIL_MAP
@@ -108,7 +76,7 @@ def _map(context: Context, stencil: Stencil) -> Name:
     return variable
 
 
-def _choice(context: Context, stencil: Stencil, variable: Name) -> If:
+def _choice(context: Context, stencil: StencilRef, variable: Name) -> If:
     direction = stencil_direction(context, stencil)
     branches = tuple(
         Branch(
@@ -123,7 +91,7 @@ def _choice(context: Context, stencil: Stencil, variable: Name) -> If:
     return If(branches, (log_call(context, words, abi.Log.ERROR),))
 
 
-def _lookup(context: Context, stencil: Stencil, shape: StencilShape) -> Expr:
+def _lookup(context: Context, stencil: StencilRef, shape: StencilShape) -> Expr:
     """Return the reference that looks up, or on first use builds, the map of a stencil."""
     imports = context.work.imports
     space = space_object(context, stencil.space)
@@ -134,7 +102,7 @@ def _lookup(context: Context, stencil: Stencil, shape: StencilShape) -> Expr:
     return bound(space, abi.Space.STENCIL, Name(name), stencil.extent)
 
 
-def _known_direction(context: Context, stencil: Stencil) -> str | None:
+def _known_direction(context: Context, stencil: StencilRef) -> str | None:
     """Return the constant that the direction is, None if it is a variable of the invoke."""
     match stencil.direction:
         case Name(text) if text.lower() in abi.DIRECTIONS:

@@ -12,18 +12,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.domain.gocean.words import ALL, ANY_OFFSET, ANY_TYPE, INTERNAL
-from psyclone_storage.ir.kernel import GridBounds
+from psyclone_storage.ir.expr import Binary, Expr, Literal
+from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds
 from psyclone_storage.ir.rules import KnownBounds
+from psyclone_storage.ir.types import Intrinsic
 
 _NE, _SW = "go_offset_ne", "go_offset_sw"
-_Range = tuple[str, str]
+_Range = tuple[Expr, Expr]
 
-_INNER: _Range = ("{start}", "{stop}")
-_TO_LAST_BUT_ONE: _Range = ("{start}", "{stop}-1")
-_BEYOND: _Range = ("{start}", "{stop}+1")
-_AROUND: _Range = ("{start}-1", "{stop}+1")
-_FROM_BEFORE: _Range = ("{start}-1", "{stop}")
-_SHIFTED: _Range = ("{start}-1", "{stop}-1")
+
+def _next_to(end: Expr, step: int) -> Expr:
+    """Return the index `step` points from `end`."""
+    if not step:
+        return end
+    return Binary("+" if step > 0 else "-", end, Literal(str(abs(step)), Intrinsic.INTEGER))
+
+
+def _range(before: int, behind: int) -> _Range:
+    """Return the internal region moved outwards by `before` at its start, `behind` at its end."""
+    return _next_to(FIRST_INTERNAL, -before), _next_to(LAST_INTERNAL, behind)
+
+
+_INNER = _range(0, 0)
+_TO_LAST_BUT_ONE = _range(0, -1)
+_BEYOND = _range(0, 1)
+_AROUND = _range(1, 1)
+_FROM_BEFORE = _range(1, 0)
+_SHIFTED = _range(1, -1)
 
 # By offset, type of point and set of points: the columns (i), and the rows (j).
 _RANGES: Mapping[tuple[str, str, str], tuple[_Range, _Range]] = {

@@ -100,7 +100,7 @@ class ImportsToArguments:
         changed = self._changed(schedule)
         around = path_to(changed, self.call)
         block = [item for item in around if isinstance(item, DirectiveRegion)]
-        on_device = any(item.directive.on_device for item in block)
+        on_device = any(item.runs_on_device for item in block)
         return may_run_there(block[:1]) if on_device else ()
 
     def _changed(self, schedule: Schedule) -> Schedule:

@@ -8,13 +8,16 @@ from dataclasses import replace
 import pytest
 
 from gocean_programs import READ, WRITE, kernel, program
-from psyclone_storage.backend.abi_gocean import Path
 from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.gocean.lower import lower_program
+from psyclone_storage.backend.gocean.abi import Path
+from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.config.gocean import REQUIRED_PROPERTIES
 from psyclone_storage.config.load import default_settings
+from psyclone_storage.driver.grid_settings import read_path
 from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
@@ -26,11 +29,13 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 
-PATHS = {name: known.path for name, known in default_settings().gocean.grid_properties.items()}
+PATHS = {
+    name: read_path(known.path) for name, known in default_settings().gocean.grid_properties.items()
+}
 
 
-def lowered(made: Program, paths: Mapping[str, str] = PATHS) -> str:
-    return emit_unit(lower_program(made, paths))
+def lowered(made: Program, paths: Mapping[str, Expr] = PATHS) -> str:
+    return emit_unit(lower_program(made, gocean_infrastructure(paths)))
 
 
 def lines(made: Program) -> list[str]:
@@ -65,7 +70,7 @@ def with_body(made: Program, *body: Statement) -> Program:
         (
             "go_ct",
             "go_inner_pts",
-            "2+1, a%grid%subdomain%internal%ystop-1",
+            "2 + 1, a%grid%subdomain%internal%ystop - 1",
             "2, a%grid%subdomain%internal%xstop",
         ),
     ],
@@ -109,14 +114,14 @@ def test_grid_properties_are_passed_where_the_metadata_name_them() -> None:
 
 def test_paths_to_properties_are_those_of_the_settings() -> None:
     made = one(kernel(WRITE, "go_read, go_grid_area_t"), "a")
-    paths = {**PATHS, "go_grid_area_t": "get_area({0}%mesh)"}
+    paths = {**PATHS, "go_grid_area_t": read_path("get_area({0}%mesh)")}
     assert "call k_code(i, j, a%data, get_area(a%mesh))" in lowered(made, paths)
 
 
 def test_a_path_that_computes_is_a_value_of_its_own() -> None:
     made = one(kernel("go_write, go_ct, go_pointwise", READ, over="go_inner_pts"), "a, b")
-    paths = {**PATHS, "go_grid_ystop": "{0}%first + {0}%rows"}
-    assert "do j = 2+1, (a%first + a%rows)-1" in lowered(made, paths)
+    paths = {**PATHS, "go_grid_ystop": read_path("{0}%first + {0}%rows")}
+    assert "do j = 2 + 1, a%first + a%rows - 1" in lowered(made, paths)
 
 
 def test_the_abi_asks_for_the_properties_that_settings_must_hold() -> None:

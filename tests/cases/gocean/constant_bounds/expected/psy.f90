@@ -29,12 +29,12 @@ contains
 
     ! Loops
     do j = 2, jstop
-      do i = 2, istop-1
+      do i = 2, istop - 1
         call flux_u_code(i, j, flux_x%data, height%data, u%data)
       end do
     end do
 
-    do j = 2, jstop-1
+    do j = 2, jstop - 1
       do i = 2, istop
         call flux_v_code(i, j, flux_y%data, height%data, v%data)
       end do

@@ -17,7 +17,7 @@ contains
     integer :: j, i
 
     ! Loops
-    do j = 2+1, new%grid%subdomain%internal%ystop-1
+    do j = 2 + 1, new%grid%subdomain%internal%ystop - 1
       do i = 2, new%grid%subdomain%internal%xstop
         call copy_height_code(i, j, new%data, old%data)
       end do

@@ -86,7 +86,7 @@ contains
     integer :: j
 
     do j = starty, starty + ny - 1
-      !$acc update host(to(startx:startx + nx - 1,j))
+      !$acc update host(to(startx:startx + nx - 1, j))
     end do
   end subroutine read_from_device
 
@@ -103,7 +103,7 @@ contains
     integer :: j
 
     do j = starty, starty + ny - 1
-      !$acc update device(from(startx:startx + nx - 1,j))
+      !$acc update device(from(startx:startx + nx - 1, j))
     end do
   end subroutine write_to_device
 

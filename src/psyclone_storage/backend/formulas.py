@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend.lfric.arguments import scalar_value
-from psyclone_storage.backend.lfric.context import Context
-from psyclone_storage.backend.lfric.data import field_data, value_type
-from psyclone_storage.backend.lfric.exact_sums import added, is_exact
+from psyclone_storage.backend.arguments import scalar_value
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.reductions import combined, is_exact
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
     Binary,
@@ -23,7 +22,8 @@ from psyclone_storage.ir.expr import (
     Unary,
     walk,
 )
-from psyclone_storage.ir.kernel import ArgKind, Formula, ReductionOp
+from psyclone_storage.ir.kernel import ArgKind, Formula
+from psyclone_storage.ir.runtime_ops import AddExactly, DataOf
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Line
@@ -50,7 +50,8 @@ def formula_line(context: Context, call: KernelCall, formula: Formula, index: Ex
     if formula.reduction is not None:
         datum = context.datum(call, written)
         if is_exact(context, datum, formula.reduction):
-            return added(context, datum, value)
+            (line,) = context.lines(AddExactly(datum, value))
+            return line
         target = context.partial_sums.get(datum.name, target)
         return Assign(target, combined(formula.reduction, target, value))
     return Assign(target, _converted(context, call, formula, value))
@@ -60,7 +61,8 @@ def _operand(context: Context, call: KernelCall, position: int, index: Expr) -> 
     if call.kernel.args[position].kind is not ArgKind.FIELD:
         return scalar_value(context, call, position)
     actual = call.args[position]
-    return Index(field_data(context, context.of(actual), actual.component), (index,))
+    data = context.value(DataOf(context.of(actual), actual.component))
+    return Index(data, (index,))
 
 
 def _kinds(context: Context, call: KernelCall, formula: Formula) -> Mapping[str, str]:
@@ -77,7 +79,7 @@ def _type_of(
     context: Context, call: KernelCall, datum: str | None, value: Expr
 ) -> ScalarType | None:
     if datum is not None:
-        return value_type(context.schedule.datum(datum))
+        return context.ops.value_type(context.schedule.datum(datum))
     constants = [part for part in walk(value) if isinstance(part, Literal)]
     if not constants:
         raise InternalError(f"An argument of '{call.kernel.name}' is neither data nor constant.")
@@ -102,17 +104,6 @@ def _substituted(value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, 
                 op, _substituted(left, operands, kinds), _substituted(right, operands, kinds)
             )
     return value
-
-
-def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
-    """Return the partial result `target` with one more value in it."""
-    match operation:
-        case ReductionOp.SUM:
-            return Binary("+", target, value)
-        case ReductionOp.MIN:
-            return Index(Name("min"), (target, value))
-        case ReductionOp.MAX:
-            return Index(Name("max"), (target, value))
 
 
 def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr) -> Expr:

@@ -1,73 +1,54 @@
-"""What the routines of all infrastructures have in common: names, order, one subroutine per invoke.
+"""From a program to the module of its routines: one lowering for all APIs and targets.
 
-Statements are lowered first. What they need is asked for on the way and collects in the
-routine's workspace, so that declarations and set-up, which are written before them, hold
-what is used and nothing else. How a statement is spelt is for the infrastructure to say.
+Owns names and order. Statements are lowered first. What they need is asked for on the way and
+collects in the routine's workspace, so that declarations and set-up, which are written before
+them, hold what is used and nothing else. What an operation becomes is for the infrastructure to
+say, in its tables. A schedule is handed over with everything decided, and nothing about it is
+changed here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Protocol
 
 from psyclone_storage.backend import abi_profile
+from psyclone_storage.backend.exchanges import exchange_lines, joint_lines, mark_lines
+from psyclone_storage.backend.infrastructure import Context, Infrastructure
 from psyclone_storage.backend.profile import profiled
+from psyclone_storage.backend.reductions import ends, reduction_lines, starts
+from psyclone_storage.backend.statements import nested
 from psyclone_storage.backend.workspace import Imports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Expr, Name, spell
+from psyclone_storage.ir.devices import device_regions
+from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import (
     Compound,
+    DirectiveRegion,
+    GlobalReduction,
     HaloExchange,
     Invoke,
     KernelCall,
+    Loop,
+    MarkHalo,
     ProfileRegion,
     Program,
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.unit import Blank, Comment, Declare, Line, Routine, Unit
+from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
+from psyclone_storage.ir.unit import Blank, Comment, Line, QueueWaitLine, Routine, Unit
 from psyclone_storage.ir.walk import kernel_calls
 
 Timed = Callable[[ProfileRegion, tuple[Line, ...]], tuple[Line, ...]]
 
 
-class RoutineLowering(Protocol):
-    """What the frame asks while it lowers one routine, in this order."""
+def lower_program(program: Program, infrastructure: Infrastructure, comment: str = "") -> Unit:
+    """Return the module of a program's routines, which call `infrastructure`.
 
-    def dummies(self) -> tuple[Declare, ...]:
-        """Return the declarations of the routine's dummy arguments, in order."""
-
-    def lower(self, statement: Statement) -> tuple[Line, ...]:
-        """Return the lines of a statement that stands directly in the schedule or a region."""
-
-    def lower_joint(self, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
-        """Return the lines of exchanges that share their messages."""
-
-    def finish(self) -> None:
-        """Add to the set-up what can only be known when all statements are lowered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Infrastructure:
-    """What generated code is written against.
-
-    `reserved` are names that no variable may have. `home_of_kind` gives the module of a kind
-    parameter, in lower case, that the algorithm does not import by name. `begin` starts the
-    lowering of a routine in its workspace. `helpers` gives the routines that those of the program
-    hand over or call.
+    Raises what its tables raise about what it does not have.
     """
-
-    reserved: frozenset[str]
-    home_of_kind: Callable[[str], str]
-    begin: Callable[[Schedule, Workspace], RoutineLowering]
-    helpers: Callable[[Program, Imports], tuple[Routine, ...]] = lambda _program, _imports: ()
-
-
-def lower_routines(program: Program, infrastructure: Infrastructure, comment: str = "") -> Unit:
-    """Return the module of a program's routines."""
     routines = {invoke.name for invoke in program.invokes}
     data = {datum.name for invoke in program.invokes for datum in invoke.schedule.data}
     own = {
@@ -91,23 +72,15 @@ def _lower_invoke(
     home_of_kind = partial(_home_of_kind, invoke, infrastructure)
     taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
     work = Workspace(imports, taken, home_of_kind)
-    lowering = infrastructure.begin(schedule, work)
-    dummies = lowering.dummies()
-    body = tuple(_lower_body(lowering, schedule.body, partial(profiled, work, program.name)))
-    lowering.finish()
+    several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
+    context = Context(schedule, work, infrastructure, several)
+    dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
+    body = tuple(_lower_body(context, schedule.body, partial(profiled, work, program.name)))
+    infrastructure.finish(context)
     heading = Comment(_heading(schedule))
     lines = (*work.set_up(), heading, *body, *work.tear_down())
     declarations, directives = work.declarations(), work.directives()
     return Routine(schedule.name, dummies, declarations, lines, directives=directives)
-
-
-def imported_variable(schedule: Schedule, call: KernelCall, arg: int, work: Workspace) -> Expr:
-    """Return the variable of a module that `call` passes for the argument `arg`, imported."""
-    name = call.args[arg].datum
-    if name is None:
-        raise InternalError(f"'{call.uid}' imports no variable for argument {arg}.")
-    datum = schedule.datum(name)
-    return Name(work.imports.local(datum.module, spell(datum.actual)))
 
 
 def _heading(schedule: Schedule) -> str:
@@ -136,9 +109,7 @@ def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> 
     return infrastructure.home_of_kind(kind.lower())
 
 
-def _lower_body(
-    lowering: RoutineLowering, body: tuple[Statement, ...], timed: Timed
-) -> Iterator[Line]:
+def _lower_body(context: Context, body: tuple[Statement, ...], timed: Timed) -> Iterator[Line]:
     """Yield the statements, an empty line before each loop and before the exchanges for it.
 
     `timed` puts the lines of a region between the calls of a profiler.
@@ -147,17 +118,52 @@ def _lower_body(
     for items in _by_message(body):
         statement, *others = items
         if isinstance(statement, ProfileRegion):
-            lines = timed(statement, tuple(_lower_body(lowering, statement.body, timed)))
+            lines = timed(statement, tuple(_lower_body(context, statement.body, timed)))
         elif others:
             exchanges = tuple(item for item in items if isinstance(item, HaloExchange))
-            lines = lowering.lower_joint(exchanges)
+            lines = joint_lines(context, exchanges)
         else:
-            lines = lowering.lower(statement)
-        starts = isinstance(statement, HaloExchange | Compound)
-        if before is not None and starts and not isinstance(before, HaloExchange):
+            lines = _outer(context, statement)
+        begins = isinstance(statement, HaloExchange | Compound)
+        if before is not None and begins and not isinstance(before, HaloExchange):
             yield Blank()
         yield from lines
         before = statement
+
+
+def _outer(context: Context, statement: Statement) -> tuple[Line, ...]:
+    """Return the lines of a statement that stands directly in the schedule, or in a region."""
+    match statement:
+        case Loop() | DirectiveRegion():
+            return (
+                *starts(context, statement),
+                *nested(context, statement),
+                *ends(context, statement),
+            )
+        case HaloExchange():
+            return exchange_lines(context, statement)
+        case MarkHalo():
+            return mark_lines(context, statement)
+        case GlobalReduction():
+            return reduction_lines(context, statement)
+        case EnterData():
+            return _entered(context, statement)
+        case Update():
+            datum = context.schedule.datum(statement.datum)
+            asked = CopyTo(statement.to, datum, statement.component, statement.guarded)
+            return context.lines(asked)
+        case Wait():
+            return (QueueWaitLine(statement.queue),)
+        case KernelCall() | ProfileRegion() | TaskWait():
+            raise InternalError(f"'{statement.uid}' stands outside of any loop.")
+
+
+def _entered(context: Context, enter: EnterData) -> tuple[Line, ...]:
+    """Return what gives the device all that the regions of the routine take."""
+    regions = tuple(device_regions(context.schedule))
+    lines = tuple(line for region in regions for line in nested(context, region))
+    calls = tuple(call for region in regions for call in kernel_calls(region))
+    return context.lines(EnterDevice(enter.data, enter.queue, calls, lines))
 
 
 def _by_message(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:

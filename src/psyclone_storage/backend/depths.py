@@ -1,0 +1,42 @@
+"""Depths of halo as integer expressions."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.workspace import whole
+from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
+from psyclone_storage.ir.region import Depth, Term, multiples
+from psyclone_storage.ir.runtime_ops import HaloDepth, SpaceRef
+from psyclone_storage.ir.types import Intrinsic
+
+
+def depth_value(context: Context, depth: Depth, space: SpaceRef) -> Expr:
+    """Return `depth` as an integer expression; the whole halo is that of the space's mesh."""
+    terms = [_term_value(context, term, space) for term in depth.terms]
+    if not terms:
+        return whole(0)
+    if len(terms) == 1:
+        return terms[0]
+    return Index(Name("max"), tuple(_of_index_kind(context, term) for term in terms))
+
+
+def _term_value(context: Context, term: Term, space: SpaceRef) -> Expr:
+    parts: list[Expr] = [context.value(HaloDepth(space))] if term.whole else []
+    parts += [context.work.constant(part) for part in multiples(term)]
+    if not parts:
+        return whole(term.constant)
+    total = parts[0]
+    for part in parts[1:]:
+        total = Binary("+", total, part)
+    if term.constant:
+        total = Binary("+" if term.constant > 0 else "-", total, whole(abs(term.constant)))
+    return total
+
+
+def _of_index_kind(context: Context, value: Expr) -> Expr:
+    """Return `value` with the kind of the variables: all arguments of `max` must agree in kind."""
+    kind = context.ops.integer.kind
+    if not isinstance(value, Literal) or kind is None:
+        return value
+    local = context.work.kind(kind)
+    return Literal(f"{value.text}_{local}", Intrinsic.INTEGER, local)

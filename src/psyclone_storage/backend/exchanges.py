@@ -1,0 +1,97 @@
+"""Halo exchanges, the transfers and tests around them, and marks of what is clean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.backend.depths import depth_value
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.spaces import space_for_mesh
+from psyclone_storage.ir.devices import entered_data, parts_of
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.runtime_ops import (
+    CopyTo,
+    Exchange,
+    ExchangeTogether,
+    IsDirty,
+    MarkClean,
+    MarkDirty,
+)
+from psyclone_storage.ir.schedule import Datum, HaloExchange, MarkHalo
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.unit import Branch, Comment, If, Line
+
+_LEAST = Depth.of(1)
+
+
+def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]:
+    """Return a halo exchange, under a test of the dirty flag if only run time can tell.
+
+    The annexed dofs alone are brought up to date by an exchange of one level.
+    """
+    datum = context.schedule.datum(exchange.datum)
+    value = _levels(context, exchange, datum)
+    exchanges = [
+        line
+        for component in parts_of(datum, exchange.component)
+        for line in _exchange(context, exchange, component, value)
+    ]
+    return (*_explanation(exchange), *exchanges)
+
+
+def joint_lines(context: Context, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+    """Return one call for exchanges of one phase; where fields keep flags it is to ask them."""
+    depths = tuple(_levels(context, item, context.schedule.datum(item.datum)) for item in exchanges)
+    notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
+    guarded = any(exchange.guarded for exchange in exchanges)
+    return (*notes, *context.lines(ExchangeTogether(exchanges, depths, guarded)))
+
+
+def mark_lines(context: Context, mark: MarkHalo) -> tuple[Line, ...]:
+    """Return the record of which levels of a halo a loop left dirty, and which clean."""
+    datum = context.schedule.datum(mark.datum)
+    lines: list[Line] = []
+    for component in parts_of(datum, mark.component):
+        if mark.dirty:
+            lines += context.lines(MarkDirty(datum, component))
+        if mark.clean != NOTHING:
+            depth = depth_value(context, mark.clean, space_for_mesh(datum))
+            lines += context.lines(MarkClean(datum, component, depth))
+    return tuple(lines)
+
+
+def _levels(context: Context, exchange: HaloExchange, datum: Datum) -> Expr:
+    """Return the depth of an exchange; for annexed dofs alone it is 1."""
+    depth = _LEAST if exchange.depth == NOTHING else exchange.depth
+    return depth_value(context, depth, space_for_mesh(datum))
+
+
+def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
+    """Yield who needs the exchange and who made it necessary, for the first reason there is."""
+    for reason in exchange.reasons[:1]:
+        reader, writer = (uid.partition("@")[0] for uid in (reason.reader, reason.writer))
+        yield Comment(f"{exchange.datum} is read by {reader} {reason.read}")
+        if writer:
+            yield Comment(f"and {writer} left {reason.written}")
+
+
+def _exchange(
+    context: Context, exchange: HaloExchange, component: int | None, depth: Expr
+) -> tuple[Line, ...]:
+    """Return the exchange of one component, with its transfers, which its guard is about, too.
+
+    An exchange works on the host; the device may have no copy of the field.
+    """
+    datum = context.schedule.datum(exchange.datum)
+    moved = exchange.fetched or exchange.sent
+    guarded = exchange.datum not in entered_data(context.schedule)
+    call = context.lines(Exchange(datum, component, depth, exchange.phase, moved))
+    before, after = (
+        context.lines(CopyTo(side, datum, component, guarded)) if wanted else ()
+        for side, wanted in ((Side.HOST, exchange.fetched), (Side.DEVICE, exchange.sent))
+    )
+    lines = (*before, *call, *after)
+    if not exchange.guarded:
+        return lines
+    return (If((Branch(context.value(IsDirty(datum, component, depth)), lines),)),)

@@ -1,0 +1,142 @@
+"""dl_esm_inf as a row: what it says for each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from psyclone_storage.backend.gocean import abi
+from psyclone_storage.backend.gocean.bounds import loop_end, loop_start, points_end
+from psyclone_storage.backend.gocean.device import (
+    copy_to,
+    enter_device,
+    movers,
+    on_host,
+    region_items,
+)
+from psyclone_storage.backend.gocean.paths import Paths
+from psyclone_storage.backend.infrastructure import Context, Infrastructure
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Keyword, Literal, Member, Name
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Schedule, Statement
+from psyclone_storage.ir.transfer import EnterData, Update
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Call, Comment, Declare, Line
+from psyclone_storage.ir.walk import statements
+
+
+def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
+    """Return dl_esm_inf; `paths` lead from a field to each grid property (`Paths`)."""
+    known = Paths(paths)
+    return Infrastructure(
+        "GOcean",
+        abi.RESERVED,
+        lambda _: abi.Module.KINDS,
+        abi.INTEGER,
+        _value_type,
+        _dummies,
+        {
+            ops.DataOf: lambda _, op: known.reach(abi.Path.DATA, Name(op.datum.name)),
+            ops.GridProperty: lambda _, op: known.reach(op.name, op.field),
+            ops.LoopStart: partial(loop_start, known),
+            ops.LoopEnd: partial(loop_end, known),
+            ops.PointsEnd: partial(points_end, known),
+            ops.IsDirty: _is_dirty,
+        },
+        {
+            ops.Exchange: _exchanged,
+            ops.ExchangeTogether: _exchanged_together,
+            ops.MarkDirty: _marked_dirty,
+            ops.EnterDevice: partial(enter_device, known),
+            ops.CopyTo: partial(copy_to, known),
+        },
+        partial(region_items, known),
+        helpers=movers,
+        # Values are components of objects, which compilers do not follow.
+        names_what_is_copied=False,
+    )
+
+
+def _value_type(datum: Datum) -> ScalarType:
+    if isinstance(datum.type, ScalarType):
+        return datum.type
+    return ScalarType(Intrinsic.REAL, abi.WORKING_PRECISION)
+
+
+# ---------------------------------------------------------------------------- dummy arguments
+
+
+def _dummies(context: Context) -> tuple[Declare, ...]:
+    schedule = context.schedule
+    changed = {name for item in statements(schedule) for name in _changed_besides(item)}
+    joint = {item.datum for item in _exchanges(schedule) if item.joint}
+    return tuple(
+        _declare(datum, datum.name in changed, datum.name in joint) for datum in schedule.data
+    )
+
+
+def _changed_besides(item: Statement) -> tuple[str, ...]:
+    """Return the fields that a statement other than a loop changes, flags included."""
+    match item:
+        case HaloExchange(datum=datum) | Update(datum=datum):
+            return (datum,)
+        case EnterData(data=data):
+            return data
+    return ()
+
+
+def _exchanges(schedule: Schedule) -> Iterator[HaloExchange]:
+    return (item for item in statements(schedule) if isinstance(item, HaloExchange))
+
+
+def _declare(datum: Datum, exchanged: bool, joint: bool) -> Declare:
+    """Return the declaration of a dummy argument; what is exchanged jointly is pointed to."""
+    changes = exchanged or datum.access.writes
+    data_type = abi.FIELD if datum.kind is ArgKind.FIELD else datum.type
+    intent = "intent(inout)" if changes else "intent(in)"
+    return Declare(datum.name, data_type, ("target", intent) if joint else (intent,))
+
+
+# ---------------------------------------------------------------------------- halos
+
+
+def _exchanged(context: Context, asked: ops.Exchange) -> tuple[Line, ...]:
+    name = asked.datum.name
+    if asked.phase is not Phase.WHOLE:
+        raise InternalError(
+            f"The exchange of '{name}' is asynchronous, which GOcean does not offer."
+        )
+    call = Call(Member(Name(name), abi.EXCHANGE), (asked.depth,))
+    return on_host(context, (name,), call, beside_device=asked.beside_device)
+
+
+def _is_dirty(_context: Context, asked: ops.IsDirty) -> Expr:
+    return Index(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
+
+
+def _exchanged_together(context: Context, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+    """Return one call for several fields.
+
+    Where fields keep flags it is told to ask them; where not, all are exchanged.
+    """
+    exchange_several, reference = (
+        Name(context.work.imports.local(abi.Module.FIELD, name))
+        for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
+    )
+    names = [exchange.datum for exchange in asked.exchanges]
+    fields = ArrayLiteral(tuple(Index(reference, (Name(name),)) for name in names))
+    flags = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)
+    what = "What is dirty of these goes" if asked.dirty_only else "These go"
+    call = Call(
+        exchange_several,
+        (fields, ArrayLiteral(asked.depths), *(flags if asked.dirty_only else ())),
+    )
+    beside = any(exchange.fetched or exchange.sent for exchange in asked.exchanges)
+    lines = on_host(context, names, call, beside_device=beside)
+    return (Comment(f"{what} in one message to each neighbour"), *lines)
+
+
+def _marked_dirty(_context: Context, asked: ops.MarkDirty) -> tuple[Line, ...]:
+    return (Call(Member(Name(asked.datum.name), abi.SET_DIRTY)),)

@@ -1,0 +1,100 @@
+"""What generated code is written against, as one row, and a routine that is being lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from psyclone_storage.backend.workspace import Imports, Section, Workspace
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.runtime_ops import Action, Value
+from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Declare, DeviceItem, Line, Routine
+
+PADDING = 8
+"""Values from one partial sum to the next, unless a user asks for another number."""
+
+
+def _no_helpers(_program: Program, _imports: Imports) -> tuple[Routine, ...]:
+    return ()
+
+
+def _nothing_more(_context: Context) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Infrastructure:
+    """What generated code is written against: facts, and tables of what it says for an operation.
+
+    `name` is for messages. `reserved` are names that no variable may have. `home_of_kind` gives
+    the module of a kind parameter, in lower case, that the algorithm does not import by name.
+    `integer` is the type of counters and bounds, `value_type` that of the values of a field, an
+    operator or a scalar. `dummies` declares the dummy arguments of a
+    routine. `values` and `actions` answer the records of `ir.runtime_ops`, by class. `region_items`
+    is what a region for a device takes, by its calls and its lowered lines. `finish` adds to the
+    set-up what can only be known when all statements are lowered; `helpers` are the routines
+    that those of a program hand over or call. With `exact_sums` reals are summed without rounding.
+    Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
+    Regions that copy their data tell what that is where it `names_what_is_copied`.
+    """
+
+    name: str
+    reserved: frozenset[str]
+    home_of_kind: Callable[[str], str]
+    integer: ScalarType
+    value_type: Callable[[Datum], ScalarType]
+    dummies: Callable[[Context], tuple[Declare, ...]]
+    values: Mapping[type[Value], Callable[[Context, Any], Expr]]
+    actions: Mapping[type[Action], Callable[[Context, Any], tuple[Line, ...]]]
+    region_items: Callable[[Context, Iterable[KernelCall], Iterable[Line]], tuple[DeviceItem, ...]]
+    finish: Callable[[Context], None] = _nothing_more
+    helpers: Callable[[Program, Imports], tuple[Routine, ...]] = _no_helpers
+    exact_sums: bool = False
+    names_what_is_copied: bool = True
+    padding: int = PADDING
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A routine that is being lowered.
+
+    `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
+    the mesh may be shared between fields. `partial_sums` gives, for scalars that are reduced
+    reproducibly, what a thread adds to instead.
+    """
+
+    schedule: Schedule
+    work: Workspace
+    ops: Infrastructure
+    several_meshes: bool = False
+    partial_sums: Mapping[str, Expr] = field(default_factory=dict)
+
+    def value(self, asked: Value) -> Expr:
+        """Return the expression that the infrastructure has for `asked`."""
+        if (answer := self.ops.values.get(type(asked))) is None:
+            raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
+        return answer(self, asked)
+
+    def lines(self, asked: Action) -> tuple[Line, ...]:
+        """Return the statements that the infrastructure has for `asked`."""
+        if (answer := self.ops.actions.get(type(asked))) is None:
+            raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
+        return answer(self, asked)
+
+    def counter(self, name: str) -> Name:
+        """Return the integer that a loop counts, or that a thread has for itself."""
+        return self.work.variable(Section.COUNTERS, name, Declare(name, self.ops.integer))
+
+    def datum(self, call: KernelCall, arg: int) -> Datum:
+        """Return the datum that `call` passes for its argument at position `arg`."""
+        return self.of(call.args[arg])
+
+    def of(self, actual: Actual) -> Datum:
+        """Return the datum behind an actual argument, which must not be a constant."""
+        if actual.datum is None:
+            raise InternalError("A constant was asked for its data.")
+        return self.schedule.datum(actual.datum)

@@ -1,0 +1,31 @@
+"""The few expressions and declarations that every other module of this folder writes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.workspace import Section, colons
+from psyclone_storage.ir.expr import Expr, Index, Member, Name
+from psyclone_storage.ir.types import DataType
+from psyclone_storage.ir.unit import Declare
+
+
+def bound(base: Expr, procedure: str, *args: Expr) -> Expr:
+    """Return the reference `base%procedure(args)`."""
+    return Index(Member(base, procedure), args)
+
+
+def number(context: Context, section: Section, key: Hashable, wish: str, value: Expr) -> Name:
+    """Return the integer variable for `key`, which holds `value`."""
+    return context.work.assigned(section, key, Declare(wish, abi.INTEGER), value)
+
+
+def view(wish: str, data_type: DataType, rank: int) -> Declare:
+    """Return the declaration of a pointer to an array without gaps.
+
+    LFRic's own arrays are allocatables behind pointers, so they have none; saying so lets a
+    compiler pass them to a kernel without a test, and vectorise loops over them.
+    """
+    return Declare(wish, data_type, ("contiguous",), colons(rank))

@@ -1,0 +1,137 @@
+"""Statements under a directive: which variables are a thread's own, which scalars are reduced.
+
+What a thread needs for itself is read off the lowered lines: the variables that loops count and
+the scalars that are assigned, but for those that are reduced. All else is shared. What a region
+for a device takes is for each infrastructure to say, and how the directive is spelt for a printer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.reductions import (
+    Reduced,
+    in_order,
+    is_exact,
+    made_ready,
+    reduced,
+    summed,
+    thread_number,
+)
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.rewrite import Masked, blocks_of
+from psyclone_storage.ir.runtime_ops import ExactSum
+from psyclone_storage.ir.schedule import Datum, DirectiveRegion
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.unit import (
+    Assign,
+    DeviceItem,
+    DirectiveBlock,
+    Do,
+    EnterDataLine,
+    Line,
+    ReductionLine,
+    ScopedBlock,
+)
+from psyclone_storage.ir.walk import kernel_calls, statements
+
+
+def region_lines(
+    context: Context, region: DirectiveRegion, lines: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """Return `lines` under the directive of `region`.
+
+    Reductions that are to be reproducible are made ready before a region of threads, and
+    combined after it; exact sums are so in any order.
+    """
+    ordered = [
+        item
+        for inside in (region, *statements(region))
+        if isinstance(inside, DirectiveRegion) and inside.options.reproducible
+        for item in in_order(context, inside)
+    ]
+    opens = region.directive is Directive.OMP_PARALLEL and bool(ordered)
+    scalars = {datum.name: op for datum, op in _combined(context, region)}
+    scalars |= dict(_exact(context, region))
+    moves = region.directive.holds_data or (region.copies and context.ops.names_what_is_copied)
+    items = context.ops.region_items(context, kernel_calls(region), lines) if moves else ()
+    private = [name for name in dict.fromkeys(assigned(lines)) if name not in scalars]
+    if not opens:
+        return (_block(region, lines, private, scalars, items),)
+    number = thread_number(context)
+    private.append(context.counter("thread").text)
+    before = [line for datum, _ in ordered for line in made_ready(context, datum)]
+    block = _block(region, (number, *lines), private, scalars, items)
+    return (*before, block, *(summed(context, datum, op) for datum, op in ordered))
+
+
+def enter_lines(items: Iterable[DeviceItem], queue: int = -1) -> Iterator[EnterDataLine]:
+    """Yield what gives a device what it has not, outer objects first."""
+    levels: dict[int, dict[Expr, None]] = {}
+    for item in items:
+        levels.setdefault(item.level, {})[item.what] = None
+    for level in sorted(levels):
+        yield EnterDataLine(tuple(levels[level]), queue)
+
+
+def assigned(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the names of scalars that `lines` count or assign, in order."""
+    for line in lines:
+        match line:
+            case Do(variable=variable, body=body):
+                yield variable
+                yield from assigned(body)
+            case Assign(target=Name(text)):
+                yield text
+            case _ if not isinstance(line, ScopedBlock | Masked):
+                for block in blocks_of(line):
+                    yield from assigned(block)
+
+
+def _block(
+    region: DirectiveRegion,
+    lines: tuple[Line, ...],
+    private: Iterable[str],
+    scalars: dict[str, ReductionOp],
+    items: tuple[DeviceItem, ...],
+) -> DirectiveBlock:
+    reductions = tuple(scalars.items())
+    return DirectiveBlock(
+        region.directive, region.options, lines, tuple(private), reductions, items
+    )
+
+
+def _combined(context: Context, region: DirectiveRegion) -> Iterator[Reduced]:
+    """Yield the scalars that the directive of `region` has to combine as they are."""
+    return iter(()) if region.options.reproducible else in_order(context, region)
+
+
+def _exact(context: Context, region: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:
+    """Yield the exact sums, by their variables, that a directive of `region` has to combine."""
+    for datum, op in reduced(context, region):
+        if is_exact(context, datum, op):
+            if region.runs_on_device:
+                raise _refusal(datum)
+            variable = context.value(ExactSum(datum))
+            assert isinstance(variable, Name)
+            if region.directive.shares_work and (declared := context.work.found(variable.text)):
+                _, declare = declared
+                if isinstance(declare.type, DerivedType):
+                    context.work.specify(ReductionLine(declare.type.name))
+            yield variable.text, op
+
+
+def _refusal(datum: Datum) -> CompileError:
+    """Return what is said where a device should sum exactly to `datum` (G002)."""
+    return CompileError(
+        Diagnostic(
+            "G002",
+            f"A device cannot sum exactly to '{datum.name}', as EXACT_SUMS asks.",
+            datum.span,
+            hint="Leave the loop that sums on the host, or set EXACT_SUMS = false.",
+        )
+    )

@@ -1,0 +1,57 @@
+"""Function spaces: which arguments share one.
+
+A space that metadata name is one space in all of an invoke, and the first argument on it
+stands for it. A wildcard (`any_space_<n>`, `any_discontinuous_space_<n>`, `any_w2`) is
+whatever space its argument happens to be on, so it belongs to that argument: two kernels
+share what is asked of it only if they pass the same object.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.runtime_ops import SpaceRef
+from psyclone_storage.ir.schedule import Datum, KernelCall
+
+
+def space_of(context: Context, call: KernelCall, arg: int, name: str = "") -> SpaceRef:
+    """Return the space that the metadata of `call` call `name`, as its argument `arg` has it.
+
+    Without a `name`, it is the space of a field, or the one that an operator maps from.
+    """
+    described = call.kernel.args[arg]
+    datum = context.datum(call, arg)
+    side = ""
+    if described.kind.is_operator:
+        side = "to" if name == described.space else "from"
+    name = name or (described.space_from if side else described.space)
+    if context.several_meshes or _is_wildcard(name):
+        label = f"{datum.name}_{side}" if side else datum.name
+        return SpaceRef((datum.name, side), label, datum, side)
+    return SpaceRef(name, name, datum, side)
+
+
+def space_named(context: Context, call: KernelCall, name: str) -> SpaceRef:
+    """Return the space that the metadata of `call` call `name`: of a field, else an operator."""
+    candidates = [
+        (arg.kind is not ArgKind.FIELD, position)
+        for position, arg in enumerate(call.kernel.args)
+        if name in arg.spaces
+    ]
+    return space_of(context, call, min(candidates)[1], name)
+
+
+def iteration_space(context: Context, call: KernelCall) -> SpaceRef:
+    """Return the space of the first field or operator of a call, for what only needs a mesh."""
+    first = next(at for at, arg in enumerate(call.kernel.args) if not arg.kind.is_scalar)
+    return space_of(context, call, first)
+
+
+def space_for_mesh(datum: Datum) -> SpaceRef:
+    """Return the space of a field under a key of its own, which is enough to find its mesh."""
+    return SpaceRef((datum.name, ""), datum.name, datum, "")
+
+
+def _is_wildcard(name: str) -> bool:
+    """Return whether `name` stands for a space that is known at run time only."""
+    return name.startswith("any_")
