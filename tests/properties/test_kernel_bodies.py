@@ -13,6 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from kernel_bodies import code_of
+from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.nests import may_fuse_loops, may_parallelise, may_swap
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
@@ -171,7 +172,7 @@ def pairs(draw: st.DrawFn) -> str:
 
 
 def kernel(text: str) -> KernelCode:
-    return code_of(f"i = 3\nj = 4\nk = 5\nt = 1\n{text}", DECLARATIONS)
+    return code_of(f"i = 3\nj = 4\nk = 5\nt = 1\n{text}", DECLARATIONS, "a, b, s")
 
 
 def same(first: KernelCode, second: KernelCode) -> None:
@@ -184,7 +185,8 @@ def same(first: KernelCode, second: KernelCode) -> None:
 @given(nests())
 def test_loops_that_may_swap_may_swap(text: str) -> None:
     code = kernel(text)
-    refused = bool(may_swap(loops_of(code)[0], code))
+    flow = flow_of(code)
+    refused = bool(may_swap(flow.loops[0], flow))
     event(f"swap refused: {refused}")
     if not refused:
         same(code, with_swapped(code, 1))
@@ -199,7 +201,8 @@ def test_loops_that_may_swap_may_swap(text: str) -> None:
 def test_iterations_that_may_be_parallel_have_no_order(text: str, order: list[int]) -> None:
     code = kernel(text)
     loop = loops_of(code)[0]
-    refused = bool(may_parallelise(loop, code))
+    flow = flow_of(code)
+    refused = bool(may_parallelise(flow.loops[0], flow))
     event(f"parallel refused: {refused}")
     if refused:
         return
@@ -223,8 +226,8 @@ def _points(loop: Do, order: list[int]) -> list[Expr]:
 @given(pairs())
 def test_loops_that_may_fuse_may_fuse(text: str) -> None:
     code = kernel(text)
-    first, second = loops_of(code)
-    refused = bool(may_fuse_loops(first, second, code))
+    flow = flow_of(code)
+    refused = bool(may_fuse_loops(*flow.loops, flow))
     event(f"fusion refused: {refused}")
     if not refused:
         same(code, with_fused(code, 1))

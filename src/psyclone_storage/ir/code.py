@@ -8,7 +8,9 @@ a step that need not leaves it where it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
@@ -19,11 +21,31 @@ Specified = Declare | Comment | Blank | Opaque
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A procedure of a module: its name, and all names in it, in lower case, and its place."""
+    """A procedure of a module: its name, and all names in it, in lower case, and its place.
+
+    `pure` says that it is declared to change nothing but its arguments; where that is known,
+    `dummies` are those with their intents, in order.
+    """
 
     name: str
     names: frozenset[str]
     place: Span = field(repr=False)
+    is_function: bool = False
+    pure: bool = False
+    dummies: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A derived type by its name, in lower case, with all components, inherited ones included.
+
+    `module` is the module that defines it, in lower case; nothing for the name by which a routine
+    knows it.
+    """
+
+    name: str
+    components: tuple[Declare, ...]
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +62,7 @@ class ImportedVariable:
     home_of_kind: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KernelModule:
     """The module around a kernel's subroutine, as its author wrote it.
 
@@ -64,14 +86,21 @@ class KernelModule:
     constants: frozenset[str] = frozenset()
     variables: tuple[ImportedVariable, ...] = ()
     unresolved: frozenset[str] = frozenset()
+    structures: tuple[Structure, ...] = ()
+    pure_functions: frozenset[str] = frozenset()
 
     @property
     def source(self) -> SourceText:
         """The file that the module is in."""
         return self.place.source
 
+    @cached_property
+    def declared(self) -> Mapping[str, Declare]:
+        """The declarations of the module's specification part by their names in lower case."""
+        return _by_name(self.declarations)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class KernelCode:
     """A kernel's subroutine.
 
@@ -99,10 +128,11 @@ class KernelCode:
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""
-        for item in self.declarations:
-            if isinstance(item, Declare) and item.name.lower() == name.lower():
-                return item
-        return None
+        return self._declared.get(name.lower())
+
+    @cached_property
+    def _declared(self) -> Mapping[str, Declare]:
+        return _by_name(self.declarations)
 
     def place_of(self, name: str) -> Span:
         """Return the first place of `name` in the subroutine, all of it if it is not there."""
@@ -111,3 +141,9 @@ class KernelCode:
         if found is None:
             return routine
         return Span(routine.source, routine.start + found.start(), routine.start + found.end())
+
+
+def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:
+    """Return the declarations among `items`, the first of each name, in lower case."""
+    declared = (item for item in reversed(items) if isinstance(item, Declare))
+    return {item.name.lower(): item for item in declared}

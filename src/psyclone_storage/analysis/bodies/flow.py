@@ -1,45 +1,48 @@
-"""What the statements of a kernel read, write and call.
+"""How values go through a routine, found once for all questions about it.
 
-Every name is in lower case. Statements that are not understood read and write all their names, and
-so does a procedure that is called with its arguments. A component of a structure counts as the
-structure.
+A `Flow` numbers the statements of a routine in the order of their text, 1 the first. It knows for
+each what it touches, with scalars that hold an index seen through (`jiv = j + 1; a(jiv)` touches
+`a(j + 1)`), what it does on all its paths, and which variables are read behind it.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 
-from psyclone_storage.analysis.bodies.files import read_parts, written_parts
-from psyclone_storage.analysis.bodies.intrinsics import INQUIRING, PURE
-from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
-from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Verbatim, children, walk
-from psyclone_storage.ir.rewrite import (
-    Plain,
-    blocks_of,
-    expressions_of,
-    first_words,
-    names_in,
-    names_of_line,
-    substituted,
-    walk_lines,
-    with_expressions,
+from psyclone_storage.analysis.bodies.accesses import MemoryAccess, accesses_of
+from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.polynomials import constant, polynomial_of
+from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.analysis.bodies.summaries import (
+    NOTHING,
+    Jump,
+    Summary,
+    in_sequence,
+    touches_any,
+    without,
 )
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Expr, Name, walk
+from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
+from psyclone_storage.ir.rewrite import blocks_of, substituted, walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import (
-    Allocate,
     Assign,
-    Call,
-    Deallocate,
+    Conditional,
+    Cycle,
     Do,
+    DoConcurrent,
+    Exit,
+    Forall,
     Goto,
     If,
-    InputOutput,
-    Label,
     Line,
-    Nullify,
-    PointerAssign,
+    Opaque,
     Return,
     Select,
     Stop,
@@ -47,362 +50,409 @@ from psyclone_storage.ir.unit import (
     While,
 )
 
+_JUMP = re.compile(r"\bgo\s*to\b", re.IGNORECASE)
+_RETURN: Jump = ("return", 0)
+_LOOPS = (Do, While, DoConcurrent, Forall)
+
 
 @dataclass(frozen=True, slots=True)
-class Touch:
-    """One access to a name.
+class Node:
+    """A statement of a routine.
 
-    `subscripts` are those of one array element, or of a section where they hold ranges. None means
-    the whole of it, or an unknown part; a scalar has none either.
+    `around` are the numbers of the constructs that it stands in, the outermost first, and `blocks`
+    for each of them which of its blocks. `stop` is the number behind the last statement inside.
+    `values` are those of scalars, by their keys, that certainly hold them where it starts.
     """
 
-    name: str
-    writes: bool
-    subscripts: tuple[Expr, ...] | None = None
+    number: int
+    line: Line
+    around: tuple[int, ...]
+    blocks: tuple[int, ...]
+    accesses: tuple[MemoryAccess, ...]
+    values: Mapping[str, Expr] = field(repr=False)
+    stop: int = 0
+
+    def seen(self, path: AccessPath) -> AccessPath:
+        """Return `path` with the known values of scalars in its subscripts."""
+        if not self.values:
+            return path
+        steps = (
+            step if isinstance(step, Component) else Subscripts(tuple(map(self.clear, step.items)))
+            for step in path.steps
+        )
+        return AccessPath(path.root, tuple(steps))
+
+    def clear(self, expr: Expr) -> Expr:
+        """Return `expr` with the known values of scalars."""
+        return substituted(expr, self.values) if self.values else expr
 
 
-# ---------------------------------------------------------------------------- accesses
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An access in the statement `node`.
 
-
-def touches(lines: Iterable[Line], code: KernelCode) -> Iterator[Touch]:
-    """Yield the accesses of `lines` and of what is inside of them, in the order of their text."""
-    for line in walk_lines(lines):
-        yield from touches_of(line, code)
-
-
-def touches_of(line: Line, code: KernelCode) -> Iterator[Touch]:
-    """Yield the accesses of `line` itself: what it reads first, then what it writes."""
-    match line:
-        case Assign(target, value):
-            yield from _reads(value, code)
-            yield from _written(target, code)
-        case PointerAssign(target, value):
-            yield from _of_both_kinds(names_in(value))
-            yield from _written(target, code)
-        case Call(procedure, args):
-            yield from _of_both_kinds(names_in(_base(procedure)) - _names(procedure))
-            for arg in args:
-                yield from _passed(arg, code)
-        case Do():
-            for part in expressions_of(line)[1:]:
-                yield from _reads(part, code)
-            yield Touch(line.variable.lower(), True)
-        case If():
-            for part in expressions_of(line):
-                yield from _reads(part, code)
-        case Allocate(arrays) | Deallocate(arrays):
-            for array in arrays:
-                yield from _passed(array, code)
-        case _:
-            yield from _of_irregular(line, code)
-
-
-def _of_irregular(line: Line, code: KernelCode) -> Iterator[Touch]:
-    """Yield the accesses of a statement that is not `Plain`."""
-    match line:
-        case While() | Return() | Stop() | Where() | Goto():
-            for part in expressions_of(line):
-                yield from _reads(part, code)
-        case Select(word="case"):
-            for part in expressions_of(line):
-                yield from _reads(part, code)
-        case Nullify(pointers):
-            for pointer in pointers:
-                yield from _written(pointer, code)
-        case InputOutput():
-            for part in read_parts(line):
-                yield from _reads(part, code)
-            for part in written_parts(line):
-                yield from _written(part, code)
-        case _:
-            yield from _of_both_kinds(names_of_line(line))
-
-
-def _names(procedure: Expr) -> frozenset[str]:
-    return names_in(procedure) if isinstance(procedure, Name) else frozenset()
-
-
-def _of_both_kinds(names: Iterable[str]) -> Iterator[Touch]:
-    for name in sorted(names):
-        yield Touch(name, False)
-        yield Touch(name, True)
-
-
-def _reads(expr: Expr, code: KernelCode) -> Iterator[Touch]:
-    match expr:
-        case Name(text):
-            yield Touch(text.lower(), False)
-        case Index(Name(text), items) if declaration_of(code, text) is None:
-            yield from _function_reads(text, items, code)
-        case Index(Name(text), items):
-            for item in items:
-                yield from _reads(item, code)
-            yield Touch(text.lower(), False, items)
-        case _:
-            for part in children(expr):
-                yield from _reads(part, code)
-
-
-def _function_reads(name: str, items: tuple[Expr, ...], code: KernelCode) -> Iterator[Touch]:
-    """Yield what a function of the language reads; others may change what they are given."""
-    for item in items:
-        if name.lower() in INQUIRING:
-            continue
-        if name.lower() in PURE:
-            yield from _reads(item, code)
-        else:
-            yield from _passed(item, code)
-    if name.lower() not in PURE:
-        yield Touch(name.lower(), False)
-
-
-def _written(target: Expr, code: KernelCode) -> Iterator[Touch]:
-    match target:
-        case Name(text):
-            yield Touch(text.lower(), True)
-        case Index(Name(text), items):
-            for item in items:
-                yield from _reads(item, code)
-            yield Touch(text.lower(), True, items)
-        case _:
-            for name in names_in(target):
-                yield Touch(name, False)
-            for name in names_in(_base(target)):
-                yield Touch(name, True)
-
-
-def _passed(arg: Expr, code: KernelCode) -> Iterator[Touch]:
-    """Yield that an argument may be read and changed, and that its subscripts are read."""
-    value = arg.value if isinstance(arg, Keyword) else arg
-    yield from _reads(value, code)
-    if isinstance(value, Name | Index | Member):
-        for name in names_in(_base(value)):
-            yield Touch(name, True)
-
-
-def _base(target: Expr) -> Expr:
-    while isinstance(target, Index | Member):
-        target = target.base
-    return target
-
-
-def read_names(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
-    """Return the names that `lines` read."""
-    return frozenset(touch.name for touch in touches(lines, code) if not touch.writes)
-
-
-def written_names(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
-    """Return the names that `lines` write."""
-    return frozenset(touch.name for touch in touches(lines, code) if touch.writes)
-
-
-# ---------------------------------------------------------------------------- what is unknown
-
-
-def irregular_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Return the statements that may do more than one after the other can be seen to do.
-
-    They are not understood, or may leave a loop or the routine, or have an order of their own.
+    `path` is what it touches with scalars seen through, `variable` that without its subscripts.
     """
-    return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
+
+    node: Node
+    access: MemoryAccess
+    path: AccessPath
+    variable: Variable
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is a write."""
+        return self.access.writes
 
 
-def unknown_lines(lines: Iterable[Line]) -> tuple[str, ...]:
-    """Return the texts of statements, or parts of them, that are not understood."""
-    found: list[str] = []
-    for line in walk_lines(lines):
-        if not isinstance(line, Plain):
-            found.append(first_words(line))
-        for expr in expressions_of(line):
-            found += [part.text for part in walk(expr) if isinstance(part, Verbatim)]
-    return tuple(found)
+@dataclass(frozen=True)
+class Flow:
+    """What is known about the statements of `code`; see the module's docstring.
 
-
-def unknown_procedures(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
-    """Return the subroutines that `lines` call, and names that may be functions not known here.
-
-    What has brackets and is neither declared nor a function of the language is one of those.
+    `summaries` are those of the statements, `bodies` those of what is inside of loops, and `later`
+    what may be read behind a loop with a value from before, both by the number of the loop.
     """
-    found: set[str] = set()
-    for line in walk_lines(lines):
-        if isinstance(line, Call):
-            found |= names_in(line.procedure)
-        for expr in expressions_of(line):
-            found.update(
-                part.base.text.lower()
-                for part in walk(expr)
-                if isinstance(part, Index)
-                and isinstance(part.base, Name)
-                and declaration_of(code, part.base.text) is None
-                and part.base.text.lower() not in PURE
-            )
-    return frozenset(found)
+
+    code: KernelCode
+    names: Names
+    nodes: tuple[Node, ...]
+    summaries: tuple[Summary, ...]
+    bodies: Mapping[int, Summary]
+    later: Mapping[int, frozenset[Variable]]
+    has_jumps: bool
+
+    @property
+    def loops(self) -> tuple[Node, ...]:
+        """The counted loops in the order of the text."""
+        return tuple(node for node in self.nodes if isinstance(node.line, Do))
+
+    def node(self, number: int) -> Node:
+        """Return the statement `number`."""
+        return self.nodes[number - 1]
+
+    def inside(self, node: Node) -> tuple[Node, ...]:
+        """Return the statements in a construct, on all levels."""
+        return self.nodes[node.number : node.stop - 1]
+
+    @cached_property
+    def _items(self) -> tuple[tuple[Item, ...], ...]:
+        return tuple(
+            tuple(Item(node, one, node.seen(one.path), one.path.variable) for one in node.accesses)
+            for node in self.nodes
+        )
+
+    @cached_property
+    def _by_root(self) -> Mapping[str, tuple[Item, ...]]:
+        found: dict[str, list[Item]] = defaultdict(list)
+        for item in chain.from_iterable(self._items):
+            found[item.path.root].append(item)
+        return {root: tuple(items) for root, items in found.items()}
+
+    def items_in(self, node: Node) -> tuple[Item, ...]:
+        """Return the accesses of the statements in a construct, in the order of the text."""
+        return tuple(chain.from_iterable(self._items[node.number : node.stop - 1]))
+
+    def items_of(self, root: str) -> tuple[Item, ...]:
+        """Return the accesses to the variable `root` and its components, in the whole routine."""
+        return self._by_root.get(root, ())
+
+    def body(self, loop: Node) -> Summary:
+        """Return what one iteration of a loop does, `cycle` taken for a way to its end."""
+        return self.bodies[loop.number].landing(("cycle", loop.number))
+
+    def written(self, loop: Node) -> frozenset[Variable]:
+        """Return what a construct may change, the counter of a loop included."""
+        return self.summaries[loop.number - 1].written
+
+    def is_read_later(self, loop: Node, variable: Variable) -> bool:
+        """Return whether something may read what `loop` leaves in a variable.
+
+        That may be a statement behind the loop, one before it in a loop around both, or whoever
+        called the routine.
+        """
+        if self.has_jumps or not self.names.is_local(variable[0]):
+            return True
+        return touches_any(variable, self.later[loop.number])
 
 
-# ---------------------------------------------------------------------------- scalars
-
-
-def upward_exposed(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
-    """Return the names that `lines` may read before having set them."""
-    return _flow(lines, frozenset(), code)[0]
-
-
-def always_set(lines: Iterable[Line], code: KernelCode) -> frozenset[str]:
-    """Return the scalars that `lines` set whatever path they take."""
-    return _flow(lines, frozenset(), code)[1]
-
-
-def _flow(
-    lines: Iterable[Line], known: frozenset[str], code: KernelCode
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what is read too early, and what is set for certain at the end.
-
-    `known` are the scalars that are set at the start.
-    """
-    early: frozenset[str] = frozenset()
-    at_start = known
-    for line in lines:
-        own = tuple(touches_of(line, code))
-        early |= {touch.name for touch in own if not touch.writes} - known
-        if isinstance(line, Plain) and not isinstance(line, Call):
-            known |= {touch.name for touch in own if touch.writes and touch.subscripts is None}
-        ends = [_flow(block, known, code) for block in blocks_of(line)]
-        early = early.union(*(end[0] for end in ends))
-        match line:
-            case If(name="") | Select(name=""):
-                without = [] if _has_default(line) else [known]
-                known = frozenset.intersection(*(end[1] for end in ends), *without)
-            case Label():
-                known = at_start
-    return early, known
-
-
-def _has_default(line: If | Select) -> bool:
-    """Return whether one of the blocks of a choice is done in any case, if only an empty one."""
-    return isinstance(line, If) or any(not case.guards for case in line.cases)
-
-
-def carried_scalars(lines: tuple[Line, ...], code: KernelCode) -> frozenset[str]:
-    """Return the names without subscripts that bring a value from one iteration to the next.
-
-    `lines` are the body of a loop. Array elements are not looked at.
-    """
-    whole = {touch.name for touch in touches(lines, code) if touch.subscripts is None}
-    written = written_names(lines, code) & whole
-    return frozenset(written & upward_exposed(lines, code)) - _arrays(written, code)
-
-
-def _arrays(names: Iterable[str], code: KernelCode) -> frozenset[str]:
-    found = ((name, declaration_of(code, name)) for name in names)
-    return frozenset(name for name, item in found if item is not None and item.shape)
-
-
-# ---------------------------------------------------------------------------- seeing through
-
-
-def copy_propagated(lines: Iterable[Line], code: KernelCode) -> tuple[Line, ...]:
-    """Return `lines` with whole-number scalars exchanged for what they were last set to.
-
-    A subscript `jiv` behind `jiv = j + 1` becomes `j + 1`. A scalar stays where its value
-    depends on the path, or where something in that value has changed since.
-    """
-    return _through(lines, {}, code)[0]
-
-
-def _through(
-    lines: Iterable[Line], values: Mapping[str, Expr], code: KernelCode
-) -> tuple[tuple[Line, ...], Mapping[str, Expr]]:
-    found: list[Line] = []
-    for line in lines:
-        changed = written_names((line,), code)
-        if isinstance(line, Label):
-            values = {}
-        if isinstance(line, Do | If):
-            kept = _without(values, changed) if isinstance(line, Do) else values
-            found.append(_block_through(line, values, kept, code))
-            values = _without(values, changed)
-            continue
-        clear = _exchanged(line, values)
-        found.append(clear)
-        values = _without(values, changed)
-        match clear:
-            case Assign(Name(text), value) if _is_index(text, code):
-                if text.lower() not in names_in(value):
-                    values = {**values, text.lower(): value}
-    return tuple(found), values
-
-
-def _block_through(
-    line: Do | If, values: Mapping[str, Expr], inside: Mapping[str, Expr], code: KernelCode
-) -> Line:
-    outer = _exchanged(line, values)
-    if isinstance(outer, Do):
-        body = _through(outer.body, inside, code)[0]
-        return replace(outer, body=body)
-    assert isinstance(outer, If)
-    branches = tuple(
-        replace(branch, body=_through(branch.body, inside, code)[0]) for branch in outer.branches
+def flow_of(code: KernelCode) -> Flow:
+    """Return how values go through `code`."""
+    names = Names(code)
+    has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))
+    nodes = _Numbering(names, copies=not has_jumps).nodes(code.body)
+    summing = _Summing(nodes, names)
+    summing.block(code.body, 1)
+    living = _Living(summing.summaries, summing.bodies, nodes)
+    living.block(code.body, 1, NOTHING)
+    return Flow(
+        code,
+        names,
+        nodes,
+        tuple(summing.summaries),
+        summing.bodies,
+        living.later,
+        has_jumps,
     )
-    otherwise = _through(outer.otherwise, inside, code)[0]
-    return replace(outer, branches=branches, otherwise=otherwise)
 
 
-def _exchanged(line: Line, values: Mapping[str, Expr]) -> Line:
-    """Return `line` itself with known scalars exchanged, but not where it sets them."""
-
-    def change(expr: Expr) -> Expr:
-        return substituted(expr, values)
-
-    match line:
-        case Assign(target, value):
-            return replace(line, target=_target(target, values), value=change(value))
-        case Call() | PointerAssign() | Allocate() | Deallocate():
-            return line
-        case _ if not isinstance(line, Plain):
-            return line
-        case Do(variable):
-            other = {name: value for name, value in values.items() if name != variable.lower()}
-            return with_expressions(line, lambda expr: substituted(expr, other))
-    return with_expressions(line, change)
+def _jumps_anywhere(line: Line) -> bool:
+    """Return whether control may come to a label from elsewhere."""
+    return isinstance(line, Goto) or (isinstance(line, Opaque) and bool(_JUMP.search(line.text)))
 
 
-def _target(target: Expr, values: Mapping[str, Expr]) -> Expr:
-    match target:
-        case Index(base, items):
-            return Index(base, tuple(substituted(item, values) for item in items))
-    return target
+# ---------------------------------------------------------------------------- reaching copies
+
+
+class _Numbering:
+    """Statements as nodes, with the values of scalars that reach them."""
+
+    __slots__ = ("_copies", "_names", "_nodes")
+
+    def __init__(self, names: Names, *, copies: bool) -> None:
+        self._names = names
+        self._copies = copies
+        self._nodes: list[Node] = []
+
+    def nodes(self, lines: Iterable[Line]) -> tuple[Node, ...]:
+        """Return all statements of a body."""
+        self._block(lines, (), (), {})
+        return tuple(self._nodes)
+
+    def _block(
+        self,
+        lines: Iterable[Line],
+        around: tuple[int, ...],
+        blocks: tuple[int, ...],
+        values: Mapping[str, Expr],
+    ) -> frozenset[str]:
+        """Add the statements of a block; return the keys of the scalars that it may change."""
+        changed: frozenset[str] = frozenset()
+        for line in lines:
+            own = self._line(line, around, blocks, values)
+            changed |= own
+            values = _without(values, own)
+            if self._copies and isinstance(line, Assign) and isinstance(line.target, Name):
+                node = self._nodes[-1]
+                values = self._with_copy(values, line.target, node.clear(line.value))
+        return changed
+
+    def _line(
+        self,
+        line: Line,
+        around: tuple[int, ...],
+        blocks: tuple[int, ...],
+        values: Mapping[str, Expr],
+    ) -> frozenset[str]:
+        at = len(self._nodes)
+        number = at + 1
+        accesses = tuple(accesses_of(line, self._names))
+        changed = frozenset(one.root for one in accesses if one.writes)
+        self._nodes.append(Node(number, line, around, blocks, accesses, values))
+        if isinstance(line, _LOOPS):
+            changed |= self._changed_in(line)
+            values = _without(values, changed)
+        for which, block in enumerate(blocks_of(line)):
+            changed |= self._block(block, (*around, number), (*blocks, which), values)
+        node = self._nodes[at]
+        self._nodes[at] = Node(
+            number, line, around, blocks, accesses, node.values, len(self._nodes) + 1
+        )
+        return changed
+
+    def _changed_in(self, line: Line) -> frozenset[str]:
+        found: set[str] = set()
+        for block in blocks_of(line):
+            for inner in block:
+                found.update(one.root for one in accesses_of(inner, self._names) if one.writes)
+                found |= self._changed_in(inner)
+        return frozenset(found)
+
+    def _with_copy(
+        self, values: Mapping[str, Expr], target: Name, value: Expr
+    ) -> Mapping[str, Expr]:
+        code = self._names.code
+        declared = self._names.declaration((target.key,))
+        kinds = type_of(target, code), type_of(value, code)
+        whole = all(kind is not None and kind.intrinsic is Intrinsic.INTEGER for kind in kinds)
+        if declared is None or declared.shape or not whole or self._names.is_shared((target.key,)):
+            return values
+        roots = {path.root for path in map(path_of, walk(value)) if path is not None}
+        if target.key in roots or any(self._names.is_shared((root,)) for root in roots):
+            return values
+        return {**values, target.key: value}
 
 
 def _without(values: Mapping[str, Expr], changed: frozenset[str]) -> Mapping[str, Expr]:
+    if not values or not changed:
+        return values
     return {
         name: value
         for name, value in values.items()
-        if name not in changed and not names_in(value) & changed
+        if name not in changed
+        and not any(isinstance(part, Name) and part.key in changed for part in walk(value))
     }
 
 
-def _is_index(name: str, code: KernelCode) -> bool:
-    declared = declaration_of(code, name)
-    found = type_of(Name(name), code)
-    return (
-        declared is not None
-        and not declared.shape
-        and found is not None
-        and found.intrinsic is Intrinsic.INTEGER
-    )
+# ---------------------------------------------------------------------------- summaries
 
 
-def counters_after_loops(code: KernelCode) -> frozenset[str]:
-    """Return the loop counters whose values are read outside of the loops that count them."""
-    counters = {line.variable.lower() for line in walk_lines(code.body) if isinstance(line, Do)}
-    return frozenset(_read_outside(code.body, frozenset(counters), code))
+class _Summing:
+    """The summaries of statements, inner ones first."""
 
+    __slots__ = ("_names", "_nodes", "bodies", "summaries")
 
-def _read_outside(
-    lines: Iterable[Line], counters: frozenset[str], code: KernelCode
-) -> Iterator[str]:
-    for line in lines:
-        yield from counters & {one.name for one in touches_of(line, code) if not one.writes}
-        own = {line.variable.lower()} if isinstance(line, Do) else set()
+    def __init__(self, nodes: tuple[Node, ...], names: Names) -> None:
+        self._nodes = nodes
+        self._names = names
+        self.summaries = [Summary()] * len(nodes)
+        self.bodies: dict[int, Summary] = {}
+
+    def block(self, lines: Iterable[Line], first: int) -> Summary:
+        """Return the summary of a block whose first statement has the number `first`."""
+        found = []
+        for _ in lines:
+            node = self._nodes[first - 1]
+            self.summaries[first - 1] = self._of(node)
+            found.append(self.summaries[first - 1])
+            first = node.stop
+        return in_sequence(found)
+
+    def _of(self, node: Node) -> Summary:
+        line, first = node.line, node.number + 1
+        inner = []
         for block in blocks_of(line):
-            yield from _read_outside(block, counters - own, code)
+            inner.append(self.block(block, first))
+            first += sum(1 for _ in _numbers(self._nodes, first, block))
+        own = self._own(node)
+        ends: tuple[Jump, ...] = (("exit", node.number),)
+        match line:
+            case Do() | While() | DoConcurrent() | Forall():
+                body = in_sequence(inner)
+                self.bodies[node.number] = body
+                return own.then(self._repeated(node, body)).landing(*ends)
+            case If() | Where():
+                return own.then(_choice(inner)).landing(*ends)
+            case Select():
+                default = any(not case.guards for case in line.cases)
+                found = _choice(inner[1:])
+                return own.then(found if default else found.at_most()).landing(*ends)
+            case Conditional():
+                return _choice(inner).at_most()
+        return own.then(in_sequence(inner)).landing(*ends)
+
+    def _repeated(self, node: Node, body: Summary) -> Summary:
+        body = body.landing(("cycle", node.number))
+        if isinstance(node.line, While) and node.line.condition is None:
+            return Summary(body.exposed, None, body.written, body.jumps)
+        return body if _runs(node) else body.at_most()
+
+    def _own(self, node: Node) -> Summary:
+        """Return what a statement does itself, without those inside of it."""
+        line = node.line
+        exposed = frozenset(one.path.variable for one in node.accesses if not one.writes)
+        written = frozenset(one.path.variable for one in node.accesses if one.writes)
+        sets = NOTHING
+        masked = any(isinstance(self._nodes[at - 1].line, Where | Forall) for at in node.around)
+        if isinstance(line, Assign | Do) and not masked:
+            sets = frozenset(
+                one.path.variable for one in node.accesses if one.writes and one.path.is_whole
+            )
+        jump = self._jump(node)
+        if jump is not None:
+            return Summary(exposed, None, written, {jump: sets})
+        if isinstance(line, Stop | Goto):
+            return Summary(exposed, None if isinstance(line, Stop) else sets, written)
+        return Summary(exposed, sets, written)
+
+    def _jump(self, node: Node) -> Jump | None:
+        match node.line:
+            case Return():
+                return _RETURN
+            case Exit(name) | Cycle(name):
+                word = "exit" if isinstance(node.line, Exit) else "cycle"
+                return (word, self._target(node, name))
+        return None
+
+    def _target(self, node: Node, name: str) -> int:
+        """Return the construct of a `cycle` or `exit`: the one of that name, or the next loop."""
+        for number in reversed(node.around):
+            line = self._nodes[number - 1].line
+            if name and getattr(line, "name", "").lower() == name.lower():
+                return number
+            if not name and isinstance(line, Do | While | DoConcurrent):
+                return number
+        return 0
+
+
+def _numbers(nodes: tuple[Node, ...], first: int, block: Iterable[Line]) -> Iterator[int]:
+    """Yield the numbers of the statements of a block on all levels."""
+    for _ in block:
+        stop = nodes[first - 1].stop
+        yield from range(first, stop)
+        first = stop
+
+
+def _choice(parts: list[Summary]) -> Summary:
+    total = parts[0] if parts else Summary()
+    for part in parts[1:]:
+        total = total.or_else(part)
+    return total
+
+
+def _runs(node: Node) -> bool:
+    """Return whether a counted loop certainly has an iteration."""
+    line = node.line
+    if not isinstance(line, Do):
+        return False
+    parts = (line.start, line.stop, line.step)
+    start, stop, step = (
+        constant(1) if part is None else polynomial_of(node.clear(part), lambda *_: None)
+        for part in parts
+    )
+    if not step.known:
+        return False
+    apart = stop.minus(start).known
+    return apart is not None and apart * step.known >= 0
+
+
+# ---------------------------------------------------------------------------- liveness
+
+
+class _Living:
+    """What may be read behind each loop, found from the end of the text to its start."""
+
+    __slots__ = ("_bodies", "_landing", "_nodes", "_summaries", "later")
+
+    def __init__(
+        self, summaries: list[Summary], bodies: Mapping[int, Summary], nodes: tuple[Node, ...]
+    ) -> None:
+        self._summaries = summaries
+        self._bodies = bodies
+        self._nodes = nodes
+        self._landing: dict[Jump, frozenset[Variable]] = {_RETURN: NOTHING}
+        self.later: dict[int, frozenset[Variable]] = {}
+
+    def block(self, lines: Iterable[Line], first: int, live: frozenset[Variable]) -> None:
+        """Find what is read behind the loops of a block, behind which `live` is read."""
+        numbers = []
+        for _ in lines:
+            numbers.append(first)
+            first = self._nodes[first - 1].stop
+        for number in reversed(numbers):
+            self._inside(self._nodes[number - 1], live)
+            summary = self._summaries[number - 1]
+            jumps = (self._landing.get(jump, live) for jump in summary.jumps)
+            rest = NOTHING if summary.sets is None else without(live, summary.sets)
+            live = summary.exposed.union(rest, *jumps)
+
+    def _inside(self, node: Node, live: frozenset[Variable]) -> None:
+        self._landing["exit", node.number] = live
+        if isinstance(node.line, _LOOPS):
+            self.later[node.number] = live
+            live = live | self._summaries[node.number - 1].exposed
+            live = live | self._bodies[node.number].exposed
+            self._landing["cycle", node.number] = live
+        first = node.number + 1
+        for block in blocks_of(node.line):
+            self.block(block, first, live)
+            first += sum(1 for _ in _numbers(self._nodes, first, block))

@@ -29,6 +29,16 @@ TRANSFORMING = frozenset(
 """Functions of whole arrays that give arrays."""
 
 PURE = ELEMENTAL | REDUCING | INQUIRING | TRANSFORMING
+"""Functions of the language that change nothing, and that steps know how to handle."""
+
+HARMLESS = PURE | frozenset(
+    """achar adjustl adjustr asind acosd atand bessel_jn bessel_yn bge bgt bit_size ble blt char
+    cosd dshiftl dshiftr erfc_scaled findloc iachar iall iany ibits ichar index iparity
+    is_contiguous ishftc leadz len len_trim lge lgt lle llt maskl maskr merge_bits norm2 not null
+    parity popcnt poppar repeat rrspacing scan set_exponent shifta shiftl shiftr sind
+    storage_size tand trailz trim verify dble float sngl amax1 amin1 max0 min0 dmax1 dmin1 alog
+    alog10 dabs dexp dlog dsqrt iabs isign idint ifix""".split()
+)
 """Functions of the language that change nothing."""
 
 WHOLE_NUMBERS = frozenset(

@@ -18,14 +18,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.bodies.affine import sum_of
-from psyclone_storage.analysis.bodies.flow import (
-    Touch,
-    copy_propagated,
-    touches_of,
+from psyclone_storage.analysis.bodies.accesses import (
+    MemoryAccess,
+    accesses_of,
     unknown_procedures,
     written_names,
 )
+from psyclone_storage.analysis.bodies.affine import sum_of
+from psyclone_storage.analysis.bodies.flow import Flow, flow_of
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import Span
@@ -67,7 +68,7 @@ _HERE = (0, 0)
 class _Seen:
     """An access to an argument that certainly is one, in the statement at `place`."""
 
-    touch: Touch
+    access: MemoryAccess
     place: Span | None
 
 
@@ -90,8 +91,7 @@ def check_body(
     is_stub = all(isinstance(line, Blank | Comment | DirectiveLine) for line in code.body)
     if is_stub or len(wanted) != len(code.dummies):
         return ()
-    clear = copy_propagated(code.body, code)
-    checking = _Checking(kernel, code, tuple(_certain(clear, code)))
+    checking = _Checking(kernel, code, tuple(_certain(flow_of(code))))
     return tuple(
         problem
         for argument in _arguments(kernel, code, wanted)
@@ -111,16 +111,16 @@ def _arguments(kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]) -> I
 # ---------------------------------------------------------------------------- accesses
 
 
-def _certain(lines: tuple[Line, ...], code: KernelCode) -> Iterator[_Seen]:
+def _certain(flow: Flow) -> Iterator[_Seen]:
     """Yield the accesses of statements that do nothing but what can be seen, in their order.
 
     What a procedure that is not known may read or change is left out with its statement.
     """
-    for line in walk_lines(lines):
-        for part, place in _parts(line):
-            if not unknown_procedures(_shallow(part), code):
-                for touch in touches_of(part, code):
-                    yield _Seen(touch, place)
+    for node in flow.nodes:
+        for part, place in _parts(node.line):
+            if not unknown_procedures(_shallow(part), flow.names):
+                for access in accesses_of(part, flow.names):
+                    yield _Seen(MemoryAccess(node.seen(access.path), access.writes), place)
 
 
 def _parts(line: Line) -> Iterator[tuple[Line, Span | None]]:
@@ -170,13 +170,13 @@ class _Checking:
             yield self._problem(
                 "M204",
                 argument,
-                f"'{item.touch.name}' is assigned to, but the metadata says that it is read.",
+                f"'{item.access.root}' is assigned to, but the metadata says that it is read.",
                 item.place,
                 hint="Nothing knows that it changes: say so in the metadata.",
             )
 
     def _left_alone(self, argument: _Argument) -> Iterator[Diagnostic]:
-        changed = written_names(self.code.body, self.code) | _unclear_names(self.code)
+        changed = written_names(self.code.body, Names(self.code)) | _unclear_names(self.code)
         if changed & set(argument.names):
             return
         names = listed(argument.names, "and")
@@ -194,8 +194,8 @@ class _Checking:
         """Yield the reads of what is only written, in front of all that might write it."""
         unclear = _unclear_names(self.code)
         for name in argument.names:
-            found = next((item for item in self.seen if item.touch.name == name), None)
-            if found is None or found.touch.writes or name in unclear:
+            found = next((item for item in self.seen if item.access.root == name), None)
+            if found is None or found.access.writes or name in unclear:
                 continue
             problem = self._problem(
                 "M206",
@@ -214,14 +214,14 @@ class _Checking:
         named = stencil.offsets if isinstance(stencil, GridStencil) else ()
         told: set[tuple[bool, tuple[int, int]]] = set()
         for item in self.seen:
-            touch = item.touch
-            if touch.name not in argument.names:
+            access = item.access
+            if access.root not in argument.names:
                 continue
-            point = self._point(touch)
-            if point is None or point == _HERE or (touch.writes, point) in told:
+            point = self._point(access)
+            if point is None or point == _HERE or (access.writes, point) in told:
                 continue
-            told.add((touch.writes, point))
-            if touch.writes:
+            told.add((access.writes, point))
+            if access.writes:
                 yield self._written_elsewhere(argument, item, point)
             elif point not in named:
                 yield self._read_elsewhere(argument, item, point)
@@ -229,14 +229,14 @@ class _Checking:
     def _written_elsewhere(
         self, argument: _Argument, item: _Seen, point: tuple[int, int]
     ) -> Diagnostic:
-        message = f"'{item.touch.name}' is written {_direction(point)} of the kernel's own point."
+        message = f"'{item.access.root}' is written {_direction(point)} of the kernel's own point."
         hint = "A kernel writes to its own point alone, so that loops can run in any order."
         return self._problem("M207", argument, message, item.place, hint=hint)
 
     def _read_elsewhere(
         self, argument: _Argument, item: _Seen, point: tuple[int, int]
     ) -> Diagnostic:
-        name, stencil = item.touch.name, argument.described.stencil
+        name, stencil = item.access.root, argument.described.stencil
         said = f"has the stencil {stencil.value}" if isinstance(stencil, GridStencil) else (
             "names no neighbours"
         )  # fmt: skip
@@ -244,22 +244,23 @@ class _Checking:
         hint = "Name the neighbour in 'go_stencil': halos and the order of loops follow from it."
         return self._problem("M207", argument, message, item.place, hint=hint)
 
-    def _point(self, touch: Touch) -> tuple[int, int] | None:
+    def _point(self, access: MemoryAccess) -> tuple[int, int] | None:
         """Return how far from the kernel's own point an access goes, None if that is not known."""
-        if touch.subscripts is None or len(touch.subscripts) != len(_HERE):
+        subscripts = access.path.subscripts
+        if len(subscripts) != len(_HERE):
             return None
         own = [name.lower() for name in self.code.dummies[: len(_HERE)]]
-        if set(own) & written_names(self.code.body, self.code):
+        if set(own) & written_names(self.code.body, Names(self.code)):
             return None
-        east, north = map(_distance, touch.subscripts, own)
+        east, north = map(_distance, subscripts, own)
         return None if east is None or north is None else (east, north)
 
     def _first(self, argument: _Argument, *, writes: bool) -> Iterator[_Seen]:
         """Yield the first such access to each dummy of an argument."""
         found: Mapping[str, _Seen] = {
-            item.touch.name: item
+            item.access.root: item
             for item in reversed(self.seen)
-            if item.touch.name in argument.names and item.touch.writes is writes
+            if item.access.root in argument.names and item.access.writes is writes
         }
         yield from found.values()
 
@@ -278,13 +279,14 @@ class _Checking:
 
 def _unclear_names(code: KernelCode) -> frozenset[str]:
     """Return what statements that may do anything name, or pass to procedures."""
+    names = Names(code)
     found: set[str] = set(code.internal.names) if code.internal else set()
     for line in walk_lines(code.body):
         for part, _ in _parts(line):
-            if unknown_procedures(_shallow(part), code):
-                found |= {touch.name for touch in touches_of(part, code)}
+            if unknown_procedures(_shallow(part), names):
+                found |= {access.root for access in accesses_of(part, names)}
         if not isinstance(line, Assign | Do | If | While | Return):
-            found |= {touch.name for touch in touches_of(line, code)}
+            found |= {access.root for access in accesses_of(line, names)}
     return frozenset(found)
 
 

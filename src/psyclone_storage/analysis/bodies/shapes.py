@@ -71,13 +71,7 @@ _DOUBLE = "kind(0.0d0)"
 
 def declaration_of(code: KernelCode, name: str) -> Declare | None:
     """Return the declaration of `name` in the kernel or, where there is none, in its module."""
-    local = code.declared(name)
-    if local is not None:
-        return local
-    for item in code.module.declarations:
-        if isinstance(item, Declare) and item.name.lower() == name.lower():
-            return item
-    return None
+    return code.declared(name) or code.module.declared.get(name.lower())
 
 
 # ---------------------------------------------------------------------------- types

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
@@ -22,6 +23,7 @@ from psyclone_storage.frontend.fortran.elements import (
     names_in,
     opaque,
 )
+from psyclone_storage.frontend.fortran.offers import intents_of, is_pure, structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import END_TYPE, TYPE_DEFINITION
 from psyclone_storage.frontend.fortran.specified import (
@@ -32,7 +34,7 @@ from psyclone_storage.frontend.fortran.specified import (
 )
 from psyclone_storage.frontend.fortran.statements import Statement, scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
-from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure
+from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure, Structure
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.unit import Declare, Opaque
 
@@ -86,9 +88,16 @@ def _module(
         _place(scope),
         specification.uses,
         specification.declarations,
-        tuple(_procedure(item, statements) for item in own),
+        tuple(_procedure(item, reader, statements) for item in own),
         frozenset(head["name"].lower() for head in heads if head and head["name"]),
+        structures=_structures(reader, around),
     )
+
+
+def _structures(reader: UnitReader, around: OpenScope) -> tuple[Structure, ...]:
+    """Return the derived types of a module, by their plain names and as those of the module."""
+    own = tuple(structures_in(reader, around))
+    return (*(replace(item, module="") for item in own), *own)
 
 
 def _end_before(reader: UnitReader, around: OpenScope) -> int:
@@ -98,11 +107,14 @@ def _end_before(reader: UnitReader, around: OpenScope) -> int:
     return max(units, default=0)
 
 
-def _procedure(scope: OpenScope, statements: list[Statement]) -> Procedure:
+def _procedure(scope: OpenScope, reader: UnitReader, statements: list[Statement]) -> Procedure:
     place = _place(scope)
     inside = (item for item in statements if place.start <= item.offset(0) < place.stop)
     names = frozenset[str]().union(*(names_in(item.text) for item in inside))
-    return Procedure(scope.name.lower(), names, place)
+    is_function = scope.kind is ScopeKind.FUNCTION
+    pure = is_pure(scope)
+    dummies = intents_of(reader, scope) if pure and not is_function else ()
+    return Procedure(scope.name.lower(), names, place, is_function, pure, dummies)
 
 
 def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -> KernelCode:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.flow import unknown_lines, unknown_procedures
+from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_procedures
 from psyclone_storage.analysis.bodies.intrinsics import ELEMENTAL, INQUIRING
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     declaration_of,
@@ -93,9 +94,9 @@ def element_loops(line: Assign, dimensions: Dimensions, scratch: Scratch) -> tup
 def _not_told(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
     """Yield that the shape of one side is not known, or that it may change (T060)."""
     text = f"{spell(line.target)} = {spell(line.value)}"
-    if unknown_lines((line,)):
+    if any(unknown_lines((line,))):
         yield Diagnostic("T052", f"'{text}' is not understood.")
-    if names := sorted(unknown_procedures((line,), code)):
+    if names := sorted(unknown_procedures((line,), Names(code))):
         yield Diagnostic(
             "T060", f"It is not known what {listed(names)} in '{text}' is, a function or an array."
         )

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.flow import unknown_procedures, written_names
+from psyclone_storage.analysis.bodies.accesses import unknown_procedures, written_names
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.ir.code import ImportedVariable, KernelCode
@@ -108,7 +109,7 @@ class ImportsToArguments:
         assert isinstance(call, KernelCall)
         (code,) = call.codes
         changed = _with_arguments(code)
-        written = written_names(changed.body, changed)
+        written = written_names(changed.body, Names(changed))
         imported = schedule.imported
         for variable in _variables(code):
             access = Access.READWRITE if variable.local in written else Access.READ
@@ -181,7 +182,7 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
         text = f"'{code.name}' takes another number of arguments than it is passed."
         yield _reason(code, code.name, text)
     names = {item.local for item in _variables(code)}
-    procedures = unknown_procedures(code.body, code) - names
+    procedures = unknown_procedures(code.body, Names(code)) - names
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"
         text = f"'{code.name}' calls {what}, where {listed(sorted(names), 'and')} may be used, too."
@@ -190,7 +191,7 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
 
 def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[Diagnostic]:
     changed = _with_arguments(code)
-    written = written_names(changed.body, changed)
+    written = written_names(changed.body, Names(changed))
     directives = [item for item in path_to(schedule, call.uid) if isinstance(item, DirectiveRegion)]
     for variable in _variables(code):
         name = variable.local
@@ -300,7 +301,7 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         uses=tuple(uses),
         declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
     )
-    written = written_names(changed.body, changed)
+    written = written_names(changed.body, Names(changed))
     intents = {item.name: _intended(item, item.name in written) for item in added}
     declarations = tuple(
         intents.get(item.name, item) if isinstance(item, Declare) else item

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import ClassVar
 
+from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.affine import simplified, whole
-from psyclone_storage.analysis.bodies.flow import written_names
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
@@ -238,7 +239,7 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
     if len(code.dummies) != len(call.dummies):
         yield f"it takes {len(code.dummies)} arguments, and {len(call.dummies)} are passed"
         return
-    written = written_names(code.body, code)
+    written = written_names(code.body, Names(code))
     theirs = {
         name.lower(): Name(dummy.name)
         for name, dummy in zip(code.dummies, call.dummies, strict=True)

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from psyclone_storage.analysis.bodies.accesses import (
+    accesses,
+    is_understood,
+    read_names,
+    written_names,
+)
 from psyclone_storage.analysis.bodies.affine import difference, sum_of
-from psyclone_storage.analysis.bodies.flow import read_names, touches, written_names
-from psyclone_storage.analysis.bodies.nests import not_understood
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.ir.code import KernelCode
@@ -103,7 +108,7 @@ def with_hoisted(code: KernelCode) -> KernelCode:
 
 
 def _hoisted(line: Line, code: KernelCode) -> Iterable[Line]:
-    if not isinstance(line, Do) or not_understood(line.body, code):
+    if not isinstance(line, Do) or not is_understood(line.body, Names(code)):
         return (line,)
     runs = _runs(line)
     moving = tuple(item for item in line.body if _is_invariant(item, line, code))
@@ -128,16 +133,17 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
     """Return whether `line`, which stands directly in `loop`, does the same in all iterations."""
     if not isinstance(line, Assign):
         return False
-    (target,) = written_names((line,), code)
-    changed = written_names(loop.body, code) | {loop.variable.lower()}
-    if read_names((line,), code) & changed:
+    names = Names(code)
+    (target,) = written_names((line,), names)
+    changed = written_names(loop.body, names) | {loop.variable.lower()}
+    if read_names((line,), names) & changed:
         return False
-    writes = [item for item in touches(loop.body, code) if item.writes and item.name == target]
+    writes = [item for item in accesses(loop.body, names) if item.writes and item.root == target]
     earlier = loop.body[: loop.body.index(line)]
     bounds = names_in(loop.start) | names_in(loop.stop)
     return (
         len(writes) == 1
-        and target not in read_names(earlier, code) | bounds
+        and target not in read_names(earlier, names) | bounds
         and not _may_share(target, code)
     )
 

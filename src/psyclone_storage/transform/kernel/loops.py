@@ -12,12 +12,13 @@ from functools import partial
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.affine import simplified, whole
-from psyclone_storage.analysis.bodies.flow import counters_after_loops, written_names
+from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
 from psyclone_storage.analysis.bodies.nests import (
     inner_loop,
+    inner_node,
     may_fuse_loops,
     may_swap,
-    not_understood,
+    not_plain,
 )
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
@@ -244,7 +245,7 @@ def check_loop(
     schedule: Schedule,
     uid: str,
     number: int,
-    check: Callable[[Do, KernelCode], Iterable[Diagnostic]],
+    check: Callable[[Node, Flow], Iterable[Diagnostic]],
     before: Callable[[Schedule, str], Reasons] = check_body,
 ) -> Reasons:
     """Return what `check` has against loop `number` of the kernel that `uid` calls.
@@ -253,9 +254,10 @@ def check_loop(
     """
 
     def reasons(code: KernelCode) -> Iterable[Diagnostic]:
-        loops = loops_of(code)
+        flow = flow_of(code)
+        loops = flow.loops
         if 1 <= number <= len(loops):
-            return check(loops[number - 1], code)
+            return check(loops[number - 1], flow)
         message = f"'{code.name}' has no loop {number}: it has {len(loops)}."
         return (Diagnostic("T064", message),)
 
@@ -276,41 +278,56 @@ def following_loop(code: KernelCode, loop: Do) -> Do | None:
     return None
 
 
-def may_strip_mine(loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
+def may_strip_mine(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
     """Yield why `loop` cannot be cut into chunks (T052, T063)."""
-    yield from not_understood(loop.body, code)
-    if loop.step is not None and whole_number(loop.step) != 1:
-        yield Diagnostic("T063", f"The loop over '{loop.variable}' does not count by one.")
-    for name in sorted(names_in(loop.stop) & written_names(loop.body, code)):
-        message = f"The loop over '{loop.variable}' changes '{name}', which is in its bounds."
-        yield Diagnostic("T063", message)
-    if loop.variable.lower() in counters_after_loops(code):
-        yield Diagnostic("T063", f"The value of '{loop.variable}' is used after its loop.")
+    line = _line(loop)
+    place = line.place
+    yield from not_plain(loop, flow)
+    if line.step is not None and whole_number(line.step) != 1:
+        message = f"The loop over '{line.variable}' does not count by one."
+        yield Diagnostic("T063", message, place)
+    changed = {variable[0] for variable in flow.body(loop).written}
+    for name in sorted(names_in(line.stop) & changed):
+        message = f"The loop over '{line.variable}' changes '{name}', which is in its bounds."
+        yield Diagnostic("T063", message, place)
+    if flow.is_read_later(loop, (line.variable.lower(),)):
+        message = f"The value of '{line.variable}' is used after its loop."
+        yield Diagnostic("T063", message, place)
 
 
-def may_tile(outer: Do, code: KernelCode) -> Reasons:
+def _line(loop: Node) -> Do:
+    assert isinstance(loop.line, Do)
+    return loop.line
+
+
+def may_tile(outer: Node, flow: Flow) -> Reasons:
     """Return why `outer` and the loop inside of it cannot run in tiles (T052, T063)."""
-    inner = inner_loop(outer)
-    chunks = () if inner is None else (*may_strip_mine(outer, code), *may_strip_mine(inner, code))
-    return tuple(dict.fromkeys((*may_swap(outer, code), *chunks)))
+    inner = inner_node(outer, flow)
+    chunks = () if inner is None else (*may_strip_mine(outer, flow), *may_strip_mine(inner, flow))
+    return tuple(dict.fromkeys((*may_swap(outer, flow), *chunks)))
 
 
-def may_jam(outer: Do, code: KernelCode) -> Reasons:
+def may_jam(outer: Node, flow: Flow) -> Reasons:
     """Return why iterations of `outer` cannot share the loop inside of it (T052, T062, T063)."""
-    return tuple(dict.fromkeys((*may_swap(outer, code), *may_strip_mine(outer, code))))
+    return tuple(dict.fromkeys((*may_swap(outer, flow), *may_strip_mine(outer, flow))))
 
 
-def may_fuse_following(first: Do, code: KernelCode) -> Reasons:
+def may_fuse_following(first: Node, flow: Flow) -> Reasons:
     """Return why `first` and the loop behind it cannot become one (T052, T063)."""
-    second = following_loop(code, first)
-    if second is None or not _same_bounds(first, second):
-        message = f"No loop with the same bounds follows the one over '{first.variable}'."
-        return (Diagnostic("T063", message),)
-    late = counters_after_loops(code) & {first.variable.lower(), second.variable.lower()}
-    if late:
-        message = f"The value of '{min(late)}' is used after its loop."
-        return (Diagnostic("T063", message),)
-    return may_fuse_loops(first, _counting(second, first.variable), code)
+    line = _line(first)
+    following = following_loop(flow.code, line)
+    if following is None or not _same_bounds(line, following):
+        message = f"No loop with the same bounds follows the one over '{line.variable}'."
+        return (Diagnostic("T063", message, line.place),)
+    second = next(
+        one for one in flow.loops if one.number >= first.stop and one.around == first.around
+    )
+    for loop in (first, second):
+        name = _line(loop).variable
+        if flow.is_read_later(second, (name.lower(),)):
+            message = f"The value of '{name}' is used after its loop."
+            return (Diagnostic("T063", message, line.place),)
+    return may_fuse_loops(first, second, flow)
 
 
 def _no_size(size: int) -> Diagnostic:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.nests import may_parallelise, own_scalars
+from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
+from psyclone_storage.analysis.bodies.independence import independence_of
+from psyclone_storage.analysis.bodies.nests import counter, may_parallelise
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
-from psyclone_storage.ir.unit import DirectiveLine, Do, Line
+from psyclone_storage.ir.unit import DirectiveLine, Do
 from psyclone_storage.transform.kernel.code import (
     SHARED_LOOP,
     check_call,
@@ -34,9 +36,11 @@ class ShareInKernel:
 
     `level` says who shares it: `vector`, `worker` or `gang`. The kernel must have been made for
     that by `acc-routine` with a `parallelism` of at least that level, and the loop around its
-    calls must leave it to the kernel. Scalars that an iteration sets are private.
+    calls must leave it to the kernel. What an iteration sets for itself alone is private, and what
+    the loop reduces is put together in the end. `sums` is the user's word that sums and products of
+    real numbers may get their terms in another order, which changes them by rounding.
 
-    Refused if a value goes from one iteration to another, or if that cannot be told; if a scalar
+    Refused if a value goes from one iteration to another, or if that cannot be told; if a variable
     that the loop sets is used after it; and if a loop around it or inside of it is shared by the
     same level.
 
@@ -49,6 +53,7 @@ class ShareInKernel:
     call: str
     loop: int = 1
     level: str = "vector"
+    sums: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -65,7 +70,7 @@ class ShareInKernel:
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, hint=hint),)
-        reasons = partial(_reasons, self.level)
+        reasons = partial(_reasons, self.level, self.sums)
         return check_loop(schedule, self.call, self.loop, reasons, check_call)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -76,14 +81,19 @@ class ShareInKernel:
 
 def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     """Return `code` with loop `number` shared by `level`."""
-    loop = loops_of(code)[number - 1]
-    own = ", ".join(own_scalars(loop, code))
+    flow = flow_of(code)
+    node = flow.loops[number - 1]
+    found = independence_of(node, flow)
+    own = ", ".join(found.private)
     private = f" private({own})" if own else ""
-    directive = DirectiveLine(f"acc loop {level} independent{private}")
+    reductions = "".join(f" reduction({one.operator}:{one.name})" for one in found.reductions)
+    directive = DirectiveLine(f"acc loop {level} independent{private}{reductions}")
+    loop = loops_of(code)[number - 1]
     return with_lines_for(code, (loop, (directive, loop)))
 
 
-def _reasons(level: str, loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
+def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnostic]:
+    code = flow.code
     if code.in_place:
         yield Diagnostic("T054", f"'{code.name}' is not called any more.")
         return
@@ -95,32 +105,28 @@ def _reasons(level: str, loop: Do, code: KernelCode) -> Iterator[Diagnostic]:
             code.module.routine,
             hint=f"Apply 'acc-routine{{parallelism={level}}}' to it first.",
         )
-    if _is_out_of_order(level, loop, code):
-        message = f"A loop around or in the one over '{loop.variable}' leaves no '{level}' for it."
+    if _is_out_of_order(level, loop, flow):
+        message = f"A loop around or in the one over '{counter(loop)}' leaves no '{level}' for it."
         yield Diagnostic("T084", message, hint="A gang has workers, and a worker has lanes.")
-    yield from may_parallelise(loop, code)
+    yield from may_parallelise(loop, flow, sums=sums)
 
 
-def _is_out_of_order(level: str, loop: Do, code: KernelCode) -> bool:
+def _is_out_of_order(level: str, loop: Node, flow: Flow) -> bool:
     """Return whether a loop has a directive already, or is around or in a shared one wrongly."""
     own = _LEVELS.index(level)
-    for other, directive in _shared_loops(code.body):
+    for other, directive in _shared_loops(flow):
         taken = next(at for at, word in enumerate(_LEVELS) if word in directive)
-        if any(line is loop for line in walk_lines((other,))) and taken <= own:
+        if other.number <= loop.number < other.stop and taken <= own:
             return True
-        if any(line is other for line in walk_lines((loop,))) and taken >= own:
+        if loop.number <= other.number < loop.stop and taken >= own:
             return True
     return False
 
 
-def _shared_loops(lines: Iterable[Line]) -> Iterator[tuple[Do, str]]:
-    """Yield each loop that has a directive, with that."""
-    before = ""
-    for line in lines:
-        if isinstance(line, Do) and before:
-            yield line, before
-        for block in blocks_of(line):
-            yield from _shared_loops(block)
-        before = (
-            line.text if isinstance(line, DirectiveLine) and SHARED_LOOP.match(line.text) else ""
-        )
+def _shared_loops(flow: Flow) -> Iterator[tuple[Node, str]]:
+    """Yield each loop that has a directive in front of it, with that."""
+    for before, node in pairwise(flow.nodes):
+        directive = before.line.text if isinstance(before.line, DirectiveLine) else ""
+        alike = before.around == node.around and before.blocks == node.blocks
+        if alike and isinstance(node.line, Do) and SHARED_LOOP.match(directive):
+            yield node, directive

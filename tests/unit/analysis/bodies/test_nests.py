@@ -5,18 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kernel_bodies import code_of
+from psyclone_storage.analysis.bodies.accesses import unknown_procedures
 from psyclone_storage.analysis.bodies.affine import difference, simplified
-from psyclone_storage.analysis.bodies.flow import (
-    carried_scalars,
-    copy_propagated,
-    counters_after_loops,
-    unknown_procedures,
-)
+from psyclone_storage.analysis.bodies.flow import flow_of
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.analysis.bodies.nests import may_parallelise
-from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.ir.unit import Do
 
 DECLARED = (
     "real :: va(9, 9), t, s\ninteger :: i, j, k, jiv, map(9)\n"
@@ -50,25 +45,28 @@ def test_differences(first: str, second: str, apart: int | None) -> None:
 
 
 def through(body: str) -> str:
-    code = code_of(body, DECLARED)
-    return "; ".join(line.strip() for line in emit_lines(copy_propagated(code.body, code), 0))
+    flow = flow_of(code_of(body, DECLARED))
+    return "; ".join(
+        str(node.seen(access.path))
+        for node in flow.nodes
+        for access in node.accesses
+        if access.path.subscripts
+    )
 
 
 @pytest.mark.parametrize(
     ("body", "seen"),
     [
-        ("jiv = j + 1\nva(i, jiv) = 0.0", "jiv = j + 1; va(i, j + 1) = 0.0"),
-        ("jiv = j\nj = 3\nt = va(i, jiv)", "jiv = j; j = 3; t = va(i, jiv)"),
-        ("jiv = map(i)\nmap(2) = 1\nt = q(jiv)", "jiv = map(i); map(2) = 1; t = q(jiv)"),
-        ("jiv = jiv + 1\nt = q(jiv)", "jiv = jiv + 1; t = q(jiv)"),
-        (
-            "jiv = 1\nif (t > 0.0) then\njiv = 2\nend if\nt = q(jiv)",
-            "jiv = 1; if (t > 0.0) then; jiv = 2; end if; t = q(jiv)",
-        ),
-        (
-            "jiv = 1\ndo i = 1, 3\nt = q(jiv)\njiv = i\nend do",
-            "jiv = 1; do i = 1, 3; t = q(jiv); jiv = i; end do",
-        ),
+        ("jiv = j + 1\nva(i, jiv) = 0.0", "va(i, j + 1)"),
+        ("jiv = j\nj = 3\nt = va(i, jiv)", "va(i, jiv)"),
+        ("jiv = map(i)\nmap(2) = 1\nt = q(jiv)", "map(i); map(2); q(jiv)"),
+        ("jiv = map(i)\nt = q(jiv)", "map(i); q(map(i))"),
+        ("jiv = jiv + 1\nt = q(jiv)", "q(jiv)"),
+        ("jiv = t + 1.0\nt = q(jiv)", "q(jiv)"),
+        ("jiv = 1\nif (t > 0.0) then\njiv = 2\nend if\nt = q(jiv)", "q(jiv)"),
+        ("jiv = 1\ndo i = 1, 3\nt = q(jiv)\njiv = i\nend do", "q(jiv)"),
+        ("jiv = 1\ndo i = 1, 3\nt = q(jiv + i)\nend do", "q(1 + i)"),
+        ("jiv = 1\n10 continue\nt = q(jiv)\njiv = 2\nif (t > 0.0) goto 10", "q(jiv)"),
     ],
 )
 def test_scalars_are_seen_through_where_that_is_right(body: str, seen: str) -> None:
@@ -98,23 +96,19 @@ PARALLEL = {
 @pytest.mark.parametrize(("body", "codes"), PARALLEL.values(), ids=PARALLEL)
 def test_iterations_in_parallel(body: str, codes: list[str]) -> None:
     fixed = body.replace("va(i, j + 1)", "va(2, j)").replace("va(i, j)", "va(2, j)")
-    code = code_of(f"do j = 2, 8\n{fixed}\nend do", DECLARED)
-    (loop,) = code.body
-    assert isinstance(loop, Do)
-    found = {reason.code for reason in may_parallelise(loop, code)}
+    code = code_of(f"do j = 2, 8\n{fixed}\nend do", DECLARED, "va")
+    flow = flow_of(code)
+    found = {reason.code for reason in may_parallelise(flow.loops[0], flow)}
     assert codes == sorted(found - ({"T062"} if "somewhere" in body or "print" in body else set()))
 
 
 def test_names_that_go_from_iteration_to_iteration() -> None:
-    code = code_of("t = s\ns = va(1, j)\nk = 1\njiv = k", DECLARED)
-    assert carried_scalars(code.body, code) == {"s"}
-
-
-def test_counters_that_are_read_behind_their_loop() -> None:
-    code = code_of("do i = 1, 3\nk = i\nend do\ndo j = 1, 3\nk = i\nend do", DECLARED)
-    assert counters_after_loops(code) == {"i"}
+    flow = flow_of(code_of("do j = 1, 3\nt = s\ns = va(1, j)\nk = 1\njiv = k\nend do", DECLARED))
+    (loop,) = flow.loops
+    body = flow.body(loop)
+    assert body.exposed & body.written == {("s",)}
 
 
 def test_what_may_be_a_function() -> None:
     code = code_of("t = max(f(s), va(1, 2))\ncall g(t)", DECLARED)
-    assert unknown_procedures(code.body, code) == {"f", "g"}
+    assert unknown_procedures(code.body, Names(code)) == {"f", "g"}

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from psyclone_storage.analysis.bodies.flow import irregular_lines
+from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules

@@ -127,7 +127,10 @@ SWAPS = {
     "an index in a scalar": (nest("k = j + 1\nx(i, k) = x(i + 1, j)"), ["T062"]),
     "an index of another kind": (nest("k = k + 1\nx(i, k) = y(i, j)"), ["T062"]),
     "a sum": (nest("t = t + x(i, j)"), ["T062"]),
-    "a value left behind": (nest("if (x(i, j) > 0.0) then\nt = x(i, j)\nend if"), ["T062"]),
+    "a value left behind": (
+        nest("if (x(i, j) > 0.0) then\nt = x(i, j)\nend if") + "\nx(1, 1) = t",
+        ["T062"],
+    ),
     "a counter left behind": (f"{nest('x(i, j) = 0.0')}\nt = i", ["T062"]),
     "bounds": (nest("x(i, j) = 0.0", "1, j"), ["T063"]),
     "two statements": (nest("x(i, j) = 0.0").replace("do i", "t = 1.0\ndo i", 1), ["T063"]),

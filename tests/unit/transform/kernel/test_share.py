@@ -81,7 +81,7 @@ def test_what_is_refused(body: str, code: str) -> None:
 
 def test_the_kernel_must_be_made_for_it() -> None:
     body = "do k = 1, n\na(k) = 0.0\nend do"
-    assert refused(bench(module(body)), ShareInKernel(CALL)) == ["T081"]
+    assert refused(bench(module(body, DECLARED)), ShareInKernel(CALL)) == ["T081"]
     assert refused(work(body, "seq"), ShareInKernel(CALL)) == ["T081"]
     assert refused(work(body), ShareInKernel(CALL, level="gang")) == ["T081"]
     assert refused(work(body), ShareInKernel(CALL, level="seq")) == ["T057"]

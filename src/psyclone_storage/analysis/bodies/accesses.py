@@ -1,0 +1,314 @@
+"""What single statements read and write, as access paths, and what they call.
+
+Statements that are not understood read and write all their names, and so does a procedure that is
+called with its arguments, unless it is declared to be pure. `Names` says what a name is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
+from psyclone_storage.analysis.bodies.intrinsics import INQUIRING
+from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Verbatim, children, walk
+from psyclone_storage.ir.paths import AccessPath, Variable, path_of
+from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.unit import (
+    Allocate,
+    Assign,
+    Associate,
+    Call,
+    Conditional,
+    Critical,
+    Deallocate,
+    Do,
+    DoConcurrent,
+    Forall,
+    Goto,
+    InputOutput,
+    Label,
+    Line,
+    Nullify,
+    Opaque,
+    PointerAssign,
+    ScopedBlock,
+    Select,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """One access to a path: a read, or with `writes` a write."""
+
+    path: AccessPath
+    writes: bool
+
+    @property
+    def root(self) -> str:
+        """The key of the variable that is touched, or that holds what is touched."""
+        return self.path.root
+
+
+# ---------------------------------------------------------------------------- accesses
+
+
+def accesses(lines: Iterable[Line], names: Names) -> Iterator[MemoryAccess]:
+    """Yield the accesses of `lines` and of what is inside of them, in the order of their text."""
+    for line in walk_lines(lines):
+        yield from accesses_of(line, names)
+
+
+def accesses_of(line: Line, names: Names) -> Iterator[MemoryAccess]:
+    """Yield the accesses of `line` itself: what it reads first, then what it writes."""
+    match line:
+        case Assign(target, value):
+            yield from reads_of(value, names)
+            yield from _written(target, names)
+        case PointerAssign(target, value):
+            yield from _of_both_kinds(names_in(value))
+            yield from _written(target, names)
+        case Call():
+            yield from _called(line, names)
+        case Do() | DoConcurrent() | Forall():
+            yield from _counted(line, names)
+        case Allocate() | Deallocate() | Nullify() | Associate():
+            for part in expressions_of(line):
+                yield from _passed(part, names)
+        case InputOutput():
+            yield from _transferred(line, names)
+        case Opaque() | Select(word="type" | "rank") | ScopedBlock() | Conditional():
+            yield from _of_both_kinds(names_of_line(line))
+        case _:
+            for part in expressions_of(line):
+                yield from reads_of(part, names)
+
+
+def _counted(line: Do | DoConcurrent | Forall, names: Names) -> Iterator[MemoryAccess]:
+    """Yield what the head of a loop reads, then that it sets its counters."""
+    counters = [line.variable] if isinstance(line, Do) else [it.variable for it in line.controls]
+    keys = [counter.lower() for counter in counters]
+    for part in expressions_of(line):
+        if not (isinstance(part, Name) and part.key in keys):
+            yield from reads_of(part, names)
+    for key in keys:
+        yield MemoryAccess(AccessPath(key), True)
+
+
+def _transferred(line: InputOutput, names: Names) -> Iterator[MemoryAccess]:
+    if names_namelist(line):
+        yield from _of_both_kinds(names_of_line(line))
+    for part in read_parts(line):
+        yield from reads_of(part, names)
+    for part in written_parts(line):
+        yield from _written(part, names)
+
+
+def _called(line: Call, names: Names) -> Iterator[MemoryAccess]:
+    procedure = line.procedure
+    if not isinstance(procedure, Name):
+        yield from _of_both_kinds(names_in(_base(procedure)))
+    intents = _intents(line, names)
+    for at, arg in enumerate(line.args):
+        value = arg.value if isinstance(arg, Keyword) else arg
+        if intents is not None and intents[at] == "in":
+            yield from reads_of(value, names)
+        elif intents is not None and intents[at] == "out" and path_of(value) is not None:
+            yield from _written(value, names)
+        else:
+            yield from _passed(value, names)
+    if intents is not None and isinstance(procedure, Name):
+        for name in sorted(names.read_by(procedure.key)):
+            yield MemoryAccess(AccessPath(name), False)
+
+
+def _intents(line: Call, names: Names) -> tuple[str, ...] | None:
+    """Return the intents of the dummies that arguments go to; None if the call may do more."""
+    own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, Name) else None
+    if own is None or not own.pure or own.is_function or not own.dummies:
+        return None
+    by_name = dict(own.dummies)
+    if len(line.args) > len(own.dummies):
+        return None
+    found = (
+        by_name.get(arg.key) if isinstance(arg, Keyword) else own.dummies[at][1]
+        for at, arg in enumerate(line.args)
+    )
+    return tuple(intent or "inout" for intent in found)
+
+
+def _of_both_kinds(roots: Iterable[str]) -> Iterator[MemoryAccess]:
+    for root in sorted(roots):
+        yield MemoryAccess(AccessPath(root), False)
+        yield MemoryAccess(AccessPath(root), True)
+
+
+def reads_of(expr: Expr, names: Names) -> Iterator[MemoryAccess]:
+    """Yield what the value of `expr` depends on, and what functions in it may change."""
+    path = path_of(expr)
+    if path is None:
+        for part in children(expr):
+            yield from reads_of(part, names)
+        return
+    function = _function(expr, names)
+    if function is not None:
+        yield from _function_reads(function[0], expr, names)
+        return
+    for item in path.subscripts:
+        yield from reads_of(item, names)
+    yield MemoryAccess(path, False)
+
+
+def _function(expr: Expr, names: Names) -> tuple[str, Index] | None:
+    """Return the function that `expr`, a path, calls, and where; None if it is data."""
+    for part in _brackets(expr):
+        base = path_of(part.base)
+        function = names.function_called(base.variable) if base is not None else None
+        if function is not None:
+            return function, part
+    return None
+
+
+def _brackets(expr: Expr) -> list[Index]:
+    """Return the parts of a path that end with brackets, the innermost first."""
+    found: list[Index] = []
+    while isinstance(expr, Index | Member):
+        if isinstance(expr, Index):
+            found.insert(0, expr)
+        expr = expr.base
+    return found
+
+
+def _function_reads(function: str, expr: Expr, names: Names) -> Iterator[MemoryAccess]:
+    """Yield what a function reads; one that is not known may change what it is given."""
+    harmless = names.is_harmless(function)
+    if function in INQUIRING and harmless:
+        return
+    for item in (item for part in _brackets(expr) for item in part.items):
+        yield from reads_of(item, names) if harmless else _passed(item, names)
+    if function in names.procedures:
+        for name in sorted(names.read_by(function)):
+            yield MemoryAccess(AccessPath(name), False)
+    elif not harmless:
+        path = path_of(expr)
+        assert path is not None
+        plain = AccessPath(path.root)
+        yield from _of_both_kinds({path.root}) if path.steps[1:] else (MemoryAccess(plain, False),)
+
+
+def _written(target: Expr, names: Names) -> Iterator[MemoryAccess]:
+    path = path_of(target)
+    if path is None:
+        yield from _of_both_kinds(names_in(target))
+        return
+    for item in path.subscripts:
+        yield from reads_of(item, names)
+    yield MemoryAccess(path, True)
+
+
+def _passed(arg: Expr, names: Names) -> Iterator[MemoryAccess]:
+    """Yield that an argument may be read and changed, and that its subscripts are read."""
+    value = arg.value if isinstance(arg, Keyword) else arg
+    yield from reads_of(value, names)
+    path = path_of(value)
+    if path is not None:
+        yield MemoryAccess(AccessPath(path.root), True)
+
+
+def _base(target: Expr) -> Expr:
+    while isinstance(target, Index | Member):
+        target = target.base
+    return target
+
+
+# ---------------------------------------------------------------------------- names of all of it
+
+
+def read_names(lines: Iterable[Line], names: Names) -> frozenset[str]:
+    """Return the keys of the variables of which `lines` read something."""
+    return frozenset(one.root for one in accesses(lines, names) if not one.writes)
+
+
+def written_names(lines: Iterable[Line], names: Names) -> frozenset[str]:
+    """Return the keys of the variables of which `lines` write something."""
+    return frozenset(one.root for one in accesses(lines, names) if one.writes)
+
+
+def written_variables(lines: Iterable[Line], names: Names) -> frozenset[Variable]:
+    """Return the variables and components of which `lines` write something."""
+    return frozenset(one.path.variable for one in accesses(lines, names) if one.writes)
+
+
+# ---------------------------------------------------------------------------- what is unknown
+
+
+def unknown_lines(lines: Iterable[Line], *, inside: bool = True) -> Iterator[tuple[Line, str]]:
+    """Yield statements that are not understood, or parts of them, with the text of that part.
+
+    Those `inside` of others are looked at, too, unless the caller does that.
+    """
+    for line in walk_lines(lines) if inside else lines:
+        match line:
+            case Opaque():
+                yield line, line.text.split("\n")[0]
+            case Goto() | Label():
+                yield line, "a jump to a label"
+            case Conditional():
+                yield line, line.branches[0].text
+            case Associate():
+                yield line, f"associate ({line.pairs[0][0]} => ...)" if line.pairs else "associate"
+            case Critical():
+                yield line, "critical"
+        for expr in expressions_of(line):
+            for part in walk(expr):
+                if isinstance(part, Verbatim) and part.text != "*":
+                    yield line, part.text
+
+
+def irregular_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return the statements that may do more than one after the other can be seen to do.
+
+    They are not understood, or may leave a loop or the routine, or have an order of their own.
+    """
+    return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
+
+
+def is_understood(lines: Iterable[Line], names: Names) -> bool:
+    """Return whether `lines` do nothing but what can be seen, one after the other."""
+    found = tuple(lines)
+    return not (
+        irregular_lines(found)
+        or any(unknown_lines(found))
+        or any(unknown_calls(found, names))
+        or any(map(moves_memory, walk_lines(found)))
+    )
+
+
+def unknown_calls(
+    lines: Iterable[Line], names: Names, *, inside: bool = True
+) -> Iterator[tuple[Line, str]]:
+    """Yield calls of procedures that may do more than can be seen, with the procedure's name.
+
+    What has brackets and is neither declared nor a function of the language may be one of those.
+    """
+    for line in walk_lines(lines) if inside else lines:
+        if isinstance(line, Call) and _intents(line, names) is None:
+            base = path_of(line.procedure)
+            yield line, "%".join(base.variable) if base else "a procedure"
+        targets = expressions_of(line)
+        for expr in targets[1:] if isinstance(line, Call) else targets:
+            for part in walk(expr):
+                function = _function(part, names) if isinstance(part, Index) else None
+                if function is not None and not names.is_harmless(function[0]):
+                    yield line, function[0]
+
+
+def unknown_procedures(lines: Iterable[Line], names: Names) -> frozenset[str]:
+    """Return the names of the procedures of `unknown_calls`."""
+    return frozenset(name for _, name in unknown_calls(lines, names))
+
+
+def moves_memory(line: Line) -> bool:
+    """Return whether a statement allocates something or lets a pointer point elsewhere."""
+    return isinstance(line, PointerAssign | Allocate | Deallocate | Nullify)

@@ -1,0 +1,242 @@
+"""Whether each element that is read has been written before, so that an array may be private.
+
+An iteration of a loop may have an array of its own if it writes all elements that it reads, and if
+nothing reads them afterwards. A write is certain to come before a read if whatever leads to the
+read has led to the write, and if the loops around the write alone run through: what these write
+together is then a box of elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
+from psyclone_storage.analysis.bodies.meetings import Counter, Symbols, counter_of
+from psyclone_storage.analysis.bodies.polynomials import Facts, Polynomial, constant, symbol
+from psyclone_storage.ir.expr import Expr, Range, Verbatim
+from psyclone_storage.ir.paths import Subscripts, Variable
+from psyclone_storage.ir.rewrite import names_in
+from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Goto, Opaque, Return
+
+_WRITE, _READ = "#w", "#r"
+_JUMPS = (Cycle, Exit, Goto, Return, Opaque)
+
+
+class Coverage:
+    """Questions about the elements of one variable."""
+
+    __slots__ = ("_flow", "_symbols", "_variable")
+
+    def __init__(self, flow: Flow, variable: Variable) -> None:
+        self._flow = flow
+        self._variable = variable
+        self._symbols = Symbols(flow)
+
+    def is_own(self, loop: Node, items: Iterable[Item]) -> bool:
+        """Return whether each iteration of `loop` may have a variable of its own.
+
+        `items` are all accesses of the routine to the variable and its components.
+        """
+        if self._flow.has_jumps:
+            return False
+        found = tuple(items)
+        inside = [item for item in found if loop.number < item.node.number < loop.stop]
+        for item in found:
+            if item.writes:
+                continue
+            if loop.number < item.node.number < loop.stop:
+                writes = [one for one in inside if one.writes]
+            else:
+                writes = [one for one in found if one.writes and self._is_later(one, item, loop)]
+                if item.node.number <= loop.number and not self._comes_again(item, loop):
+                    continue
+            if not any(self._covers(write, item, loop) for write in writes):
+                return False
+        return True
+
+    def _comes_again(self, read: Item, loop: Node) -> bool:
+        """Return whether a read in front of `loop` is reached after it, in a loop around both."""
+        return bool(set(self._loops(read.node)) & set(self._loops(loop)))
+
+    def _is_later(self, write: Item, read: Item, loop: Node) -> bool:
+        """Return whether a write that comes before `read` stands between `loop` and it."""
+        if read.node.number > loop.number:
+            return write.node.number >= loop.stop
+        shared = set(self._loops(read.node)) & set(self._loops(loop))
+        return max(shared, default=0) in self._loops(write.node)
+
+    def _loops(self, node: Node) -> list[int]:
+        return [at for at in node.around if hasattr(self._flow.node(at).line, "body")]
+
+    # ------------------------------------------------------------------------ one write
+
+    def _covers(self, write: Item, read: Item, loop: Node) -> bool:
+        """Return whether `write` has set all elements of `read` whenever that is reached."""
+        if not isinstance(write.node.line, Assign):
+            return False
+        shared = _shared(write.node, read.node)
+        inside = loop.number < read.node.number < loop.stop
+        if inside and loop.number not in write.node.around[:shared]:
+            return False
+        first, last = _top(write.node, shared), _top(read.node, shared)
+        if first >= last:
+            return False
+        alone = [self._flow.node(number) for number in write.node.around[shared:]]
+        if not all(isinstance(one.line, Do) for one in alone):
+            return False
+        top = self._flow.node(first)
+        if any(isinstance(one.line, _JUMPS) for one in self._flow.inside(top)):
+            return False
+        return _Box(self._flow, self._symbols, write, read, shared).holds(self._variable)
+
+
+def _shared(first: Node, second: Node) -> int:
+    """Return how many constructs, and blocks of them, two statements stand in together."""
+    found = 0
+    for one, other in zip(
+        zip(first.around, first.blocks, strict=True),
+        zip(second.around, second.blocks, strict=True),
+        strict=False,
+    ):
+        if one != other:
+            break
+        found += 1
+    return found
+
+
+def _top(node: Node, shared: int) -> int:
+    """Return the statement of the shared block that `node` is, or is in."""
+    return node.around[shared] if len(node.around) > shared else node.number
+
+
+class _Box:
+    """The elements that a write sets in all iterations of the loops around it alone."""
+
+    __slots__ = ("_alone", "_facts", "_flow", "_read", "_symbols", "_written", "_write")
+
+    def __init__(self, flow: Flow, symbols: Symbols, write: Item, read: Item, shared: int) -> None:
+        self._flow, self._symbols = flow, symbols
+        self._write, self._read = write, read
+        first, last = _top(write.node, shared), _top(read.node, shared)
+        nodes = flow.nodes[first - 1 : flow.node(last).stop - 1]
+        self._written = frozenset(
+            one.path.variable for node in nodes for one in node.accesses if one.writes
+        )
+        self._alone = [
+            counter_of(flow.node(number), flow, symbols) for number in write.node.around[shared:]
+        ]
+        facts: list[Polynomial] = []
+        for at, number in enumerate(read.node.around):
+            loop = flow.node(number)
+            if isinstance(loop.line, Do):
+                counter = counter_of(loop, flow, symbols)
+                mark = _READ if at >= shared else ""
+                own = counter.range_of(symbol(counter.name))
+                facts += [self._marked(fact, mark) if mark else fact for fact in own]
+        self._facts = Facts(tuple(facts))
+
+    def holds(self, variable: Variable) -> bool:
+        """Return whether all that is read is in the box."""
+        if self._write.variable != variable or self._read.variable[: len(variable)] != variable:
+            return False
+        box = self._subscripts(self._write, ())
+        if not box or self._write.path.is_whole:
+            return self._write.path.is_whole
+        wanted = self._subscripts(self._read, variable)
+        if len(box) != len(wanted):
+            return False
+        used: set[str] = set()
+        pairs = enumerate(zip(box, wanted, strict=True))
+        inside = all(self._dimension(one, other, at, used) for at, (one, other) in pairs)
+        return inside and all(
+            self._runs(counter) for counter in self._alone if (counter.name + _WRITE not in used)
+        )
+
+    def _runs(self, counter: Counter) -> bool:
+        """Return whether a loop around the write alone certainly has an iteration."""
+        if counter.first is None or counter.last is None or not counter.step:
+            return False
+        apart = self._marked(counter.last.minus(counter.first), _WRITE)
+        return self._facts.imply(apart if counter.step > 0 else constant(0).minus(apart))
+
+    def _subscripts(self, item: Item, variable: Variable) -> tuple[Expr, ...]:
+        """Return the subscripts of a path with one set of brackets; plain `:` without any."""
+        brackets = [step for step in item.path.steps if isinstance(step, Subscripts)]
+        if len(brackets) == 1:
+            return brackets[0].items
+        declared = self._flow.names.declaration(variable) if variable else None
+        return tuple(Range() for _ in declared.shape) if declared and not brackets else ()
+
+    def _dimension(self, write: Expr, read: Expr, at: int, used: set[str]) -> bool:
+        """Return whether one subscript of the write takes all values of that of the read."""
+        if write == Range():
+            return True
+        box = self._extent(write, used)
+        low, high = self._wanted(read, at)
+        if box is None or low is None or high is None:
+            return False
+        return self._facts.imply(low.minus(box[0])) and self._facts.imply(box[1].minus(high))
+
+    def _extent(self, expr: Expr, used: set[str]) -> tuple[Polynomial, Polynomial] | None:
+        """Return the lowest and the highest subscript of a write, if it takes all between."""
+        if isinstance(expr, Range):
+            if expr.lower is None or expr.upper is None or expr.step is not None:
+                return None
+            low, high = self._value(expr.lower, _WRITE), self._value(expr.upper, _WRITE)
+        else:
+            low = high = self._value(expr, _WRITE)
+        for counter in self._alone:
+            key = counter.name + _WRITE
+            if key not in low.symbols | high.symbols:
+                continue
+            factor = low.factors.get((key,), 0)
+            if isinstance(expr, Range) or abs(factor) != 1 or key in used:
+                return None
+            if counter.step not in (1, -1) or counter.first is None or counter.last is None:
+                return None
+            used.add(key)
+            ends = [self._marked(end, _WRITE) for end in (counter.first, counter.last)]
+            upward = (counter.step > 0) == (factor > 0)
+            first, last = ends if upward else ends[::-1]
+            low, high = low.replaced(key, first), high.replaced(key, last)
+        return low, high
+
+    def _wanted(self, expr: Expr, at: int) -> tuple[Polynomial | None, Polynomial | None]:
+        """Return the lowest and the highest subscript of a read."""
+        if not isinstance(expr, Range):
+            only = self._value(expr, _READ)
+            return only, only
+        if expr.step is not None:
+            return None, None
+        declared = self._declared(at)
+        ends = zip((expr.lower, expr.upper), declared, strict=True)
+        low, high = (end if own is None else self._value(own, _READ) for own, end in ends)
+        return low, high
+
+    def _declared(self, at: int) -> tuple[Polynomial | None, Polynomial | None]:
+        """Return the bounds of a dimension of the variable, where they are known and fixed."""
+        declared = self._flow.names.declaration(self._read.variable)
+        shape = declared.shape if declared is not None else ()
+        if at >= len(shape):
+            return None, None
+        extent = shape[at]
+        parts = (extent.lower, extent.upper) if isinstance(extent, Range) else (None, extent)
+        if parts[1] is None or isinstance(parts[1], Verbatim) or self._is_changed(parts):
+            return None, None
+        low = constant(1) if parts[0] is None else self._symbols.polynomial(parts[0])
+        return low, self._symbols.polynomial(parts[1])
+
+    def _is_changed(self, parts: tuple[Expr | None, ...]) -> bool:
+        wanted = {name for part in parts if part is not None for name in names_in(part)}
+        return any(
+            one.writes and one.root in wanted for node in self._flow.nodes for one in node.accesses
+        )
+
+    def _value(self, expr: Expr, mark: str) -> Polynomial:
+        return self._marked(self._symbols.polynomial(expr), mark)
+
+    def _marked(self, value: Polynomial, mark: str) -> Polynomial:
+        """Return a polynomial in which symbols have a mark that change between the two accesses."""
+        return value.renamed(
+            lambda key: key + mark if self._symbols.changes(key, self._written) else key
+        )

@@ -1,0 +1,260 @@
+"""Whether the iterations of a loop may run in any order, or at the same time.
+
+Two accesses are a conflict if one of them is a write and they may touch the same data in different
+iterations. A conflict is none where each iteration has a variable of its own, or where the loop
+reduces a variable; whoever runs the iterations at the same time must then say so. All else is told
+with both accesses and their places.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from psyclone_storage.analysis.bodies.accesses import moves_memory, unknown_calls, unknown_lines
+from psyclone_storage.analysis.bodies.coverage import Coverage
+from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
+from psyclone_storage.analysis.bodies.meetings import Later, Meetings
+from psyclone_storage.analysis.bodies.places import place_of_access
+from psyclone_storage.analysis.bodies.reductions import Reduction, reduction_of
+from psyclone_storage.analysis.bodies.summaries import touches_any
+from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir.paths import Variable
+from psyclone_storage.ir.rewrite import place_of_line
+from psyclone_storage.ir.unit import Do, InputOutput, Stop
+
+Reasons = tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Independence:
+    """What is known about the iterations of a loop: any order will do if there are no `reasons`.
+
+    Each iteration then has its own copies of the `private` variables, and `reductions` are put
+    together in the end.
+    """
+
+    reasons: Reasons
+    private: tuple[str, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+
+    @property
+    def rounded(self) -> tuple[Reduction, ...]:
+        """The reductions whose values depend on the order by rounding."""
+        return tuple(item for item in self.reductions if not item.exact)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two accesses that may touch the same data in different iterations; the first writes."""
+
+    first: Item
+    second: Item
+
+
+def independence_of(loop: Node, flow: Flow) -> Independence:
+    """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
+    reasons = [*not_understood(flow.inside(loop), flow), *_early_ends(loop, flow)]
+    counter = _counter(loop)
+    if flow.is_read_later(loop, (counter,)):
+        reasons.append(scalar_reason(loop, counter, (), place_of_line(loop.line)))
+    found = _Conflicts(loop, flow)
+    private: set[str] = set(found.privates)
+    reductions: list[Reduction] = []
+    for variable, conflict in found.conflicts.items():
+        own = [one for one in found.items if one.path.root == variable[0]]
+        reduction = reduction_of(variable, own, flow)
+        if reduction is not None:
+            reductions.append(reduction)
+        elif is_own_array(variable, loop, flow):
+            private.add(variable[0])
+        else:
+            reasons.append(_reason(conflict, loop, flow))
+    return Independence(tuple(dict.fromkeys(reasons)), tuple(sorted(private)), tuple(reductions))
+
+
+def _counter(loop: Node) -> str:
+    assert isinstance(loop.line, Do)
+    return loop.line.variable.lower()
+
+
+class _Conflicts:
+    """The first conflict of each variable that a loop writes, and what needs no second look."""
+
+    __slots__ = ("conflicts", "items", "privates")
+
+    def __init__(self, loop: Node, flow: Flow) -> None:
+        self.items = flow.items_in(loop)
+        self.privates: set[str] = set()
+        self.conflicts: dict[Variable, Conflict] = {}
+        meetings = Meetings(flow, loop, varying_in(loop, flow))
+        groups = _groups(self.items)
+        for variable, items in groups.items():
+            writes = [item for item in items if item.writes]
+            if not writes:
+                continue
+            if _is_private_scalar(variable, writes, loop, flow):
+                self.privates.add(variable[0])
+                continue
+            others = [
+                one for name, group in groups.items() if flow.names.may_share(variable, name)
+                for one in group
+            ]  # fmt: skip
+            orders = (Later(loop, loop), Later(loop, loop, earlier=True))
+            others.sort(key=lambda item: item.writes)
+            for write, other in product(writes, others):
+                if not all(meetings.never(write, other, (order,)) for order in orders):
+                    self.conflicts.setdefault(variable, Conflict(write, other))
+                    break
+
+
+def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
+    """Return the accesses by their variables, of those that are alike the first alone."""
+    groups: dict[Variable, dict[tuple[object, ...], Item]] = defaultdict(dict)
+    for item in items:
+        key = (item.path, item.writes, item.node.around)
+        groups[item.variable].setdefault(key, item)
+    return {variable: list(found.values()) for variable, found in groups.items()}
+
+
+def varying_in(loop: Node, flow: Flow) -> frozenset[Variable]:
+    """Return what may have other values in other iterations of a loop."""
+    written = flow.written(loop)
+    shared = [one for one in written if flow.names.is_shared(one)]
+    if not shared:
+        return written
+    touched = {one.path.variable for node in flow.inside(loop) for one in node.accesses}
+    return written | {
+        one for one in touched if any(flow.names.may_share(one, other) for other in shared)
+    }
+
+
+# ---------------------------------------------------------------------------- private variables
+
+
+def _is_private_scalar(variable: Variable, writes: list[Item], loop: Node, flow: Flow) -> bool:
+    """Return whether each iteration sets a plain variable before it reads it, for itself alone."""
+    return (
+        len(variable) == 1
+        and not flow.names.is_shared(variable)
+        and not any(item.path.subscripts for item in writes)
+        and not touches_any(variable, flow.body(loop).exposed)
+        and not flow.is_read_later(loop, variable)
+    )
+
+
+def is_own_array(variable: Variable, loop: Node, flow: Flow) -> bool:
+    """Return whether each iteration may have an array of its own."""
+    names = flow.names
+    declared = names.declaration(variable)
+    if len(variable) > 1 or declared is None or not declared.shape:
+        return False
+    if not names.is_local(variable[0]) or names.is_shared(variable):
+        return False
+    return Coverage(flow, variable).is_own(loop, flow.items_of(variable[0]))
+
+
+def private_scalars(loop: Node, flow: Flow) -> tuple[str, ...]:
+    """Return the plain variables that iterations of `loop` set, but for its counter."""
+    found = {one[0] for one in flow.written(loop) if len(one) == 1}
+    found -= {_counter(loop)}
+    return tuple(sorted(name for name in found if not has_shape(name, flow)))
+
+
+def has_shape(name: str, flow: Flow) -> bool:
+    """Return whether a variable is known to be an array."""
+    declared = flow.names.declaration((name,))
+    return declared is not None and bool(declared.shape)
+
+
+# ---------------------------------------------------------------------------- reasons
+
+
+def not_understood(nodes: Iterable[Node], flow: Flow) -> Reasons:
+    """Return what in some statements may do anything (T052)."""
+    return tuple(dict.fromkeys(_unknown(nodes, flow)))
+
+
+def _unknown(nodes: Iterable[Node], flow: Flow) -> Iterator[Diagnostic]:
+    name = flow.code.name
+    for node in nodes:
+        alone = (node.line,)
+        place = place_of_line(node.line)
+        for _, text in unknown_lines(alone, inside=False):
+            yield Diagnostic("T052", f"'{text.strip()}' of '{name}' is not understood.", place)
+        for _, procedure in unknown_calls(alone, flow.names, inside=False):
+            message = f"'{name}' calls '{procedure}', whose effects are unknown."
+            yield Diagnostic("T052", message, place, hint=_UNKNOWN_HINT)
+        if moves_memory(node.line):
+            message = f"'{name}' allocates arrays or moves pointers."
+            yield Diagnostic("T052", message, place)
+        if isinstance(node.line, InputOutput):
+            message = f"'{name}' reads or writes a file: '{node.line.word}'."
+            yield Diagnostic("T052", message, place)
+
+
+_UNKNOWN_HINT = (
+    "A procedure that is declared 'pure' and whose module is at hand is understood; so is an array"
+    " whose declaration is."
+)
+
+
+def _early_ends(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
+    """Yield the statements that end a loop before its last iteration (T062)."""
+    for node in flow.inside(loop):
+        leaves = isinstance(node.line, Stop) or any(
+            target < loop.number or jump == ("exit", loop.number)
+            for jump in flow.summaries[node.number - 1].jumps
+            for target in (jump[1],)
+        )
+        if leaves and not flow.inside(node):
+            yield Diagnostic(
+                "T062",
+                f"The loop over '{_counter(loop)}' may end before its last iteration.",
+                place_of_line(node.line),
+            )
+
+
+def _reason(conflict: Conflict, loop: Node, flow: Flow) -> Diagnostic:
+    first, second = conflict.first, conflict.second
+    variable = first.variable
+    if not first.path.subscripts and not has_shape(variable[0], flow):
+        return scalar_reason(loop, "%".join(variable), (first, second), None)
+    return element_reason(loop, first, second)
+
+
+def element_reason(loop: Node, first: Item, second: Item) -> Diagnostic:
+    """Return that two accesses may touch the same elements in different iterations (T062)."""
+    one, other = str(first.access.path), str(second.access.path)
+    name = "%".join(first.variable)
+    related = place_of_access(second)
+    verb = "written" if second.writes else "read"
+    pair = f"'{one}' is written, and '{other}' is {verb}"
+    return Diagnostic(
+        "T062",
+        f"Iterations of the loop over '{_counter(loop)}' may touch the same elements of '{name}':"
+        f" {pair}.",
+        place_of_access(first),
+        hint="Subscripts that are sums of loop counters and constants can be told apart.",
+        related=(Related(related, f"'{other}' is {verb} here"),) if related else (),
+    )
+
+
+def scalar_reason(loop: Node, name: str, pair: tuple[Item, ...], place: Span | None) -> Diagnostic:
+    """Return that a variable goes from one iteration to another, or out of the loop (T062)."""
+    places = [(item, place_of_access(item)) for item in pair]
+    related = tuple(
+        Related(span, f"'{item.access.path}' is {'written' if item.writes else 'read'} here")
+        for item, span in places[1:]
+        if span is not None
+    )
+    return Diagnostic(
+        "T062",
+        f"'{name}' brings a value from one iteration of the loop over '{_counter(loop)}' to"
+        " another, or out of the loop.",
+        places[0][1] if places else place,
+        related=related,
+    )

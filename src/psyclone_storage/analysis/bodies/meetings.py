@@ -1,0 +1,291 @@
+"""Whether two accesses in a loop may touch the same data in different iterations.
+
+Both accesses get counters of their own: those of the first end with `#1`, those of the second with
+`#2`, as does whatever else the loop changes. Where a pair of subscripts can never be equal, given
+the bounds of the loops around and the order of the iterations, the two never meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+
+from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
+from psyclone_storage.analysis.bodies.intrinsics import HARMLESS
+from psyclone_storage.analysis.bodies.polynomials import (
+    Facts,
+    Polynomial,
+    constant,
+    may_be_zero,
+    polynomial_of,
+    symbol,
+)
+from psyclone_storage.analysis.bodies.summaries import touches_any
+from psyclone_storage.ir.expr import Expr, Index, Name, Range, walk
+from psyclone_storage.ir.paths import Variable, aligned, path_of
+from psyclone_storage.ir.unit import Do
+
+_FIRST, _SECOND = "#1", "#2"
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """That the second access is in a later iteration of `second` than the first is of `first`.
+
+    With `earlier` it is the other way round. The loops are the same one, or two that count alike.
+    """
+
+    first: Node
+    second: Node
+    earlier: bool = False
+
+
+@dataclass(slots=True)
+class Symbols:
+    """Whole-number expressions as polynomials, and which variables their symbols depend on."""
+
+    flow: Flow
+    _found: dict[Expr, Polynomial] = field(default_factory=dict)
+    _variables: dict[str, frozenset[Variable] | None] = field(default_factory=dict)
+
+    def polynomial(self, expr: Expr) -> Polynomial:
+        """Return `expr` as a polynomial."""
+        if expr not in self._found:
+            self._found[expr] = polynomial_of(expr, self._note)
+        return self._found[expr]
+
+    def _note(self, key: str, expr: Expr) -> None:
+        if key in self._variables:
+            return
+        paths = (path_of(part) for part in walk(expr))
+        known = {path.variable for path in paths if path is not None}
+        calls = {
+            part.base.key
+            for part in walk(expr)
+            if isinstance(part, Index) and isinstance(part.base, Name)
+        }
+        own = (name for name in calls if self.flow.names.declaration((name,)) is None)
+        unclear = any(name not in HARMLESS for name in own)
+        self._variables[key] = None if unclear else frozenset(known)
+
+    def changes(self, key: str, written: frozenset[Variable]) -> bool:
+        """Return whether a symbol may have another value once `written` have been changed."""
+        variables = self._variables.get(key, frozenset())
+        return variables is None or any(touches_any(one, written) for one in variables)
+
+    def is_fixed(self, value: Polynomial, written: frozenset[Variable]) -> bool:
+        """Return whether a polynomial keeps its value while `written` are changed."""
+        return not any(self.changes(key, written) for key in value.symbols)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The values of a loop's counter: `first`, `first + step`, ... up to `last`, where known."""
+
+    name: str
+    first: Polynomial | None
+    last: Polynomial | None
+    step: int | None
+
+    def range_of(self, value: Polynomial) -> Iterator[Polynomial]:
+        """Yield that `value` is between the bounds."""
+        if self.step is None:
+            return
+        if self.first is not None:
+            yield _signed(value.minus(self.first), self.step)
+        if self.last is not None:
+            yield _signed(self.last.minus(value), self.step)
+
+
+def _signed(value: Polynomial, step: int) -> Polynomial:
+    return value if step > 0 else constant(0).minus(value)
+
+
+def counter_of(loop: Node, flow: Flow, symbols: Symbols) -> Counter:
+    """Return the values of a loop's counter, as far as they are known inside of the loop."""
+    line = loop.line
+    assert isinstance(line, Do)
+    written = flow.written(loop)
+    bounds: list[Polynomial | None] = []
+    for part in (line.start, line.stop):
+        value = symbols.polynomial(loop.clear(part))
+        bounds.append(value if symbols.is_fixed(value, written) else None)
+    step = 1 if line.step is None else symbols.polynomial(loop.clear(line.step)).known
+    return Counter(line.variable.lower(), bounds[0], bounds[1], step or None)
+
+
+class Meetings:
+    """Questions about pairs of accesses in the loop `around`, which is run by its own rules.
+
+    `written` are the variables that may have other values in other iterations.
+    """
+
+    __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written")
+
+    def __init__(self, flow: Flow, around: Node, written: frozenset[Variable]) -> None:
+        self._flow = flow
+        self._around = around
+        self._symbols = Symbols(flow)
+        self._written = written
+        self._counters: dict[int, Counter] = {}
+
+    def never(self, first: Item, second: Item, orders: tuple[Later, ...]) -> bool:
+        """Return whether the two never touch the same data in iterations of the given order."""
+        if not self._flow.names.may_share(first.variable, second.variable):
+            return True
+        if first.path.root != second.path.root:
+            return False
+        pairs = aligned(first.path, second.path)
+        if pairs is None:
+            return True
+        return bool(pairs) and _Pair(self, first, second, pairs).never(orders)
+
+    def counter(self, loop: Node) -> Counter:
+        """Return the values of a loop's counter."""
+        if loop.number not in self._counters:
+            self._counters[loop.number] = counter_of(loop, self._flow, self._symbols)
+        return self._counters[loop.number]
+
+    def first_value(self, loop: Node, mark: str) -> Polynomial:
+        """Return the first value of a loop's counter, a symbol of its own if it is not known."""
+        found = self.counter(loop).first
+        if found is not None:
+            return self.marked(found, mark)
+        return symbol(f"{loop.number}!" + ("" if loop is self._around else mark))
+
+    def loops_around(self, node: Node) -> list[Node]:
+        """Return the counted loops around a statement, up to the one in question."""
+        inner = (self._flow.node(number) for number in node.around)
+        first = self._around.number
+        return [one for one in inner if one.number >= first and isinstance(one.line, Do)]
+
+    def marked(self, value: Polynomial, mark: str) -> Polynomial:
+        """Return a polynomial in which symbols that may vary have a mark."""
+
+        def change(key: str) -> str:
+            return key + mark if self._symbols.changes(key, self._written) else key
+
+        return value.renamed(change)
+
+    def value(self, expr: Expr, mark: str) -> Polynomial:
+        """Return an expression as a marked polynomial."""
+        return self.marked(self._symbols.polynomial(expr), mark)
+
+
+class _Pair:
+    """Two accesses and the pairs of their subscripts that have to be equal where they meet."""
+
+    __slots__ = ("_equal", "_first", "_meetings", "_ranges", "_second")
+
+    def __init__(
+        self, meetings: Meetings, first: Item, second: Item, pairs: tuple[tuple[Expr, Expr], ...]
+    ) -> None:
+        self._meetings = meetings
+        self._first, self._second = first, second
+        self._equal: list[Polynomial] = []
+        self._ranges: list[Polynomial] = []
+        for one, other in pairs:
+            self._compare(one, other)
+
+    def _compare(self, one: Expr, other: Expr) -> None:
+        """Note what is 0 where the two are equal, or not positive where two ranges overlap."""
+        value = self._meetings.value
+        if not isinstance(one, Range) and not isinstance(other, Range):
+            self._equal.append(value(one, _FIRST).minus(value(other, _SECOND)))
+            return
+        ends = [_ends(one, value, _FIRST), _ends(other, value, _SECOND)]
+        for (low, _), (_, high) in (ends, ends[::-1]):
+            if low is not None and high is not None:
+                self._ranges.append(low.minus(high))
+
+    def never(self, orders: tuple[Later, ...]) -> bool:
+        if any(value.known for value in self._equal):
+            return True
+        if any(self._is_turned(value, order) for value in self._equal for order in orders):
+            return True
+        if any(not may_be_zero(self._counted(value)) for value in self._equal):
+            return True
+        return all(self._excluded(facts) for facts in self._facts(orders))
+
+    def _is_turned(self, value: Polynomial, order: Later) -> bool:
+        """Return whether a difference is a multiple of that of the counters in question."""
+        one, other = map(self._meetings.counter, (order.first, order.second))
+        factors = value.factors
+        ahead, behind = factors.get((other.name + _SECOND,)), factors.get((one.name + _FIRST,))
+        return len(factors) == 2 and ahead is not None and behind == -ahead
+
+    def _excluded(self, facts: Facts) -> bool:
+        one = constant(1)
+        told = facts.and_zero(self._equal)
+        if any(told.imply(apart.minus(one)) for apart in self._ranges):
+            return True
+        for at, value in enumerate(self._equal):
+            others = (*self._equal[:at], *self._equal[at + 1 :])
+            if facts.and_zero(others).exclude_zero(value):
+                return True
+        return False
+
+    def _counted(self, value: Polynomial) -> Polynomial:
+        """Return a difference with counters that count by more than one as multiples of that.
+
+        It has the same values; a common divisor of its factors shows itself.
+        """
+        for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
+            for loop in self._meetings.loops_around(item.node):
+                counter = self._meetings.counter(loop)
+                if counter.step in (None, 1, -1):
+                    continue
+                first = self._meetings.first_value(loop, mark)
+                steps = symbol(f"{loop.number}{mark}").times(constant(counter.step or 1))
+                value = value.replaced(counter.name + mark, first.plus(steps))
+        return value
+
+    def _facts(self, orders: tuple[Later, ...]) -> Iterator[Facts]:
+        """Yield what is known, for each way in which the counters may be ordered."""
+        known: list[Polynomial] = []
+        trips: list[Polynomial] = []
+        for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
+            for loop in self._meetings.loops_around(item.node):
+                counter = self._meetings.counter(loop)
+                own = list(counter.range_of(symbol(counter.name + mark)))
+                own = [self._meetings.marked(fact, mark) if mark else fact for fact in own]
+                known += own
+                if len(own) == 2:
+                    trips.append(own[0].plus(own[1]))
+        ways = [self._ways(order) for order in orders]
+        for chosen in product(*ways):
+            facts = Facts((*chosen, *known))
+            if any(value.degree > 1 for value in (*self._equal, *self._ranges)):
+                more = (one.times(trip) for one in (*chosen, *trips) for trip in trips)
+                facts = facts.and_these((*trips, *more))
+            yield facts
+
+    def _ways(self, order: Later) -> list[Polynomial]:
+        """Return by how much one counter is certainly ahead, for each direction it may have."""
+        one, other = map(self._meetings.counter, (order.first, order.second))
+        ahead = symbol(other.name + _SECOND).minus(symbol(one.name + _FIRST))
+        if order.earlier:
+            ahead = constant(0).minus(ahead)
+        least = constant(abs(one.step or 1))
+        forward, backward = ahead.minus(least), constant(0).minus(ahead).minus(least)
+        if one.step is None:
+            return [forward, backward]
+        return [forward] if one.step > 0 else [backward]
+
+
+def _ends(
+    expr: Expr, value: Callable[[Expr, str], Polynomial], mark: str
+) -> tuple[Polynomial | None, Polynomial | None]:
+    """Return the lowest and the highest subscript, None where it is not known."""
+    if not isinstance(expr, Range):
+        only = value(expr, mark)
+        return only, only
+    low = None if expr.lower is None else value(expr.lower, mark)
+    high = None if expr.upper is None else value(expr.upper, mark)
+    if expr.step is None:
+        return low, high
+    step = value(expr.step, mark).known
+    if not step:
+        return None, None
+    return (low, high) if step > 0 else (high, low)

@@ -1,0 +1,192 @@
+"""What the names in a routine are: variables, components, functions; and what may share data.
+
+A component is known where the definition of its type is at hand. What is not known is taken for
+whatever does most harm: a function may do anything, a name may be a pointer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from psyclone_storage.analysis.bodies.intrinsics import HARMLESS
+from psyclone_storage.ir.code import KernelCode, Procedure, Structure
+from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.unit import (
+    Assign,
+    Associate,
+    Declare,
+    Opaque,
+    PointerAssign,
+    ScopedBlock,
+    Select,
+)
+
+_SHARED = frozenset({"pointer", "target"})
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names in a routine. It is made once for all questions about the routine's statements."""
+
+    code: KernelCode
+
+    @cached_property
+    def imported(self) -> dict[str, Declare]:
+        """The variables of other modules that are known, by their keys here."""
+        return {item.local: item.declared for item in self.code.module.variables}
+
+    @cached_property
+    def structures(self) -> dict[tuple[str, str], Structure]:
+        """The derived types that are known, by their modules and names."""
+        return {(item.module, item.name): item for item in self.code.module.structures}
+
+    @cached_property
+    def procedures(self) -> dict[str, Procedure]:
+        """The procedures of the routine's own module."""
+        return {item.name: item for item in self.code.module.procedures}
+
+    @cached_property
+    def aliases(self) -> frozenset[str]:
+        """The names that stand for different things in different places of the routine.
+
+        Those are the names of `associate` and `select type`, those that a block declares again,
+        and those that a storage association joins with others.
+        """
+        found: set[str] = set()
+        for line in walk_lines(self.code.body):
+            match line:
+                case Associate():
+                    found.update(name.lower() for name, _ in line.pairs)
+                case Select(alias=alias) if alias:
+                    found.add(alias.lower())
+                case ScopedBlock():
+                    own = (item for item in line.declarations if isinstance(item, Declare))
+                    found.update(item.name.lower() for item in own)
+        for item in chain(self.code.declarations, self.code.module.declarations):
+            if isinstance(item, Opaque) and {"equivalence", "common"} & item.names:
+                found |= item.names
+        return frozenset(found)
+
+    @cached_property
+    def assigned(self) -> frozenset[Variable]:
+        """The variables that stand on the left of an assignment: they are no functions."""
+        paths = (
+            path_of(line.target)
+            for line in walk_lines(self.code.body)
+            if isinstance(line, Assign | PointerAssign)
+        )
+        return frozenset(one for path in paths if path for one in prefixes(path.variable))
+
+    def declaration(self, variable: Variable) -> Declare | None:
+        """Return the declaration of a variable or component, None where it is not at hand."""
+        root, *components = variable
+        found = self._root(root)
+        for key in components:
+            if found is None or not isinstance(found.type, DerivedType):
+                return None
+            home = (found.type.module or "").lower()
+            structure = self.structures.get((home, found.type.name.lower()))
+            parts = structure.components if structure else ()
+            found = next((part for part in parts if part.name.lower() == key), None)
+        return found
+
+    def _root(self, key: str) -> Declare | None:
+        code = self.code
+        return code.declared(key) or code.module.declared.get(key) or self.imported.get(key)
+
+    def is_local(self, key: str) -> bool:
+        """Return whether a variable ends with a call of the routine, and is none of its dummies."""
+        declared = self.code.declared(key)
+        if declared is None or key in self._dummies:
+            return False
+        words = {word.lower() for word in declared.attributes}
+        return not words & {"save", "parameter"} and declared.value is None
+
+    @cached_property
+    def _dummies(self) -> frozenset[str]:
+        return frozenset(name.lower() for name in self.code.dummies)
+
+    # ------------------------------------------------------------------------ functions
+
+    def function_called(self, brackets: Variable) -> str | None:
+        """Return the function that is called where brackets stand behind a name, by that name.
+
+        None if they are subscripts.
+        """
+        declared = self.declaration(brackets)
+        if declared is not None:
+            is_data = declared.shape or _is_text(declared)
+            return None if is_data and "external" not in declared.attributes else "%".join(brackets)
+        if len(brackets) == 1:
+            return brackets[0]
+        return None if brackets in self.assigned else "%".join(brackets)
+
+    def is_harmless(self, function: str) -> bool:
+        """Return whether a function changes nothing."""
+        own = self.procedures.get(function)
+        if own is not None:
+            return own.pure and own.is_function
+        return function in HARMLESS or function in self.code.module.pure_functions
+
+    def read_by(self, procedure: str) -> frozenset[str]:
+        """Return the names, none of them local, that a pure procedure of the module may read."""
+        found: set[str] = set()
+        done: set[str] = set()
+        new = {procedure}
+        while new:
+            found.update(*(self.procedures[item].names for item in new))
+            done |= new
+            new = (found & self.procedures.keys()) - done
+        return frozenset(name for name in found if self.code.declared(name) is None)
+
+    # ------------------------------------------------------------------------ shared data
+
+    def may_share(self, first: Variable, second: Variable) -> bool:
+        """Return whether two variables, as components of two roots, may hold the same data."""
+        if share_data(first, second):
+            return True
+        if {first[0], second[0]} & self.aliases:
+            return True
+        ways = self._ways(first), self._ways(second)
+        if not all(ways) or "pointer" not in ways[0] | ways[1]:
+            return False
+        return not self._differ_in_type(first, second)
+
+    def _ways(self, variable: Variable) -> frozenset[str]:
+        """Return in which way a variable may share data: `pointer`, `target`, both or none."""
+        if variable not in self._known_ways:
+            self._known_ways[variable] = self._found_ways(variable)
+        return self._known_ways[variable]
+
+    @cached_property
+    def _known_ways(self) -> dict[Variable, frozenset[str]]:
+        return {}
+
+    def _found_ways(self, variable: Variable) -> frozenset[str]:
+        words: set[str] = set()
+        if variable[0] in self.code.module.constants:
+            return frozenset()
+        for part in prefixes(variable):
+            declared = self.declaration(part)
+            if declared is None:
+                return _SHARED
+            words |= {word.lower() for word in declared.attributes}
+        return frozenset(words & _SHARED)
+
+    def is_shared(self, variable: Variable) -> bool:
+        """Return whether a pointer may stand for a variable, or the variable is one."""
+        return bool(self._ways(variable)) or variable[0] in self.aliases
+
+    def _differ_in_type(self, first: Variable, second: Variable) -> bool:
+        types = [item.type for item in map(self.declaration, (first, second)) if item]
+        kinds = {item.intrinsic for item in types if isinstance(item, ScalarType)}
+        return len(types) == 2 and len(kinds) == 2
+
+
+def _is_text(declared: Declare) -> bool:
+    kind = declared.type
+    return isinstance(kind, ScalarType) and kind.intrinsic is Intrinsic.CHARACTER

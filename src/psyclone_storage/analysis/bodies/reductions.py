@@ -1,0 +1,166 @@
+"""Variables to which a loop does nothing but add, multiply, take the larger, and the like.
+
+The terms of such a reduction may come in any order. Sums and products of real numbers are rounded,
+so that another order gives slightly other values; all other reductions are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from psyclone_storage.analysis.bodies.flow import Flow, Item
+from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name, children, same
+from psyclone_storage.ir.paths import Variable, path_of
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, If
+
+_ROUNDED = frozenset({"+", "*"})
+_OPERATORS = ("*", ".and.", ".or.", ".eqv.", ".neqv.")
+_LARGER = {"<": "max", "<=": "max", ">": "min", ">=": "min"}
+"""What `if (old < new) old = new` keeps, by the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A variable that iterations reduce by `operator`: `+`, `*`, `min`, `max` or a logical one.
+
+    It is `exact` unless another order of its terms gives other roundings.
+    """
+
+    operator: str
+    name: str
+    exact: bool
+
+
+def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Reduction | None:
+    """Return how a loop reduces `variable`, None if it does anything else to it.
+
+    `items` are all accesses in the loop to the variable and its components.
+    """
+    declared = flow.names.declaration(variable)
+    if len(variable) > 1 or declared is None or flow.names.is_shared(variable):
+        return None
+    found: set[str] = set()
+    for item in items:
+        operator = _operator(item, variable, flow)
+        if operator is None:
+            return None
+        found.add(operator)
+    if len(found) != 1:
+        return None
+    (operator,) = found
+    kind = declared.type.intrinsic if isinstance(declared.type, ScalarType) else None
+    if kind is Intrinsic.INTEGER and not all(_is_whole(item, flow) for item in items):
+        return None
+    exact = kind in (Intrinsic.INTEGER, Intrinsic.LOGICAL) or operator not in _ROUNDED
+    return Reduction(operator, variable[0], exact)
+
+
+def _is_whole(item: Item, flow: Flow) -> bool:
+    """Return whether no fraction is cut off where the access is part of an assignment."""
+    line = item.node.line
+    kind = type_of(line.value, flow.code) if isinstance(line, Assign) else None
+    return not isinstance(line, Assign) or (
+        kind is not None and kind.intrinsic is Intrinsic.INTEGER
+    )
+
+
+def _operator(item: Item, variable: Variable, flow: Flow) -> str | None:
+    """Return the operator of the statement that an access is part of."""
+    line = item.node.line
+    if isinstance(line, Assign):
+        around = item.node.around
+        outer = flow.node(around[-1]).line if around else None
+        kept = _kept(outer, variable) if isinstance(outer, If) else None
+        return kept or _updated(line, variable)
+    return _kept(line, variable) if isinstance(line, If) else None
+
+
+# ---------------------------------------------------------------------------- one statement
+
+
+def _updated(line: Assign, variable: Variable) -> str | None:
+    """Return by what operator an assignment changes a variable, None if it does more."""
+    target = line.target
+    if isinstance(target, Index) and any(_mentions(item, variable) for item in target.items):
+        return None
+    terms = list(_terms(line.value, 1))
+    if len(terms) > 1:
+        return "+" if _is_once(terms, target, variable) else None
+    for operator in _OPERATORS:
+        factors = list(_operands(line.value, operator))
+        if len(factors) > 1:
+            pairs = [(factor, 1) for factor in factors]
+            return operator if _is_once(pairs, target, variable) else None
+    match line.value:
+        case Index(Name() as name, items) if name.key in {"max", "min"}:
+            pairs = [(item, 1) for item in items]
+            return name.key if _is_once(pairs, target, variable) else None
+    return None
+
+
+def _is_once(terms: list[tuple[Expr, int]], target: Expr, variable: Variable) -> bool:
+    """Return whether the target is one of the terms, and the variable in no other."""
+    own = [at for at, (term, sign) in enumerate(terms) if sign > 0 and same(term, target)]
+    if len(own) != 1:
+        return False
+    return not any(_mentions(term, variable) for at, (term, _) in enumerate(terms) if at != own[0])
+
+
+def _terms(expr: Expr, sign: int) -> Iterator[tuple[Expr, int]]:
+    """Yield the terms of a sum with their signs."""
+    match expr:
+        case Binary("+", left, right):
+            yield from _terms(left, sign)
+            yield from _terms(right, sign)
+        case Binary("-", left, right):
+            yield from _terms(left, sign)
+            yield from _terms(right, -sign)
+        case _:
+            yield expr, sign
+
+
+def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
+    if isinstance(expr, Binary) and expr.op == operator:
+        yield from _operands(expr.left, operator)
+        yield from _operands(expr.right, operator)
+    else:
+        yield expr
+
+
+def _mentions(expr: Expr, variable: Variable) -> bool:
+    stack = [expr]
+    while stack:
+        part = stack.pop()
+        path = path_of(part)
+        if path is not None:
+            if path.root == variable[0]:
+                return True
+            stack += path.subscripts
+        else:
+            stack += children(part)
+    return False
+
+
+def _kept(line: If, variable: Variable) -> str | None:
+    """Return what `if (old < new) old = new` keeps of a variable: `max` or `min`."""
+    lines = [
+        one
+        for branch in line.branches
+        for one in branch.body
+        if not isinstance(one, Comment | Blank)
+    ]
+    match line.branches, line.otherwise, lines:
+        case (Branch(Binary(op, left, right)),), (), [Assign(target, value)] if op in _LARGER:
+            path = path_of(target)
+            if path is None or path.variable != variable or _mentions(value, variable):
+                return None
+            if isinstance(target, Index) and any(_mentions(it, variable) for it in target.items):
+                return None
+            if same(left, target) and same(right, value):
+                return _LARGER[op]
+            if same(right, target) and same(left, value):
+                return "min" if _LARGER[op] == "max" else "max"
+    return None
