@@ -27,7 +27,6 @@ from psyclone_storage.ir.unit import (
     Exit,
     If,
     Line,
-    Opaque,
     While,
 )
 
@@ -164,8 +163,6 @@ class Machine:
                     self.run(next(found, otherwise))
                 case Cycle(name) | Exit(name):
                     raise _JumpError("cycle" if isinstance(line, Cycle) else "exit", name)
-                case Opaque("cycle" | "exit" as word):
-                    raise _JumpError(word, "")
                 case Comment() | Blank():
                     pass
                 case _:
