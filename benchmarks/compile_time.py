@@ -172,7 +172,7 @@ def room_of(file: str) -> str:
     parts = Path(file).parts
     if "psyclone_storage" in parts:
         return "/".join(parts[parts.index("psyclone_storage") + 1 :][:2]).removesuffix(".py")
-    return "fparser" if "fparser" in parts else "Python's library"
+    return "Python's library"
 
 
 if __name__ == "__main__":

@@ -109,14 +109,29 @@ class ArrayLiteral:
 
 
 @dataclass(frozen=True, slots=True)
+class ComplexLiteral:
+    """A complex constant `(real, imaginary)`; its parts are numbers or named constants."""
+
+    real: Expr
+    imaginary: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class ImpliedDo:
-    """`(items, variable = start, stop, step)`: values for all values of a variable."""
+    """A loop in an array constructor or a list of values: `(items, variable = start, stop)`."""
 
     items: tuple[Expr, ...]
     variable: str
     start: Expr
     stop: Expr
     step: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parenthesised:
+    """A variable in brackets as a whole argument: its value is passed, which nobody changes."""
+
+    operand: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +142,38 @@ class Verbatim:
 
 
 Expr = (
-    Literal | Name | Member | Index | Unary | Binary | Range | Keyword | ArrayLiteral | ImpliedDo
+    Literal
+    | Name
+    | Member
+    | Index
+    | Unary
+    | Binary
+    | Range
+    | Keyword
+    | ArrayLiteral
+    | ComplexLiteral
+    | ImpliedDo
+    | Parenthesised
     | Verbatim
-)  # fmt: skip
+)
 
-_RANK = {
+ARITHMETIC = frozenset({"+", "-", "*", "/", "**"})
+"""The operators that compute numbers: brackets around them tell the order of a computation."""
+
+RANK = {
     ".eqv.": 1, ".neqv.": 1, ".or.": 2, ".and.": 3, ".not.": 4,
     "==": 5, "/=": 5, "<": 5, "<=": 5, ">": 5, ">=": 5, "//": 6,
     "+": 7, "-": 7, "*": 8, "/": 8, "**": 9,
 }  # fmt: skip
-_SIGN = _RANK["+"]
+"""How strongly the operators of the language bind."""
+
+_SIGN = RANK["+"]
 _TIGHT = 10
 
 
 def is_spelt(op: str) -> bool:
     """Return whether `op` is an operator of the language, whose precedence is known."""
-    return op in _RANK
+    return op in RANK
 
 
 def spell(expr: Expr) -> str:
@@ -172,11 +203,13 @@ class _Spelling:
                 return f"{self.of(base, _TIGHT)}({self._listed(items)})"
             case ArrayLiteral(items):
                 return f"[{self._listed(items)}]"
-            case Keyword(name, value):
-                return f"{name}={self.of(value)}"
+            case ComplexLiteral() | Parenthesised():
+                return f"({self._listed(children(expr))})"
             case ImpliedDo(items, variable, start, stop, step):
                 bounds = self._listed((start, stop) if step is None else (start, stop, step))
                 return f"({self._listed(items)}, {variable} = {bounds})"
+            case Keyword(name, value):
+                return f"{name}={self.of(value)}"
             case Range(lower, upper, step):
                 text = f"{self.of(lower) if lower else ''}:{self.of(upper) if upper else ''}"
                 return f"{text}:{self.of(step)}" if step else text
@@ -193,16 +226,19 @@ class _Spelling:
 
     def _unary(self, op: str, operand: Expr, outer: int) -> str:
         if op == ".not.":
-            return _bracketed(f"{op} {self.of(operand, _RANK[op] + 1)}", _RANK[op], outer)
+            return _bracketed(f"{op} {self.of(operand, RANK[op] + 1)}", RANK[op], outer)
+        if op.startswith("."):
+            # An operator of the user binds its operand before all others.
+            return _bracketed(f"{op} {self.of(operand, _TIGHT + 1)}", _TIGHT, outer)
         # A sign binds like an addition, and no two operators may stand side by side.
         return _bracketed(f"{op}{self.of(operand, _SIGN + 1)}", _SIGN, outer)
 
     def _binary(self, expr: Binary, outer: int) -> str:
-        rank = _RANK.get(expr.op, 0)
+        rank = RANK.get(expr.op, 0)
         near, far = rank, rank + 1
         if expr.op == "**":
             near, far = rank + 1, rank
-        elif rank == _RANK["=="]:
+        elif rank == RANK["=="]:
             near = rank + 1
         first = self.of(expr.left, near)
         second = self.of(expr.right, far)
@@ -224,11 +260,13 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (base, *items)
         case ArrayLiteral(items):
             return items
-        case Keyword(_, value):
+        case Keyword(_, value) | Parenthesised(value):
             return (value,)
+        case ComplexLiteral(real, imaginary):
+            return (real, imaginary)
         case ImpliedDo(items, variable, start, stop, step):
-            counter = Name(variable)
-            return (*items, counter, start, stop, *(() if step is None else (step,)))
+            bounds = (start, stop) if step is None else (start, stop, step)
+            return (*items, Name(variable), *bounds)
         case Unary(_, operand):
             return (operand,)
         case Binary(_, left, right):

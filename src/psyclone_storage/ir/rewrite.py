@@ -14,12 +14,14 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
+    ComplexLiteral,
     Expr,
     ImpliedDo,
     Index,
     Keyword,
     Member,
     Name,
+    Parenthesised,
     Range,
     Unary,
 )
@@ -74,6 +76,10 @@ def with_parts(expr: Expr, change: Change) -> Expr:
             return ArrayLiteral(tuple(map(change, items)))
         case Keyword(name, value):
             return Keyword(name, change(value))
+        case Parenthesised(operand):
+            return Parenthesised(change(operand))
+        case ComplexLiteral(real, imaginary):
+            return ComplexLiteral(change(real), change(imaginary))
         case Unary(op, operand):
             return Unary(op, change(operand))
         case Binary(op, left, right):

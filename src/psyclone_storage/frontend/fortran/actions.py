@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.executable import expression, read_action
-from psyclone_storage.frontend.fortran.reader import UnreadableError
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr, ImpliedDo, Keyword, Verbatim
 from psyclone_storage.ir.unit import (
     Allocate,

@@ -1,7 +1,7 @@
 """The code of a kernel's subroutine, and what the module around it offers.
 
-Statements are told apart in `specified` and `constructs`; fparser reads the expressions, types and
-entities in them (`reader`). What is not understood is kept as it is written (`ir.unit.Opaque`).
+Statements are told apart in `specified` and `constructs`; `reader` reads the expressions, types and
+entities in them. What is not understood is kept as it is written (`ir.unit.Opaque`).
 Nothing is read unless somebody asks.
 """
 

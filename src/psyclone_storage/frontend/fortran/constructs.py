@@ -39,7 +39,6 @@ from psyclone_storage.frontend.fortran.heads import (
     read_mask,
     unnamed_text,
 )
-from psyclone_storage.frontend.fortran.reader import UnreadableError
 from psyclone_storage.frontend.fortran.remarks import (
     TangledError,
     conditional_branches,
@@ -51,6 +50,7 @@ from psyclone_storage.frontend.fortran.remarks import (
 )
 from psyclone_storage.frontend.fortran.specified import end_of_specification, read_specification
 from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.unit import (
     Associate,
     Branch,

@@ -1,23 +1,23 @@
 """One executable statement as a line of a unit, if it is one of those that are understood.
 
 Assignments, calls, and the heads of counted loops and choices are; a statement of
-another kind, or one that says something no expression of ours can say, gives None. Where
-brackets carry meaning - an actual argument `(x)` is a copy - the statement is not understood.
+another kind, or one that says something no expression of ours can say, gives None.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from psyclone_storage.frontend.fortran.brackets import closing, marks
-from psyclone_storage.frontend.fortran.reader import UnreadableError, read_expression
+from psyclone_storage.frontend.fortran.brackets import marks
+from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
     Index,
     Member,
     Name,
+    Parenthesised,
     Unary,
     Verbatim,
     is_spelt,
@@ -26,11 +26,6 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.unit import Assign, Call, PointerAssign
 
 _CALL = re.compile(r"call\s+(?=[a-z])", re.IGNORECASE)
-_DO = re.compile(r"do\s+(?P<variable>[a-z]\w*)\s*=\s*", re.IGNORECASE)
-_IF = re.compile(r"if\s*\(", re.IGNORECASE)
-_ELSE_IF = re.compile(r"else\s*if\s*\(", re.IGNORECASE)
-_ARGUMENT = re.compile(r"[(,=]\s*(?=\()")
-_THEN = re.compile(r"\s*then$", re.IGNORECASE)
 
 
 def read_action(text: str) -> Assign | PointerAssign | Call | None:
@@ -65,9 +60,16 @@ def _assignment(text: str) -> Assign | PointerAssign | None:
 def expression(text: str) -> Expr:
     """Return the expression in `text`; raise `UnreadableError` if it is not fully understood."""
     expr = read_expression(text)
-    if any(map(_is_strange, walk(expr))) or any(_copies(text)):
+    if any(map(_is_strange, walk(expr))):
         raise UnreadableError(text)
     return expr
+
+
+def argument(text: str) -> Expr:
+    """Return what `text` passes: a variable in brackets is its value, as `expression` else."""
+    expr = expression(text)
+    in_brackets = text.lstrip().startswith("(") and isinstance(expr, Name | Index | Member)
+    return Parenthesised(expr) if in_brackets else expr
 
 
 def _is_strange(part: Expr) -> bool:
@@ -77,12 +79,3 @@ def _is_strange(part: Expr) -> bool:
         case Binary(op) | Unary(op):
             return not is_spelt(op)
     return False
-
-
-def _copies(text: str) -> Iterator[bool]:
-    """Yield whether an argument is a variable in brackets, for each argument that has brackets."""
-    for found in _ARGUMENT.finditer(text):
-        close = closing(text, found.end())
-        inner, behind = text[found.end() + 1 : close], text[close + 1 :].lstrip()[:1]
-        if behind in (",", ")"):
-            yield isinstance(read_expression(inner.strip()), Name | Index | Member)

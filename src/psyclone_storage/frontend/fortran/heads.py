@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
-from psyclone_storage.frontend.fortran.executable import expression
-from psyclone_storage.frontend.fortran.reader import UnreadableError
+from psyclone_storage.frontend.fortran.executable import argument, expression
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr, Name, Range, Verbatim
 from psyclone_storage.ir.unit import (
     Associate,
@@ -238,7 +238,7 @@ def _associate(inside: str) -> Associate:
         alias = _ALIAS.match(inside, first, last)
         if alias is None:
             raise UnreadableError(inside)
-        pairs.append((alias["name"], expression(inside[alias.end() : last])))
+        pairs.append((alias["name"], argument(inside[alias.end() : last])))
     return Associate(tuple(pairs), ())
 
 

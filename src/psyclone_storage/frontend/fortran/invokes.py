@@ -13,8 +13,9 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, 
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.fortran.brackets import closing, list_items, marks
-from psyclone_storage.frontend.fortran.reader import UnreadableError, read_expression
+from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 
 PREFIX = "invoke_"

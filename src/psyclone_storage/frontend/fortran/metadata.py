@@ -23,13 +23,14 @@ from psyclone_storage.frontend.fortran.procedures import (
     read_bindings,
     read_specifics,
 )
-from psyclone_storage.frontend.fortran.reader import UnreadableError, read_expression, read_shape
+from psyclone_storage.frontend.fortran.reader import read_expression, read_shape
 from psyclone_storage.frontend.fortran.specification import (
     END_TYPE,
     TYPE_DEFINITION,
     read_procedure,
 )
 from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Literal, Name
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.types import Intrinsic

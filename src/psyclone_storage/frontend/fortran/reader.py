@@ -1,57 +1,28 @@
-"""Expressions, types and declared entities by fparser2.
+"""Expressions, types and declared entities.
 
-The only file that imports fparser; no object of it leaves. What is read is remembered by its
-text, because a source tree repeats itself. Plain names and literals, by far the most frequent
-arguments, do not need a parser. Text that is no Fortran raises `UnreadableError`; the caller
-knows the place.
+What is read is remembered by its text, because a source tree repeats itself. Plain names and
+literals, by far the most frequent arguments, do not need a parser. Text that is no Fortran raises
+`UnreadableError` with the position in the text; the caller knows the place.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
 
-from fparser.two import Fortran2003
-from fparser.two.parser import ParserFactory
-from fparser.two.utils import FparserException
-
-from psyclone_storage.ir.expr import (
-    ArrayLiteral,
-    Binary,
-    Expr,
-    Index,
-    Keyword,
-    Literal,
-    Member,
-    Name,
-    Range,
-    Unary,
-    Verbatim,
-)
+from psyclone_storage.frontend.fortran.expressions import ExpressionParser
+from psyclone_storage.frontend.fortran.tokens import Kind, UnreadableError
+from psyclone_storage.ir.expr import Expr, Literal, Name
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 _REMEMBERED = 1 << 14
-_NAME = re.compile(r"[A-Za-z]\w*")
-_NUMBER = re.compile(r"(?P<text>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)(?:_(?P<kind>\w+))?")
-_SYMBOLS = {
-    ".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=",
-}  # fmt: skip
-_INTRINSICS = {
-    "REAL": Intrinsic.REAL,
-    "INTEGER": Intrinsic.INTEGER,
-    "LOGICAL": Intrinsic.LOGICAL,
-    "CHARACTER": Intrinsic.CHARACTER,
-    "COMPLEX": Intrinsic.COMPLEX,
-}
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_NUMBER = re.compile(
+    r"(?P<text>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)(?:_(?P<kind>\w+))?", re.ASCII
+)
+_INTRINSICS = {intrinsic.value: intrinsic for intrinsic in Intrinsic}
 _DOUBLE = "kind(0.0d0)"
-# Text that is no Fortran makes fparser stumble over itself now and then.
-_FAILURES = (FparserException, LookupError, AttributeError, TypeError, ValueError, RecursionError)
-
-
-class UnreadableError(ValueError):
-    """A piece of text is not the Fortran that its place asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +38,16 @@ class DeclaredType:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One name of a declaration with what belongs to it alone; `value` is its initial value."""
+    """One name of a declaration with what belongs to it alone; `value` is its initial value.
+
+    `details` are attributes that come with it: a character's length as `len=...`, the
+    coarray's codimension.
+    """
 
     name: str
     shape: tuple[Expr, ...] = ()
     value: Expr | None = None
+    details: tuple[str, ...] = ()
 
 
 def read_expression(text: str) -> Expr:
@@ -87,37 +63,22 @@ def read_expression(text: str) -> Expr:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _expression(text: str) -> Expr:
-    return _converted(_parsed(Fortran2003.Expr, text))
+    parser = ExpressionParser(text)
+    try:
+        found = parser.expression()
+    except RecursionError:
+        raise UnreadableError(text) from None
+    parser.expect_end()
+    return found
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_type(text: str) -> DeclaredType:
     """Return what a type specification such as `real(r_def)` or `class(t)` declares."""
-    node = _parsed(Fortran2003.Declaration_Type_Spec, text)
-    if isinstance(node, Fortran2003.Declaration_Type_Spec):
-        keyword, named = node.items
-        if isinstance(named, Fortran2003.Derived_Type_Spec):
-            named = named.items[0]
-        details = ("class",) if keyword == "CLASS" else ()
-        return DeclaredType(DerivedType(str(named).lower()), details)
-    name, selector = node.items
-    if name == "DOUBLE PRECISION":
-        return DeclaredType(ScalarType(Intrinsic.REAL, _DOUBLE))
-    if name == "CHARACTER":
-        return _character(selector)
-    kind = None if selector is None else str(selector.items[1])
-    return DeclaredType(ScalarType(_INTRINSICS[name], kind))
-
-
-def _character(selector: Any) -> DeclaredType:
-    length, kind = None, None
-    if isinstance(selector, Fortran2003.Char_Selector):
-        length, kind = selector.items
-    elif selector is not None:
-        length = selector.items[1]
-    scalar = ScalarType(Intrinsic.CHARACTER, None if kind is None else str(kind))
-    details = () if length is None else (f"len={''.join(str(length).split())}".lower(),)
-    return DeclaredType(scalar, details)
+    parser = _Parser(text)
+    found = parser.type()
+    parser.expect_end()
+    return found
 
 
 def read_entity(text: str) -> Entity:
@@ -127,150 +88,148 @@ def read_entity(text: str) -> Entity:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _entity(text: str) -> Entity:
-    name, array, _length, value = _parsed(Fortran2003.Entity_Decl, text).items
-    initial = None if value is None else _converted(value.items[1])
-    return Entity(str(name), _shape(array), initial)
+    parser = _Parser(text)
+    found = parser.entity()
+    parser.expect_end()
+    return found
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def read_shape(text: str) -> tuple[Expr, ...]:
     """Return the dimensions of `dimension(text)`."""
-    return _entity(f"x({text})").shape
-
-
-# ---------------------------------------------------------------------------- fparser
-
-
-@cache
-def _prepare() -> None:
-    """Build fparser's tables, once per process."""
-    ParserFactory().create(std="f2008")
-
-
-def _parsed(rule: Any, text: str) -> Any:
-    _prepare()
+    parser = _Parser(f"({text})")
     try:
-        node = rule(text)
-    except _FAILURES as failure:
-        raise UnreadableError(text) from failure
-    if node is None:
-        raise UnreadableError(text)
-    return node
+        found = parser.shape()
+        parser.expect_end()
+    except UnreadableError as error:
+        raise UnreadableError(text, min(max(error.position - 1, 0), len(text))) from None
+    return found
 
 
-def _shape(node: Any) -> tuple[Expr, ...]:
-    if node is None:
-        return ()
-    if isinstance(node, Fortran2003.Assumed_Size_Spec):
-        leading, lower = node.items
-        last: Expr = Verbatim("*")
-        if lower is not None:
-            last = Range(_converted(lower), last)
-        return (*_shape(leading), last)
-    return tuple(map(_dimension, _members(node)))
+class _Parser(ExpressionParser):
+    """What stands in a declaration: expressions, types and entities."""
 
+    def type(self) -> DeclaredType:
+        """Return the type specification here."""
+        word = self.name().lower()
+        if word == "double" and self.kinds[self.at] == Kind.NAME:
+            word += self.name().lower()
+        if word == "doubleprecision":
+            return DeclaredType(ScalarType(Intrinsic.REAL, _DOUBLE))
+        if word in ("type", "class"):
+            return self._derived(word)
+        if word not in _INTRINSICS:
+            self.at -= 1
+            raise self.fail()
+        if word == "character":
+            return self._character()
+        return DeclaredType(ScalarType(_INTRINSICS[word], self._kind()))
 
-def _dimension(node: Any) -> Expr:
-    lower, upper = map(_optional, node.items)
-    if isinstance(node, Fortran2003.Explicit_Shape_Spec) and lower is None and upper is not None:
-        return upper
-    return Range(lower, upper)
-
-
-def _members(node: Any) -> tuple[Any, ...]:
-    """Return the items of a list node; a list of one may have been replaced by its item."""
-    if node is None:
-        return ()
-    return tuple(node.items) if type(node).__name__.endswith("_List") else (node,)
-
-
-def _optional(node: Any) -> Expr | None:
-    return None if node is None else _converted(node)
-
-
-def _converted(node: Any) -> Expr:
-    """Return our form of an expression of fparser's; what has none is carried as text."""
-    match node:
-        case Fortran2003.Intrinsic_Name():
-            return Name(str(node).lower())
-        case Fortran2003.Name() | Fortran2003.Type_Name():
-            return Name(str(node))
-        case Fortran2003.Parenthesis():
-            return _in_brackets(_converted(node.items[1]))
-        case Fortran2003.Data_Ref():
-            return _data_reference(node)
-        case (
-            Fortran2003.Part_Ref()
-            | Fortran2003.Structure_Constructor()
-            | Fortran2003.Function_Reference()
-            | Fortran2003.Intrinsic_Function_Reference()
-            | Fortran2003.Array_Section()
-        ):
-            base, items = node.items
-            return Index(_converted(base), tuple(map(_converted, _members(items))))
-        case Fortran2003.Procedure_Designator():
-            base, _, name = node.items
-            return Member(_converted(base), str(name))
-        case Fortran2003.Subscript_Triplet():
-            return Range(*map(_optional, node.items))
-        case Fortran2003.Substring_Range():
-            return Range(*map(_optional, node.items))
-        case Fortran2003.Actual_Arg_Spec() | Fortran2003.Component_Spec():
-            return Keyword(str(node.items[0]), _converted(node.items[1]))
-        case Fortran2003.Array_Constructor() if not isinstance(node.items[1], Fortran2003.Ac_Spec):
-            return ArrayLiteral(tuple(map(_converted, _members(node.items[1]))))
-    return _literal(node) or _operation(node) or Verbatim(str(node))
-
-
-def _in_brackets(expr: Expr) -> Expr:
-    """Return `expr` in brackets, which count where they tell the order of a computation."""
-    if isinstance(expr, Binary) and expr.op in _ARITHMETIC:
-        return replace(expr, bracketed=True)
-    return expr
-
-
-def _data_reference(node: Any) -> Expr:
-    """Return `a%b(i)%c` as nested members, the last component outermost."""
-    base = _converted(node.items[0])
-    for part in node.items[1:]:
-        if isinstance(part, Fortran2003.Part_Ref):
-            name, items = part.items
-            base = Index(Member(base, str(name)), tuple(map(_converted, _members(items))))
+    def _derived(self, word: str) -> DeclaredType:
+        details: tuple[str, ...] = ("class",) if word == "class" else ()
+        self.expect("(")
+        if self.skip("*"):
+            found: DataType = DerivedType("*")
+        elif word == "type" and self.texts[self.at].lower() in (*_INTRINSICS, "double"):
+            inner = self.type()
+            found, details = inner.type, inner.details
         else:
-            base = Member(base, str(part))
-    return base
+            found = DerivedType(self.name().lower())
+            if self.texts[self.at] == "(":
+                self._skip_brackets()
+        self.expect(")")
+        return DeclaredType(found, details)
 
-
-def _literal(node: Any) -> Literal | None:
-    match node:
-        case Fortran2003.Int_Literal_Constant():
-            intrinsic = Intrinsic.INTEGER
-        case Fortran2003.Real_Literal_Constant():
-            intrinsic = Intrinsic.REAL
-        case Fortran2003.Char_Literal_Constant():
-            return Literal(str(node), Intrinsic.CHARACTER, node.items[1])
-        case Fortran2003.Logical_Literal_Constant():
-            intrinsic = Intrinsic.LOGICAL
-        case _:
+    def _kind(self) -> str | None:
+        """Return the kind behind the name of a type as written, None if there is none."""
+        if self.skip("*"):
+            return self._written_integer()
+        if not self.skip("("):
             return None
-    value, kind = node.items
-    return Literal(value.lower() + (f"_{kind}" if kind else ""), intrinsic, kind)
+        if self._is_keyword("kind"):
+            self.at += 2
+        kind = self._written()
+        self.expect(")")
+        return kind
+
+    def _character(self) -> DeclaredType:
+        length, kind = None, None
+        if self.skip("*"):
+            length = self._old_length()
+            self.skip(",")
+        elif self.skip("("):
+            named = self._is_keyword("kind")
+            while not self.skip(")"):
+                if self._is_keyword("kind") or (length is not None and not named):
+                    self.at += 2 * self._is_keyword("kind")
+                    kind = self._written()
+                else:
+                    self.at += 2 * self._is_keyword("len")
+                    length = self._length()
+                if self.texts[self.at] != ")":
+                    self.expect(",")
+        details = () if length is None else (_length_word(length),)
+        return DeclaredType(ScalarType(Intrinsic.CHARACTER, kind), details)
+
+    def _old_length(self) -> str:
+        """Return the length behind a `*`."""
+        if not self.skip("("):
+            return self._written_integer()
+        length = self._length()
+        self.expect(")")
+        return length
+
+    def _length(self) -> str:
+        if self.texts[self.at] in ("*", ":"):
+            self.at += 1
+            return self.texts[self.at - 1]
+        return self._written()
+
+    def _is_keyword(self, word: str) -> bool:
+        return self.texts[self.at].lower() == word and self.texts[self.at + 1] == "="
+
+    def _written(self) -> str:
+        """Return the expression here as it is written."""
+        start = self.tokens.starts[self.at]
+        self.expression()
+        return self.tokens.source[start : self.tokens.stops[self.at - 1]]
+
+    def _written_integer(self) -> str:
+        if self.kinds[self.at] != Kind.INTEGER:
+            raise self.fail()
+        self.at += 1
+        return self.texts[self.at - 1]
+
+    def _skip_brackets(self) -> None:
+        depth = 0
+        while self.kinds[self.at] != Kind.END:
+            depth += (self.texts[self.at] == "(") - (self.texts[self.at] == ")")
+            self.at += 1
+            if depth == 0:
+                return
+        raise self.fail()
+
+    def entity(self) -> Entity:
+        """Return the declared entity here."""
+        name = self.name()
+        shape = self.shape() if self.texts[self.at] == "(" else ()
+        details = []
+        if self.texts[self.at] == "[":
+            details.append(self._codimension())
+        if self.skip("*"):
+            details.append(_length_word(self._old_length()))
+        value = self.expression() if self.skip("=") or self.skip("=>") else None
+        return Entity(name, shape, value, tuple(details))
+
+    def _codimension(self) -> str:
+        start = self.tokens.starts[self.at]
+        while not self.skip("]"):
+            if self.kinds[self.at] == Kind.END:
+                raise self.fail()
+            self.at += 1
+        text = self.tokens.source[start : self.tokens.stops[self.at - 1]]
+        return f"codimension{''.join(text.split())}".lower()
 
 
-def _operation(node: Any) -> Expr | None:
-    """Return a unary or binary operation with its operator in Fortran 90's spelling."""
-    match getattr(node, "items", None):
-        case (str(op), operand) if _is_operator(op):
-            return Unary(op.lower(), _converted(operand))
-        case (left, str(op), right) if _is_operator(op):
-            word = op.lower()
-            return Binary(_SYMBOLS.get(word, word), _converted(left), _converted(right))
-    return None
-
-
-def _is_operator(text: str) -> bool:
-    return text.startswith(".") or text in _OPERATORS
-
-
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "**"})
-_OPERATORS = frozenset({"+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">="})
+def _length_word(length: str) -> str:
+    return f"len={''.join(length.split())}".lower()

@@ -15,12 +15,13 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import (
     DeclaredType,
-    UnreadableError,
+    Entity,
     read_entity,
     read_shape,
     read_type,
 )
 from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, Structure, UsedName
 
@@ -196,11 +197,18 @@ def _declaration(statement: Statement, start: int, stop: int, common: _Common) -
         entity.name,
         common.declared.type,
         entity.shape or common.shape,
-        common.words + common.declared.details,
+        common.words + _details(common.declared, entity),
         common.intent,
         statement.span(start, start + len(entity.name)),
         entity.value,
     )
+
+
+def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
+    """Return the attributes of type and entity; a length of the entity itself counts."""
+    has_length = any(word.startswith("len=") for word in entity.details)
+    common = (word for word in declared.details if not (has_length and word.startswith("len=")))
+    return (*common, *entity.details)
 
 
 def read_structure(statement: Statement, body: Iterator[Statement]) -> Definition | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
-from psyclone_storage.frontend.fortran.reader import UnreadableError, read_expression
+from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.specification import (
     Definition,
     ProcedureHead,
@@ -24,6 +24,7 @@ from psyclone_storage.frontend.fortran.specification import (
     read_use,
 )
 from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Verbatim
 from psyclone_storage.ir.parsed import (
     Association,

@@ -11,8 +11,10 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.specification import read_declarations
+from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Index, Name, spell
+from psyclone_storage.ir.expr import Index, Keyword, Name, Parenthesised, spell
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -79,9 +81,11 @@ class TestStatements:
         assert isinstance(line_of(text), Call)
 
     def test_a_copy_of_an_argument_stays_a_copy(self):
-        assert line_of("call f((a), n)") == Opaque(
-            "call f((a), n)", frozenset({"call", "f", "a", "n"})
-        )
+        line = line_of("call f((a), n, key=(b(1)))")
+        assert isinstance(line, Call)
+        kinds = [type(part.value if isinstance(part, Keyword) else part) for part in line.args]
+        assert kinds == [Parenthesised, Name, Parenthesised]
+        assert spell(Index(line.procedure, line.args)) == "f((a), n, key=(b(1)))"
 
     def test_brackets_around_an_operation_may_go(self):
         line = line_of("a(1) = max((b + c), 1.0)")
@@ -97,13 +101,17 @@ class TestStatements:
         line = line_of("allocate(real :: x(n))")
         assert line == Allocate((Index(Name("x"), (Name("n"),)),), "real")
 
-    @pytest.mark.parametrize(
-        "text", ["a = [real :: 1, 2]", "z = (1.0, 2.0)", "a = b .plus. c", "a = [(i, i = 1, 3)]"]
-    )
+    @pytest.mark.parametrize("text", ["a = [real :: 1, 2]", "a = b .plus. c", "a = z'FF'"])
     def test_what_no_expression_can_say_is_kept_as_written(self, text):
         line = line_of(text)
         assert isinstance(line, Opaque)
         assert line.text == text
+
+    def test_complex_constants_substrings_and_implied_loops_are_understood(self):
+        for value in ("(1.0, -2.0)", "[(i, i * i, i = 1, n, 2)]", "s(1)(2:3)"):
+            line = line_of(f"a = {value}")
+            assert isinstance(line, Assign)
+            assert spell(line.value) == value
 
     def test_names_of_an_opaque_statement_leave_strings_and_operators_out(self):
         line = line_of("entry 'text', X.and.y, 1.0_r_def, 1.e5")
@@ -324,3 +332,9 @@ def test_brackets_that_tell_the_order_of_a_computation_are_kept() -> None:
     code = code_of(BRACKETS, "integer :: n, i\nreal :: a(n)")
     text = "\n".join(line.strip() for line in emit_lines(code.body, 0))
     assert text.strip() == "\n".join(line.strip() for line in BRACKETS.splitlines())
+
+
+def test_a_length_of_the_entity_itself_counts() -> None:
+    statement = next(scan(SourceText("a.f90", "character(len=3) :: a*8, b")))
+    found = [(item.name, item.attributes) for item in read_declarations(statement)]
+    assert found == [("a", ("len=8",)), ("b", ("len=3",))]

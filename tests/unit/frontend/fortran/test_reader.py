@@ -1,25 +1,28 @@
-"""Expressions, types and entities: what becomes of fparser's trees."""
+"""Expressions, types and entities: what is made of them, and what is none."""
 
 from __future__ import annotations
 
 import pytest
 
 from psyclone_storage.frontend.fortran.reader import (
-    UnreadableError,
     read_entity,
     read_expression,
     read_shape,
     read_type,
 )
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
+    ComplexLiteral,
     Expr,
+    ImpliedDo,
     Index,
     Keyword,
     Literal,
     Member,
     Name,
+    Parenthesised,
     Range,
     Unary,
     Verbatim,
@@ -60,6 +63,16 @@ ONE = Literal("1", Intrinsic.INTEGER)
         ("(/ 1 /)", ArrayLiteral((ONE,))),
         ("(a)", Name("a")),
         ("z'FF'", Verbatim("Z'FF'")),
+        ("1.eq.2", Binary("==", ONE, Literal("2", Intrinsic.INTEGER))),
+        ("(1.0, x)", ComplexLiteral(Literal("1.0", Intrinsic.REAL), Name("x"))),
+        ("[(i, i = 1, n)]", ArrayLiteral((ImpliedDo((Name("i"),), "i", ONE, Name("n")),))),
+        ("f((a), (b + c))",
+         Index(Name("f"), (Parenthesised(Name("a")), Binary("+", Name("b"), Name("c"))))),
+        ("s(1)(2:)", Index(Index(Name("s"), (ONE,)), (Range(Literal("2", Intrinsic.INTEGER)),))),
+        (".neg. a ** b", Binary("**", Unary(".neg.", Name("a")), Name("b"))),
+        ("a .Plus. -b", Binary(".plus.", Name("a"), Unary("-", Name("b")))),
+        ("ck_'a'", Literal("ck_'a'", Intrinsic.CHARACTER, "ck")),
+        ("A(::2)", Index(Name("A"), (Range(None, None, Literal("2", Intrinsic.INTEGER)),))),
     ],
 )  # fmt: skip
 def test_expressions(text: str, expected: Expr) -> None:
@@ -84,6 +97,29 @@ def test_what_is_no_expression_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "position"),
+    [("a b", 2), ("f(1, )", 5), ("a + * b", 4), ("a * -b", 4), ("a == b == c", 7), ("a ? b", 1),
+     ("[1, 2", 5), (".not. .not. a", 6), ("a ** -b", 5), ("f(x y)", 4), ("a%1", 2), ("", 0),
+     ("(1, 2, 3)", 5), ("[(i, i = 1)]", 10), ("a(1)[2]", 4), ("a .not. b", 2)],
+)  # fmt: skip
+def test_what_is_no_expression_has_a_position(text: str, position: int) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        read_expression(text)
+    assert caught.value.position == position
+
+
+def test_brackets_without_end_are_refused() -> None:
+    with pytest.raises(UnreadableError):
+        read_expression("(" * 100_000 + "a" + ")" * 100_000)
+
+
+def test_a_shape_that_is_none_has_a_position() -> None:
+    with pytest.raises(UnreadableError) as caught:
+        read_shape("m, +")
+    assert caught.value.position == 4
+
+
+@pytest.mark.parametrize(
     ("text", "expected", "details"),
     [
         ("real(r_def)", ScalarType(Intrinsic.REAL, "r_def"), ()),
@@ -99,6 +135,17 @@ def test_what_is_no_expression_is_refused(text: str) -> None:
         ("type(Field_Type)", DerivedType("field_type"), ()),
         ("class( t )", DerivedType("t"), ("class",)),
         ("class(*)", DerivedType("*"), ("class",)),
+        ("type(t(k=8))", DerivedType("t"), ()),
+        ("type(real(r_def))", ScalarType(Intrinsic.REAL, "r_def"), ()),
+        ("DOUBLEPRECISION", ScalarType(Intrinsic.REAL, "kind(0.0d0)"), ()),
+        ("character(kind=ck, len=:)", ScalarType(Intrinsic.CHARACTER, "ck"), ("len=:",)),
+        ("character(n + 1, ck)", ScalarType(Intrinsic.CHARACTER, "ck"), ("len=n+1",)),
+        ("character*(*)", ScalarType(Intrinsic.CHARACTER), ("len=*",)),
+        (
+            "integer(kind=selected_int_kind(9))",
+            ScalarType(Intrinsic.INTEGER, "selected_int_kind(9)"),
+            (),
+        ),
     ],
 )
 def test_types(text: str, expected: object, details: tuple[str, ...]) -> None:
@@ -116,6 +163,8 @@ def test_types(text: str, expected: object, details: tuple[str, ...]) -> None:
         ("a(n, *)", ["n", "*"]),
         ("a(0:*)", ["0:*"]),
         ("a(:) => null()", [":"]),
+        ("a(..)", [".."]),
+        ("a(2, *)[*]", ["2", "*"]),
     ],
 )
 def test_shapes_of_entities(text: str, shape: list[str]) -> None:
@@ -126,6 +175,25 @@ def test_shapes_of_entities(text: str, shape: list[str]) -> None:
 def test_initial_value_of_an_entity() -> None:
     assert read_entity("n = 1").value == ONE
     assert read_entity("n").value is None
+
+
+def test_details_of_an_entity() -> None:
+    assert read_entity("a*8").details == ("len=8",)
+    assert read_entity("a(3)[2, *]*(n + 1)").details == ("codimension[2,*]", "len=n+1")
+
+
+@pytest.mark.parametrize("text", ["", "a(", "a = ", "a b", "a(3", "a[", "3", "a*", "a(1:2:3)"])
+def test_what_is_no_entity_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableError):
+        read_entity(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "reel", "real(", "type t", "double", "real()", "class(real)x", "character(*"]
+)
+def test_what_is_no_type_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableError):
+        read_type(text)
 
 
 def test_shape_of_an_attribute() -> None:

@@ -82,7 +82,7 @@ def test_constants_and_functions_of_the_language_are_everywhere(
     assert bench(module(body, specification, above)).check(MakeAccRoutine("call1")) == ()
 
 
-@pytest.mark.parametrize("statement", ["write(*, *) n", "stop", "call f((n))"])
+@pytest.mark.parametrize("statement", ["write(*, *) n", "stop", "call f(n .plus. n)"])
 def test_a_statement_that_is_not_understood_and_leaves_the_kernel(statement: str) -> None:
     reasons = refused(bench(module(statement)), MakeAccRoutine("call1", force=True))
     assert reasons == ["T052"]

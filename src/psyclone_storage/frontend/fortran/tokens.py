@@ -1,0 +1,79 @@
+"""The text of an expression, a type or an entity as tokens.
+
+Owns what a name, a literal and an operator look like in free-form Fortran. A character that starts
+none of them raises `UnreadableError`. Which tokens may follow one another is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+_TOKEN = re.compile(
+    r"""[ \t]*(?:
+      (?P<name>[a-z]\w*+(?!['"]))
+    | (?P<mark>\(/(?![=/)])|/\)|\*\*|//|==|/=|<=|>=|=>|\.\.|[-+*/<>=(),:%\[\]])
+    | (?P<real>(?:\d+\.(?![ ]*[a-z]+[ ]*\.)\d*|\.\d+)(?:[edq][+-]?\d+)?(?:_\w+)?
+        |\d+[edq][+-]?\d+(?:_\w+)?)
+    | (?P<integer>\d+(?:_\w+)?(?![\w'"]))
+    | (?P<logical>\.(?:true|false)\.(?:_\w+)?)
+    | (?P<operator>\.[a-z]+\.)
+    | (?P<boz>[bozx](?:'[0-9a-f]+'|"[0-9a-f]+"))
+    | (?P<string>(?:\w+_)?(?:'(?:[^']|'')*'|"(?:[^"]|"")*"))
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
+)
+_BLANK = re.compile(r"[ \t]*\Z")
+
+
+class UnreadableError(ValueError):
+    """A piece of text is not the Fortran that its place asks for; `position` is where it stops."""
+
+    def __init__(self, text: str, position: int = 0) -> None:
+        super().__init__(text, position)
+        self.text = text
+        self.position = position
+
+
+class Kind(IntEnum):
+    """What a token is; the values are the numbers of the pattern's groups."""
+
+    END = 0
+    NAME = 1
+    MARK = 2
+    REAL = 3
+    INTEGER = 4
+    LOGICAL = 5
+    OPERATOR = 6
+    BOZ = 7
+    STRING = 8
+
+
+class Tokens:
+    """The tokens of a text: their kinds, what they say, and where they start and stop.
+
+    The last one is the end. Names and literals are as written; marks have no case.
+    """
+
+    __slots__ = ("kinds", "source", "starts", "stops", "texts")
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.kinds: list[int] = []
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        self.stops: list[int] = []
+        position, match = 0, _TOKEN.match
+        while found := match(source, position):
+            kind = found.lastindex or Kind.END
+            position = found.end()
+            self._add(kind, found[kind], position)
+        if not _BLANK.match(source, position):
+            raise UnreadableError(source, position)
+        self._add(Kind.END, "", len(source))
+
+    def _add(self, kind: int, text: str, stop: int) -> None:
+        self.kinds.append(kind)
+        self.texts.append(text)
+        self.starts.append(stop - len(text))
+        self.stops.append(stop)

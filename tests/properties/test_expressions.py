@@ -1,0 +1,114 @@
+"""Expressions read by our own parser, against fparser2 and against what they were made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fparser_reader import RULES, agree, differences, outcome
+from psyclone_storage.frontend.fortran.reader import read_expression
+from psyclone_storage.frontend.fortran.tokens import UnreadableError
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    ComplexLiteral,
+    ImpliedDo,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Range,
+    Unary,
+    spell,
+    spell_as_written,
+)
+from psyclone_storage.ir.types import Intrinsic
+
+TESTS = Path(__file__).parents[1]
+CORPORA = ("corpus/lfric", "corpus/gocean", "corpus/lfric_2019", "runtime", "compile", "cases")
+
+names = st.sampled_from(["a", "B", "c_1", "field", "e3", "d0", "true", "x"]).map(Name)
+literals = st.sampled_from(
+    [
+        Literal("1", Intrinsic.INTEGER),
+        Literal("2_i_def", Intrinsic.INTEGER, "i_def"),
+        Literal("1.5e-3_r_def", Intrinsic.REAL, "r_def"),
+        Literal(".5d0", Intrinsic.REAL),
+        Literal("2.", Intrinsic.REAL),
+        Literal(".true.", Intrinsic.LOGICAL),
+        Literal(".false._l_def", Intrinsic.LOGICAL, "l_def"),
+        Literal("'a(''b'", Intrinsic.CHARACTER),
+        Literal('k_"+ /)"', Intrinsic.CHARACTER, "k"),
+    ]
+)
+OPERATORS = ["+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">=", ".and.", ".or.",
+             ".eqv.", ".neqv.", ".cross."]  # fmt: skip
+
+
+def _larger(parts: st.SearchStrategy) -> st.SearchStrategy:
+    some = st.lists(parts, min_size=1, max_size=3).map(tuple)
+    optional = st.none() | parts
+    bases = names | st.builds(Member, names, st.sampled_from(["u", "Data"]))
+    items = parts | st.builds(Range, optional, optional, optional)
+    indexed = st.builds(Index, bases, st.lists(items, max_size=3).map(tuple))
+    return (
+        st.builds(Binary, st.sampled_from(OPERATORS), parts, parts)
+        | st.builds(Unary, st.sampled_from(["-", "+", ".not.", ".inverse."]), parts)
+        | indexed
+        | st.builds(Member, indexed, st.sampled_from(["u", "Data"]))
+        | st.builds(lambda base, value: Index(base, (Keyword("key", value),)), bases, parts)
+        | st.builds(ArrayLiteral, some)
+        | st.builds(ImpliedDo, some, st.just("i"), parts, parts).map(lambda do: ArrayLiteral((do,)))
+        | st.builds(ComplexLiteral, literals, literals)
+    )
+
+
+expressions = st.recursive(names | literals, _larger, max_leaves=12)
+
+
+@given(expressions)
+def test_what_is_spelled_is_read_again(expr) -> None:
+    for text in (spell(expr), spell_as_written(expr)):
+        assert read_expression(text) == expr
+
+
+@given(expressions)
+def test_both_readers_understand_the_same(expr) -> None:
+    ours, theirs = (outcome(rule, spell(expr)) for rule in RULES["expression"])
+    assert theirs is None or agree(ours, theirs), spell(expr)
+
+
+PIECES = ["a", "b", "1", "2.0", "(", ")", ",", "+", "-", "*", "**", "%", "==", ".not.", ".and.",
+          "'s'", "[", "]", ":", "=", "(/", "/)", "."]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map(" ".join))
+def test_any_text_is_read_as_a_whole_or_refused_with_a_position(text) -> None:
+    """What is read says all that the text says, and reads again as the same."""
+    found = position = None
+    try:
+        found = read_expression(text)
+    except UnreadableError as error:
+        position = error.position
+    if found is None:
+        assert position in range(len(text) + 1)
+    else:
+        assert read_expression(spell(found)) == found
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
+def test_what_fparser_understands_is_understood(text) -> None:
+    ours, theirs = (outcome(rule, text) for rule in RULES["expression"])
+    assert theirs is None or agree(ours, theirs), text
+
+
+@pytest.mark.parametrize("folder", CORPORA)
+def test_own_corpora_are_read_the_same(folder) -> None:
+    files = [path for path in sorted((TESTS / folder).rglob("*"))
+             if path.suffix.lower() in (".f90", ".x90")]  # fmt: skip
+    assert files
+    assert list(differences(files, set())) == []
