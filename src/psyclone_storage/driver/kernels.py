@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import (
@@ -16,11 +16,12 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
 from psyclone_storage.driver.apis import ApiParts
-from psyclone_storage.driver.imported import Modules, imports_known
 from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.state import may_keep_state
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
@@ -48,11 +49,11 @@ class Kernels:
     _known: dict[tuple[Path, str], Kernel] = field(default_factory=dict)
     _codes: dict[tuple[SourceText, str], KernelCode] = field(default_factory=dict)
     _may_keep: dict[tuple[SourceText, str], bool] = field(default_factory=dict)
-    _modules: Modules = field(init=False)
+    _modules: ModuleFinder = field(init=False)
 
     def __post_init__(self) -> None:
         """Look for modules where kernels are."""
-        self._modules = Modules(self.index, frozenset(self.settings.ignore_modules))
+        self._modules = ModuleFinder(self.index, frozenset(self.settings.ignore_modules))
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and the file that defines it.
@@ -116,15 +117,7 @@ class Kernels:
 
     def _code(self, source: SourceText, name: str) -> KernelCode:
         if (source, name) not in self._codes:
-            code = read_code(source, name)
-            known = imports_known(code, self._modules)
-            module = replace(
-                code.module,
-                constants=known.constants,
-                variables=known.variables,
-                unresolved=known.unresolved,
-            )
-            self._codes[source, name] = replace(code, module=module)
+            self._codes[source, name] = resolve_code(read_code(source, name), self._modules)
         return self._codes[source, name]
 
     def _file_of(self, wanted: Import) -> Path:

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.symbols import Origin, Sort, Symbol, SymbolTable, declared_symbol
+from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 
 Specified = Declare | Comment | Blank | Opaque
@@ -48,20 +51,6 @@ class Structure:
     module: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedVariable:
-    """A variable that a kernel takes from a module, by the name `local`, in lower case.
-
-    `declared` is its declaration in `module`, `home_of_kind` the module that the kind of its type
-    comes from and the kind's name there; None where it has no kind, or nobody knows.
-    """
-
-    local: str
-    module: str
-    declared: Declare
-    home_of_kind: tuple[str, str] | None = None
-
-
 @dataclass(frozen=True)
 class KernelModule:
     """The module around a kernel's subroutine, as its author wrote it.
@@ -74,6 +63,7 @@ class KernelModule:
     subroutine import, or take from modules as a whole, and that are known to be constants.
     `variables` are those of other modules that the subroutine uses, as far as they are known, and
     `unresolved` the names, in lower case, that it uses and of which nobody knows what they are.
+    `symbols` is what is known of the names in the subroutine as it was read.
     """
 
     name: str
@@ -84,10 +74,16 @@ class KernelModule:
     procedures: tuple[Procedure, ...] = ()
     generics: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
-    variables: tuple[ImportedVariable, ...] = ()
+    variables: tuple[Symbol, ...] = ()
     unresolved: frozenset[str] = frozenset()
     structures: tuple[Structure, ...] = ()
     pure_functions: frozenset[str] = frozenset()
+    symbols: SymbolTable = field(default_factory=SymbolTable, compare=False, repr=False)
+
+    def symbol(self, key: str) -> Symbol | None:
+        """Return the variable or constant of the module with this key, None if there is none."""
+        item = self.declared.get(key)
+        return None if item is None else declared_symbol(item, Origin.HOST)
 
     @property
     def source(self) -> SourceText:
@@ -133,6 +129,21 @@ class KernelCode:
     @cached_property
     def _declared(self) -> Mapping[str, Declare]:
         return _by_name(self.declarations)
+
+    def symbol(self, name: str) -> Symbol:
+        """Return what `name` stands for in the subroutine, whatever its case."""
+        key = name.lower()
+        origin = Origin.DUMMY if key in map(str.lower, self.dummies) else Origin.LOCAL
+        if (own := self.declared(key)) is not None:
+            return declared_symbol(own, origin)
+        found = self.module.symbols.symbols.get(key) or self.module.symbol(key)
+        if found is None and key in PROCEDURES:
+            return Symbol(key, key, Origin.INTRINSIC, Sort.PROCEDURE)
+        return found or Symbol(key, name, Origin.UNRESOLVED)
+
+    def structure(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, None if it was not found."""
+        return self.module.symbols.structures.get((type_.module or "", type_.name))
 
     def place_of(self, name: str) -> Span:
         """Return the first place of `name` in the subroutine, all of it if it is not there."""

@@ -49,12 +49,51 @@ class Member:
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """`base(items)`: an array element, an array section or a function reference."""
+    """`base(items)`: an array element, an array section or a function reference.
+
+    Where it is known which, it is of one of the classes below; one of this class itself is not
+    resolved. That is knowledge about a text: two of them are equal if base and items are.
+    """
 
     base: Expr
     items: tuple[Expr, ...]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are the same text, whatever is known of them."""
+        if not isinstance(other, Index):
+            return NotImplemented
+        return self.base == other.base and self.items == other.items
+
+    def __hash__(self) -> int:
+        """Return a hash that does not depend on what is known."""
+        return hash((self.base, self.items))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Element(Index):
+    """One element of an array: all subscripts are scalars."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section(Index):
+    """Elements of an array: a subscript is a triplet or an array, or may be an array."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Substring(Index):
+    """Characters of a scalar: `base(first:last)`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallFunction(Index):
+    """A reference to a function, of the language, of a module or bound to a type."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Construct(Index):
+    """A value of a derived type, made of its components."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def with_parts(expr: Expr, change: Change) -> Expr:
         case Member(base, _):
             return replace(expr, base=change(base))
         case Index(base, items):
-            return Index(change(base), tuple(map(change, items)))
+            return replace(expr, base=change(base), items=tuple(map(change, items)))
         case ArrayLiteral(items):
             return ArrayLiteral(tuple(map(change, items)))
         case Keyword(name, value):

@@ -11,7 +11,7 @@ from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver import compile as stages
 from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
-from psyclone_storage.driver.imported import Modules
+from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
@@ -131,7 +131,8 @@ def test_ignored_modules_are_not_looked_for(tmp_path: Path) -> None:
         "module known_mod\nreal :: known\nend module known_mod\n", encoding="utf-8"
     )
     index = index_directories((tmp_path,))
-    assert Modules(index).origin("known_mod", "known") is not None
-    assert Modules(index, frozenset({"known_mod"})).origin("known_mod", "known") is None
+    known = ModuleFinder(index).offered("known_mod", "known")
+    ignored = ModuleFinder(index, frozenset({"known_mod"})).offered("known_mod", "known")
+    assert [found and found.is_resolved for found in (known, ignored)] == [True, False]
     ignoring = replace(default_settings(), ignore_modules=("known_mod",))
     assert make_compiler(ignoring, REQUEST).kernels._modules.ignored == {"known_mod"}

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
-from psyclone_storage.analysis.bodies.intrinsics import INQUIRING
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Verbatim, children, walk
+from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.paths import AccessPath, Variable, path_of
 from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.unit import (

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
-from psyclone_storage.analysis.bodies.intrinsics import HARMLESS
 from psyclone_storage.analysis.bodies.polynomials import (
     Facts,
     Polynomial,
@@ -23,6 +22,7 @@ from psyclone_storage.analysis.bodies.polynomials import (
 )
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.ir.expr import Expr, Index, Name, Range, walk
+from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import Variable, aligned, path_of
 from psyclone_storage.ir.unit import Do
 

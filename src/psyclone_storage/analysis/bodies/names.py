@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from psyclone_storage.analysis.bodies.intrinsics import HARMLESS
 from psyclone_storage.ir.code import KernelCode, Procedure, Structure
+from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -37,7 +37,7 @@ class Names:
     @cached_property
     def imported(self) -> dict[str, Declare]:
         """The variables of other modules that are known, by their keys here."""
-        return {item.local: item.declared for item in self.code.module.variables}
+        return {item.key: item.declared for item in self.code.module.variables}
 
     @cached_property
     def structures(self) -> dict[tuple[str, str], Structure]:

@@ -9,16 +9,9 @@ made of it would not compile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psyclone_storage.analysis.bodies.affine import difference, simplified, whole
-from psyclone_storage.analysis.bodies.intrinsics import (
-    ELEMENTAL,
-    INQUIRING,
-    LIKE_FIRST,
-    REDUCING,
-    WHOLE_NUMBERS,
-)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -34,8 +27,15 @@ from psyclone_storage.ir.expr import (
     Verbatim,
     same,
 )
+from psyclone_storage.ir.intrinsics import (
+    ELEMENTAL,
+    INQUIRING,
+    REDUCING,
+)
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.symbols import Origin, Symbol
+from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -65,8 +65,6 @@ class Triplet:
 
 
 Dimensions = tuple[Triplet, ...]
-_DOUBLE = "kind(0.0d0)"
-"""The kind of double precision, as declarations have it too."""
 
 
 def declaration_of(code: KernelCode, name: str) -> Declare | None:
@@ -78,79 +76,24 @@ def declaration_of(code: KernelCode, name: str) -> Declare | None:
 
 
 def type_of(expr: Expr, code: KernelCode) -> ScalarType | None:
-    """Return the type of the values of `expr`, None where it cannot be told."""
-    match expr:
-        case Literal(text, Intrinsic.REAL, None) if "d" in text.lower():
-            return ScalarType(Intrinsic.REAL, _DOUBLE)
-        case Literal(_, intrinsic, kind):
-            return ScalarType(intrinsic, kind)
-        case Name(text):
-            return _declared_type(text, code)
-        case Index(Name(text), items):
-            declared = _declared_type(text, code)
-            return declared if declared is not None else _function_type(text, items, code)
-        case Keyword(_, value):
-            return type_of(value, code)
-        case Unary(_, operand):
-            return type_of(operand, code)
-        case Binary(op, left, right):
-            return _binary_type(op, type_of(left, code), type_of(right, code))
-    return None
+    """Return the type of the values of `expr`, None where it cannot be told.
+
+    The kind is a name that means the same in the kernel.
+    """
+    typing = Typing(lambda name: _with_kind_in_sight(code, code.symbol(name)), lambda _: None)
+    found = typing.type_of(expr)
+    return found if isinstance(found, ScalarType) else None
 
 
-def _declared_type(name: str, code: KernelCode) -> ScalarType | None:
-    declared = declaration_of(code, name)
-    if declared is None or not isinstance(declared.type, ScalarType):
-        return None
-    return declared.type
-
-
-def _function_type(name: str, items: tuple[Expr, ...], code: KernelCode) -> ScalarType | None:
-    """Return the type of a function of the language."""
-    word = name.lower()
-    if word == "real" and items:
-        return ScalarType(Intrinsic.REAL, _kind_argument(items))
-    if word == "int" and len(items) > 1:
-        return ScalarType(Intrinsic.INTEGER, _kind_argument(items))
-    if word in {"dot_product", "matmul"} and len(items) == 2:
-        return _binary_type("*", type_of(items[0], code), type_of(items[1], code))
-    if word in LIKE_FIRST and items:
-        return type_of(items[0], code)
-    if word in WHOLE_NUMBERS:
-        return ScalarType(Intrinsic.INTEGER)
-    if word in {"all", "any"}:
-        return ScalarType(Intrinsic.LOGICAL)
-    return None
-
-
-def _kind_argument(items: tuple[Expr, ...]) -> str | None:
-    if len(items) < 2:
-        return None
-    kind = items[1].value if isinstance(items[1], Keyword) else items[1]
-    return kind.text if isinstance(kind, Name | Literal) else None
-
-
-def _binary_type(op: str, left: ScalarType | None, right: ScalarType | None) -> ScalarType | None:
-    """Return the type of an operation; two kinds of one type have no common one that is known."""
-    if op in {"==", "/=", "<", "<=", ">", ">=", ".and.", ".or.", ".eqv.", ".neqv."}:
-        return ScalarType(Intrinsic.LOGICAL)
-    if left is None or right is None:
-        return None
-    if op == "**" and right.intrinsic is Intrinsic.INTEGER:
-        return left
-    numbers = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
-    if left.intrinsic not in numbers or right.intrinsic not in numbers:
-        return None
-    if left.intrinsic is right.intrinsic:
-        return left if _same_kind(left.kind, right.kind) else None
-    wider, narrower = sorted((left, right), key=lambda it: numbers.index(it.intrinsic))[::-1]
-    if wider.intrinsic is Intrinsic.COMPLEX and narrower.intrinsic is Intrinsic.REAL:
-        return wider if _same_kind(wider.kind, narrower.kind) else None
-    return wider
-
-
-def _same_kind(first: str | None, second: str | None) -> bool:
-    return (first or "").lower() == (second or "").lower()
+def _with_kind_in_sight(code: KernelCode, symbol: Symbol) -> Symbol:
+    """Return `symbol`, without its type if the kind of that is a name of another module alone."""
+    kind = symbol.kind
+    if symbol.origin is not Origin.IMPORTED or kind is None or kind.isdigit():
+        return symbol
+    here = code.symbol(kind)
+    if here.is_resolved and (here.module, here.name) == symbol.home_of_kind:
+        return symbol
+    return replace(symbol, type=None)
 
 
 # ---------------------------------------------------------------------------- shapes

@@ -56,15 +56,25 @@ _USED = re.compile(
 _INTENT = re.compile(r"intent\s*\(\s*(in|out|in\s*out)\s*\)", re.IGNORECASE)
 _DIMENSION = re.compile(r"dimension\s*\((.*)\)$", re.IGNORECASE)
 
+_BINDING = re.compile(
+    r"(?:procedure|generic)\b\s*(?:\([^()]*\))?(?:[^:]*::)?\s*(?P<names>[a-z]\w*\b.*)$",
+    re.IGNORECASE,
+)
+_BOUND_NAME = re.compile(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A derived type as it stands: its own components, and the name of the type it extends."""
+    """A derived type as it stands: its own components, and the name of the type it extends.
+
+    `bindings` are, in lower case, the names of its procedures, also of components that are some.
+    """
 
     structure: Structure
     parent: str
+    bindings: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,18 +230,22 @@ def read_structure(statement: Statement, body: Iterator[Statement]) -> Definitio
     if head is None:
         return None
     components: list[Declaration] = []
+    bindings: list[str] = []
     bound = False
     for part in body:
         if END_TYPE.match(part.text):
             break
         bound = bound or part.text.lower() == "contains"
+        if found := _BINDING.match(part.text):
+            bindings += [name.lower() for name in _BOUND_NAME.findall(found["names"])]
         if not bound:
             components += read_declarations(part)
     parent = _EXTENDS.search(head.group("attributes") or "")
     structure = Structure(
         head.group("name").lower(), tuple(components), statement.span(*head.span("name"))
     )
-    return Definition(structure, parent.group(1).lower() if parent else "")
+    extended = parent.group(1).lower() if parent else ""
+    return Definition(structure, extended, frozenset(bindings))
 
 
 def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int) -> T:

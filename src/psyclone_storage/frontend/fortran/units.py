@@ -45,7 +45,12 @@ _BLOCK = re.compile(r"(?:\w+\s*:\s*)?block$", re.IGNORECASE)
 _ASSOCIATE = re.compile(r"(?:\w+\s*:\s*)?associate\s*\((?P<list>.*)\)$", re.IGNORECASE)
 _BLOCK_DATA = re.compile(r"block\s*data\b", re.IGNORECASE)
 _END_BLOCK_DATA = re.compile(r"end\s*(?:block\s*data\b.*)?$", re.IGNORECASE)
-_INTERFACE = re.compile(r"(?:abstract\s+)?interface\b(?!\s*[=(%])", re.IGNORECASE)
+_INTERFACE = re.compile(
+    r"(?P<abstract>abstract\s+)?interface\b(?!\s*[=(%])"
+    r"(?:\s*(?P<name>(?!(?:operator|assignment|read|write)\s*\()[a-z]\w*)$)?",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$", re.IGNORECASE)
 _END_INTERFACE = re.compile(r"end\s*interface\b", re.IGNORECASE)
 _END = re.compile(
     r"end(?:\s*(?P<kind>subroutine|function|program|module|submodule|procedure|block|associate)\b"
@@ -65,9 +70,27 @@ _TYPES = (
 _STEP = 2
 
 
+@dataclass(slots=True)
+class Generic:
+    """An interface block: its name in lower case, empty without one, and what it holds.
+
+    `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
+    those that it declares itself, as written, each with the word `function` or `subroutine`.
+    """
+
+    name: str
+    abstract: bool = False
+    procedures: list[str] = field(default_factory=list)
+    bodies: list[tuple[str, str]] = field(default_factory=list)
+
+
 @dataclass(slots=True, eq=False)
 class OpenScope:
-    """A scope while its statements are read."""
+    """A scope while its statements are read.
+
+    `result` is the name of a function's result. `named` are the texts of enumerators and of
+    declarations of procedures.
+    """
 
     kind: ScopeKind
     name: str
@@ -84,6 +107,9 @@ class OpenScope:
     implicit: str = ""
     others: set[str] = field(default_factory=set)
     includes: bool = False
+    result: str = ""
+    generics: list[Generic] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
 
 
 class UnitReader:
@@ -201,14 +227,19 @@ class UnitReader:
             return False
         scope = self._open(ScopeKind(head.kind), head.name, statement)
         scope.dummies = head.dummies
+        scope.result = head.result
         scope.declarations += _result(head)
         return True
 
     def _interface(self, statement: Statement) -> bool:
-        if not _INTERFACE.match(statement.text):
+        head = _INTERFACE.match(statement.text)
+        if head is None:
             return False
+        generic = Generic((head["name"] or "").lower(), head["abstract"] is not None)
+        if self._scope is not None:
+            self._scope.generics.append(generic)
         self._note_names(statement)
-        self._skip(_END_INTERFACE, statement)
+        self._skip(_END_INTERFACE, statement, generic)
         return True
 
     def _implicit(self, statement: Statement) -> bool:
@@ -224,6 +255,8 @@ class UnitReader:
     def _other_names(self, statement: Statement) -> bool:
         """Keep the names of a statement that declares in a way of its own."""
         self._note_names(statement)
+        if self._scope is not None:
+            self._scope.named.append(statement.text)
         return False
 
     def _note_names(self, statement: Statement) -> None:
@@ -264,12 +297,17 @@ class UnitReader:
             self._scope.declarations += declared
         return bool(declared)
 
-    def _skip(self, end: re.Pattern[str], opening: Statement) -> None:
-        """Pass over the statements up to the one that `end` matches."""
+    def _skip(
+        self, end: re.Pattern[str], opening: Statement, generic: Generic | None = None
+    ) -> None:
+        """Pass over the statements up to the one that `end` matches; `generic` gets what it is."""
+        depth = 0
         for statement in self._statements:
             if end.match(statement.text):
                 return
             self._note_names(statement)
+            if generic is not None:
+                depth += _note_procedures(generic, statement, depth)
         self.problems.append(_not_closed(opening))
 
     # ------------------------------------------------------------------------ the stack
@@ -317,6 +355,21 @@ class UnitReader:
                     statement.whole(),
                 )
             )
+
+
+def _note_procedures(generic: Generic, statement: Statement, depth: int) -> int:
+    """Note what a statement of an interface says of it; return how much deeper the next stands."""
+    if depth == 0 and (listed := _LISTED.match(statement.text)):
+        generic.procedures += _WORD.findall(listed["names"].lower())
+        return 0
+    if depth and _END.match(statement.text):
+        return -1
+    head = read_procedure(statement)
+    if head is None:
+        return 0
+    if depth == 0:
+        generic.bodies.append((head.name, head.kind))
+    return 1
 
 
 def _closes(named: str, scope: OpenScope) -> bool:

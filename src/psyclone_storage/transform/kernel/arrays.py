@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_procedures
-from psyclone_storage.analysis.bodies.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
@@ -25,6 +24,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Range, children, same, spell
+from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines, with_parts
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule

@@ -20,9 +20,9 @@ from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.scopes import local_names, used_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, replaced
-from psyclone_storage.transform.kernel.scopes import local_names, used_names
 from psyclone_storage.transform.step import Place, Reasons, missing, place_of
 
 SHARED_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)

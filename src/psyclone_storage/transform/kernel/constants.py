@@ -17,6 +17,7 @@ from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.scopes import used_names
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import find
@@ -26,7 +27,6 @@ from psyclone_storage.transform.kernel.code import (
     coded_calls,
     with_each,
 )
-from psyclone_storage.transform.kernel.scopes import used_names
 from psyclone_storage.transform.step import Place, Reasons
 
 _DOFS: Mapping[str, Callable[[int, int], int]] = {

@@ -10,7 +10,7 @@ from psyclone_storage.analysis.bodies.accesses import unknown_procedures, writte
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable, listed
-from psyclone_storage.ir.code import ImportedVariable, KernelCode
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
@@ -24,6 +24,8 @@ from psyclone_storage.ir.schedule import (
     KernelCall,
     Schedule,
 )
+from psyclone_storage.ir.scopes import local_names, used_names
+from psyclone_storage.ir.symbols import Symbol
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Use
 from psyclone_storage.ir.walk import find, path_to, replaced
@@ -34,7 +36,6 @@ from psyclone_storage.transform.kernel.code import (
     codes_of,
     place_of_name,
 )
-from psyclone_storage.transform.kernel.scopes import local_names, used_names
 from psyclone_storage.transform.step import Place, Reasons
 
 _HARMLESS = frozenset({"save", "public", "target"})
@@ -112,17 +113,17 @@ class ImportsToArguments:
         written = written_names(changed.body, Names(changed))
         imported = schedule.imported
         for variable in _variables(code):
-            access = Access.READWRITE if variable.local in written else Access.READ
+            access = Access.READWRITE if variable.key in written else Access.READ
             datum, imported = _met(schedule, imported, variable, access)
             call = _passing(call, variable, datum, access)
         schedule = replace(schedule, imported=imported)
         return replaced(schedule, self.call, replace(call, codes=(changed,)))
 
 
-def _variables(code: KernelCode) -> tuple[ImportedVariable, ...]:
+def _variables(code: KernelCode) -> tuple[Symbol, ...]:
     """Return the variables that are not passed yet."""
     passed = {name.lower() for name in code.dummies}
-    return tuple(item for item in code.module.variables if item.local not in passed)
+    return tuple(item for item in code.module.variables if item.key not in passed)
 
 
 # ---------------------------------------------------------------------------- reasons
@@ -145,7 +146,7 @@ def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
 
 def _about_variables(code: KernelCode) -> Iterator[Diagnostic]:
     for variable in _variables(code):
-        name, declared = variable.local, variable.declared
+        name, declared = variable.key, variable.declared
         words = sorted(set(declared.attributes) - _HARMLESS - {"protected"})
         if not isinstance(declared.type, ScalarType):
             yield _reason(code, name, f"'{name}' has a derived type, '{declared.type.name}'.")
@@ -169,7 +170,7 @@ def _is_plain_extent(extent: Expr) -> bool:
     return whole_number(extent) is not None
 
 
-def _is_plain_kind(variable: ImportedVariable) -> bool:
+def _is_plain_kind(variable: Symbol) -> bool:
     """Return whether a kind is a number, that of double precision, or a name of known origin."""
     assert isinstance(variable.declared.type, ScalarType)
     kind = variable.declared.type.kind or ""
@@ -181,7 +182,7 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
     if len(code.dummies) != len(call.dummies):
         text = f"'{code.name}' takes another number of arguments than it is passed."
         yield _reason(code, code.name, text)
-    names = {item.local for item in _variables(code)}
+    names = {item.key for item in _variables(code)}
     procedures = unknown_procedures(code.body, Names(code)) - names
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"
@@ -194,7 +195,7 @@ def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> It
     written = written_names(changed.body, Names(changed))
     directives = [item for item in path_to(schedule, call.uid) if isinstance(item, DirectiveRegion)]
     for variable in _variables(code):
-        name = variable.local
+        name = variable.key
         if name not in written:
             continue
         if "protected" in variable.declared.attributes:
@@ -214,7 +215,7 @@ def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> It
 
 
 def _met(
-    schedule: Schedule, imported: tuple[Datum, ...], variable: ImportedVariable, access: Access
+    schedule: Schedule, imported: tuple[Datum, ...], variable: Symbol, access: Access
 ) -> tuple[str, tuple[Datum, ...]]:
     """Return the name of the datum for a variable, and all data that are imported then."""
     declared = variable.declared
@@ -237,7 +238,7 @@ def _met(
     return name, (*imported, datum)
 
 
-def _is_of(datum: Datum, variable: ImportedVariable) -> bool:
+def _is_of(datum: Datum, variable: Symbol) -> bool:
     known = (datum.module, spell(datum.actual))
     return known == (variable.module.lower(), variable.declared.name.lower())
 
@@ -246,9 +247,7 @@ def _joined(first: Access, second: Access) -> Access:
     return Access.READWRITE if first.writes or second.writes else Access.READ
 
 
-def _passing(
-    call: KernelCall, variable: ImportedVariable, datum: str, access: Access
-) -> KernelCall:
+def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> KernelCall:
     """Return `call` with one more argument, in its metadata as in what is passed."""
     declared = variable.declared
     assert isinstance(declared.type, ScalarType)
@@ -257,7 +256,7 @@ def _passing(
     described = KernelArg(kind, declared.type.intrinsic, access, rank=rank)
     dummy = Dummy(
         Role.IMPORTED,
-        variable.local,
+        variable.key,
         declared.type,
         _intent(access),
         tuple(map(spell, declared.shape)),
@@ -297,7 +296,7 @@ def _with_arguments(code: KernelCode) -> KernelCode:
     )
     changed = replace(
         code,
-        dummies=(*code.dummies, *(item.local for item in variables)),
+        dummies=(*code.dummies, *(item.key for item in variables)),
         uses=tuple(uses),
         declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
     )
@@ -310,26 +309,26 @@ def _with_arguments(code: KernelCode) -> KernelCode:
     return replace(changed, declarations=declarations)
 
 
-def _argument(variable: ImportedVariable, kind: str | None) -> Declare:
+def _argument(variable: Symbol, kind: str | None) -> Declare:
     declared = variable.declared
     own = declared.type
     if isinstance(own, ScalarType) and kind is not None:
         own = replace(own, kind=kind)
-    return Declare(variable.local, own, (), declared.shape)
+    return Declare(variable.key, own, (), declared.shape)
 
 
 def _intended(item: Declare, written: bool) -> Declare:
     return replace(item, attributes=("intent(inout)" if written else "intent(in)",))
 
 
-def _without(use: Use, variables: Iterable[ImportedVariable], names: NameTable) -> Use | None:
+def _without(use: Use, variables: Iterable[Symbol], names: NameTable) -> Use | None:
     """Return what is left of an import; one of a whole module gives variables another name."""
-    gone = {item.local: item.declared.name for item in variables}
+    gone = {item.key: item.declared.name for item in variables}
     kept = tuple(name for name in use.names if name.local.lower() not in gone)
     if not use.whole:
         return replace(use, names=kept) if kept else None
     hidden = tuple(
-        Imported(names.fresh(item.local), item.declared.name)
+        Imported(names.fresh(item.key), item.declared.name)
         for item in variables
         if item.module.lower() == use.module.lower()
     )

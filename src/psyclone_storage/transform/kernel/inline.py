@@ -32,6 +32,12 @@ from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.scopes import (
+    local_names,
+    surroundings,
+    used_kinds,
+    used_names,
+)
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
     Associate,
@@ -60,12 +66,6 @@ from psyclone_storage.transform.kernel.code import (
     not_understood,
     preprocessed,
     with_each,
-)
-from psyclone_storage.transform.kernel.scopes import (
-    local_names,
-    surroundings,
-    used_kinds,
-    used_names,
 )
 from psyclone_storage.transform.step import Place, Reasons, place_of
 

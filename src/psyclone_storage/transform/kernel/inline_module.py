@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode, Procedure
+from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.scopes import WORDS, local_names, surroundings
 from psyclone_storage.ir.unit import Declare, Opaque, Use
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
@@ -24,7 +25,6 @@ from psyclone_storage.transform.kernel.code import (
     reached_names,
     with_each,
 )
-from psyclone_storage.transform.kernel.scopes import WORDS, local_names, surroundings
 from psyclone_storage.transform.step import Place, Reasons
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.intrinsics import ELEMENTAL
 from psyclone_storage.analysis.bodies.shapes import declaration_of, rank_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, children, spell, walk
+from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.rewrite import (
     expressions_of,
     first_words,

@@ -10,14 +10,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.scopes import (
+    WORDS,
+    imports_of,
+    surroundings,
+    used_kinds,
+    used_values,
+)
 from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
 from psyclone_storage.transform.kernel.code import (
     check_called,
@@ -26,13 +33,6 @@ from psyclone_storage.transform.kernel.code import (
     not_understood,
     place_of_name,
     with_each,
-)
-from psyclone_storage.transform.kernel.scopes import (
-    WORDS,
-    imports_of,
-    surroundings,
-    used_kinds,
-    used_values,
 )
 from psyclone_storage.transform.kernel.state import changed_and_saved
 from psyclone_storage.transform.step import Place, Reasons

@@ -29,6 +29,7 @@ from psyclone_storage.ir.expr import (
     is_constant,
 )
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
+from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -43,7 +44,6 @@ from psyclone_storage.ir.unit import (
     PointerAssign,
 )
 from psyclone_storage.transform.kernel.code import place_of_name
-from psyclone_storage.transform.kernel.scopes import imports_of
 
 _SAVED = re.compile(r"(?:save|data|common)\b", re.IGNORECASE)
 _INITIAL = re.compile(r"(?!.*\bparameter\b).*::.*=", re.IGNORECASE)
@@ -111,7 +111,7 @@ def _with_other_names(code: KernelCode) -> frozenset[str]:
     """Return the variables that may be read by another name."""
     declared = (*code.declarations, *code.module.declarations)
     known = [(item.name, item) for item in declared if isinstance(item, Declare)]
-    known += [(item.local, item.declared) for item in code.module.variables]
+    known += [(item.key, item.declared) for item in code.module.variables]
     marks = {"pointer", "target"}
     return frozenset(
         name.lower() for name, item in known if marks & {*map(str.lower, item.attributes)}
@@ -151,7 +151,7 @@ def _of_modules(code: KernelCode) -> Mapping[str, str]:
         for item in code.module.declarations
         if isinstance(item, Declare) and _is_variable(item)
     }
-    known = {item.local: _imported(item.module) for item in code.module.variables}
+    known = {item.key: _imported(item.module) for item in code.module.variables}
     imported = {name.local.lower(): _imported(use.module) for use, name in imports_of(code)}
     hidden = declared | {dummy.lower() for dummy in code.dummies}
     found = {**own, **known, **imported}

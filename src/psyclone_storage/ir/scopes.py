@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from psyclone_storage.analysis.bodies.intrinsics import PURE
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
+from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rewrite import (
     construct_name,
     expressions_of,

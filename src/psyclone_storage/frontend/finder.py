@@ -1,0 +1,145 @@
+"""The modules below some directories, and what the names that they offer stand for.
+
+A module is looked for in the file of its name and read once. A module offers what it declares and
+what it imports. Where a module is not found, what it might offer is not resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols
+from psyclone_storage.frontend.modules import INTRINSIC_MODULES
+from psyclone_storage.frontend.search import SourceIndex
+from psyclone_storage.ir.symbols import ModuleSymbols, Origin, Sort, Symbol
+from psyclone_storage.ir.unit import Use
+
+_PROCEDURES = frozenset(
+    """c_associated c_f_pointer c_f_procpointer c_f_strpointer c_funloc c_loc c_sizeof
+    compiler_options compiler_version""".split()
+)
+_TYPES = frozenset({"c_ptr", "c_funptr", "lock_type", "event_type", "team_type"})
+
+
+@dataclass(slots=True)
+class ModuleFinder:
+    """Looks names up in modules, but for `ignored` ones. What was read once is kept."""
+
+    index: SourceIndex
+    ignored: frozenset[str] = frozenset()
+    _read: dict[Path, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
+    _of_source: dict[SourceText, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
+    _found: dict[tuple[str, str], Symbol | None] = field(default_factory=dict)
+
+    def module(self, name: str) -> ModuleSymbols | None:
+        """Return what the module `name` declares, None if it is not found."""
+        if name.lower() in self.ignored:
+            return None
+        for path in self.index.candidates(name):
+            if path not in self._read:
+                self._read[path] = read_module_symbols(read_source(path))
+            for found in self._read[path]:
+                if found.name.lower() == name.lower():
+                    return found
+        return None
+
+    def of_source(self, source: SourceText, name: str) -> ModuleSymbols | None:
+        """Return what the module `name` in `source` declares."""
+        if source not in self._of_source:
+            self._of_source[source] = read_module_symbols(source)
+        for found in self._of_source[source]:
+            if found.name.lower() == name.lower():
+                return found
+        return None
+
+    def offered(self, module: str, name: str) -> Symbol | None:
+        """Return what `module` offers by `name`, None if it has no such name.
+
+        A symbol that is not resolved says that nobody knows.
+        """
+        return self._offered(module.lower(), name.lower(), frozenset())
+
+    def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
+        """Return what `uses` give the name `name`, None if they do not."""
+        return self._imported(uses, name.lower(), frozenset())
+
+    def structure(self, module: str | None, name: str) -> Symbol | None:
+        """Return the definition of the derived type `name` of `module`, None if it is not found."""
+        found = self.offered(module, name) if module else None
+        return found if found is not None and found.sort is Sort.TYPE else None
+
+    def _offered(self, module: str, key: str, behind: frozenset[str]) -> Symbol | None:
+        if module in INTRINSIC_MODULES:
+            return _of_language(module, key)
+        if module in behind:
+            return None
+        if behind:
+            # What is found from inside of a circle of imports may be less than all.
+            return self._looked_up(module, key, behind)
+        if (module, key) not in self._found:
+            self._found[module, key] = self._looked_up(module, key, behind)
+        return self._found[module, key]
+
+    def _looked_up(self, module: str, key: str, behind: frozenset[str]) -> Symbol | None:
+        scope = self.module(module)
+        if scope is None:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        if own := scope.symbols.get(key):
+            kind = self._home_of_kind(scope, own)
+            return replace(own, origin=Origin.IMPORTED, home_of_kind=kind)
+        found = self._imported(scope.uses, key, behind | {module})
+        if found is None and scope.includes:
+            return Symbol(key, key, Origin.UNRESOLVED, module=module)
+        return found
+
+    def _imported(self, uses: Iterable[Use], key: str, behind: frozenset[str]) -> Symbol | None:
+        whole: list[Symbol] = []
+        for use in uses:
+            for item in use.names:
+                if item.local.lower() == key:
+                    found = self._offered(use.module.lower(), item.original.lower(), behind)
+                    home = use.module.lower()
+                    found = found or Symbol(key, key, Origin.UNRESOLVED, module=home)
+                    return replace(found, key=key)
+            if use.whole and not self._hides(use.module, key):
+                found = self._offered(use.module.lower(), key, behind)
+                whole += [found] if found else []
+        return next((item for item in whole if item.is_resolved), whole[0] if whole else None)
+
+    def _hides(self, module: str, key: str) -> bool:
+        scope = self.module(module)
+        return scope is not None and scope.hidden(key)
+
+    def _home_of_kind(self, scope: ModuleSymbols, own: Symbol) -> tuple[str, str] | None:
+        """Return the module and the name behind the kind of a type, None where that is not known.
+
+        What is imported from a module that is not found comes from there.
+        """
+        kind = own.kind.lower() if own.kind and own.kind.isidentifier() else None
+        if kind is None:
+            return None
+        if kind in scope.symbols:
+            return scope.name, scope.symbols[kind].name
+        found = self.imported(scope.uses, kind)
+        if found is not None and found.is_resolved and found.module:
+            return found.module, found.name
+        for use in scope.uses:
+            for item in use.names:
+                if item.local.lower() == kind:
+                    return use.module, item.original
+        whole = [use.module for use in scope.uses if use.whole]
+        return (whole[0], own.kind or kind) if len(whole) == 1 else None
+
+
+def _of_language(module: str, key: str) -> Symbol:
+    """Return what a module of the language offers, where functions and types are a few."""
+    sort = Sort.CONSTANT
+    if key in _PROCEDURES or (module.startswith("ieee_") and key.startswith("ieee_")):
+        sort = Sort.FUNCTION
+    elif key in _TYPES or key.endswith("_type"):
+        sort = Sort.TYPE
+    return Symbol(key, key, Origin.IMPORTED, sort, module=module)

@@ -1,0 +1,227 @@
+"""Types and ranks of expressions, from the symbols of their names.
+
+Whatever cannot be told is None: a caller then refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    CallFunction,
+    ComplexLiteral,
+    Construct,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+    Parenthesised,
+    Range,
+    Substring,
+    Unary,
+)
+from psyclone_storage.ir.intrinsics import (
+    ELEMENTAL,
+    INQUIRING,
+    LIKE_FIRST,
+    REDUCING,
+    WHOLE_NUMBERS,
+)
+from psyclone_storage.ir.symbols import Origin, Sort, Symbol
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare
+
+DOUBLE = "kind(0.0d0)"
+"""The kind of double precision, as declarations have it too."""
+
+_LOGICAL = frozenset({"==", "/=", "<", "<=", ">", ">=", ".and.", ".or.", ".eqv.", ".neqv."})
+_NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """What the names in expressions stand for: symbols by their keys, and derived types.
+
+    `structure` gives the definition of a derived type, None where it is not known.
+    """
+
+    symbol: Callable[[str], Symbol]
+    structure: Callable[[DerivedType], Symbol | None]
+
+    # ------------------------------------------------------------------------ types
+
+    def type_of(self, expr: Expr) -> DataType | None:
+        """Return the type of the values of `expr`, None where it cannot be told."""
+        match expr:
+            case Literal(text, Intrinsic.REAL, None) if "d" in text.lower():
+                return ScalarType(Intrinsic.REAL, DOUBLE)
+            case Literal(_, intrinsic, kind):
+                return ScalarType(intrinsic, kind)
+            case ComplexLiteral(real, _):
+                part = self.type_of(real)
+                kind = part.kind if isinstance(part, ScalarType) else None
+                return ScalarType(Intrinsic.COMPLEX, kind) if part else None
+            case Name():
+                return self.symbol(expr.key).type
+            case Member():
+                component = self.component(expr)
+                return component.type if component else None
+            case Index(Name() as name, items):
+                return self._bracketed_type(self.symbol(name.key), items)
+            case Index(Literal() | Member() | Index() as base, _):
+                return self.type_of(base)
+            case ArrayLiteral(items) if items:
+                return self.type_of(items[0])
+            case Keyword(_, value) | Parenthesised(value) | Unary(_, value):
+                return self.type_of(value)
+            case Binary(op, left, right):
+                return operation_type(op, self.type_of(left), self.type_of(right))
+        return None
+
+    def _bracketed_type(self, symbol: Symbol, items: tuple[Expr, ...]) -> DataType | None:
+        if symbol.origin is Origin.INTRINSIC:
+            return self._function_type(symbol.key, items)
+        return symbol.type
+
+    def _function_type(self, word: str, items: tuple[Expr, ...]) -> DataType | None:
+        """Return the type of a function of the language."""
+        if word == "real" and items:
+            return ScalarType(Intrinsic.REAL, _kind_argument(items))
+        if word == "int" and len(items) > 1:
+            return ScalarType(Intrinsic.INTEGER, _kind_argument(items))
+        if word in {"dot_product", "matmul"} and len(items) == 2:
+            return operation_type("*", self.type_of(items[0]), self.type_of(items[1]))
+        if word in LIKE_FIRST and items:
+            return self.type_of(items[0])
+        if word in WHOLE_NUMBERS:
+            return ScalarType(Intrinsic.INTEGER)
+        if word in {"all", "any"}:
+            return ScalarType(Intrinsic.LOGICAL)
+        return None
+
+    def component(self, member: Member) -> Declare | None:
+        """Return the declaration of the component that `member` names, None if it is not known."""
+        found = self._definition(member)
+        while found is not None:
+            for item in found.components:
+                if item.name.lower() == member.key:
+                    return item
+            found = self._parent(found)
+        return None
+
+    def is_binding(self, member: Member) -> bool:
+        """Return whether `member` is known to name a procedure of a type."""
+        found = self._definition(member)
+        while found is not None:
+            if member.key in found.bindings:
+                return True
+            found = self._parent(found)
+        return False
+
+    def _definition(self, member: Member) -> Symbol | None:
+        owner = self.type_of(member.base)
+        return self.structure(owner) if isinstance(owner, DerivedType) else None
+
+    def _parent(self, definition: Symbol) -> Symbol | None:
+        if not definition.extends:
+            return None
+        return self.structure(DerivedType(definition.extends, definition.module.lower()))
+
+    # ------------------------------------------------------------------------ ranks
+
+    def rank_of(self, expr: Expr) -> int | None:
+        """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
+        match expr:
+            case Literal() | ComplexLiteral() | Construct():
+                return 0
+            case Name():
+                found = self.symbol(expr.key)
+                return found.rank if found.is_data else None
+            case Member(base, _):
+                component, outer = self.component(expr), self.rank_of(base)
+                if component is None or outer is None:
+                    return None
+                return outer + len(component.shape)
+            case ArrayLiteral():
+                return 1
+            case Substring(base, _):
+                return self.rank_of(base)
+            case CallFunction(base, items):
+                return self._function_rank(base, items)
+            case Index(base, items):
+                return self._subscripted_rank(base, items)
+            case Keyword(_, value) | Parenthesised(value) | Unary(_, value):
+                return self.rank_of(value)
+            case Binary(_, left, right):
+                return self._common_rank((left, right))
+        return None
+
+    def subscript_rank(self, item: Expr) -> int | None:
+        """Return how many dimensions a subscript runs over."""
+        return 1 if isinstance(item, Range) else self.rank_of(item)
+
+    def _subscripted_rank(self, base: Expr, items: tuple[Expr, ...]) -> int | None:
+        """Return the rank of an array's elements, with that of the structures it is in."""
+        if isinstance(base, Name) and not self.symbol(base.key).is_data:
+            return None
+        outer = self.rank_of(base.base) if isinstance(base, Member) else 0
+        ranks = [outer, *map(self.subscript_rank, items)]
+        known = [rank for rank in ranks if rank is not None]
+        return sum(known) if len(known) == len(ranks) else None
+
+    def _common_rank(self, parts: tuple[Expr, ...]) -> int | None:
+        ranks = [self.rank_of(part) for part in parts]
+        known = [rank for rank in ranks if rank is not None]
+        return max(known, default=0) if len(known) == len(ranks) else None
+
+    def _function_rank(self, base: Expr, items: tuple[Expr, ...]) -> int | None:
+        if not isinstance(base, Name):
+            return None
+        found = self.symbol(base.key)
+        if found.origin is not Origin.INTRINSIC:
+            knows = found.sort is Sort.FUNCTION and found.type is not None
+            return found.rank if knows and "elemental" not in found.attributes else None
+        if found.key in ELEMENTAL:
+            return self._common_rank(items)
+        if found.key in REDUCING:
+            words = {item.key for item in items if isinstance(item, Keyword)}
+            alone = len(items) == 1 or found.key == "dot_product"
+            return 0 if alone or (len(items) == 2 and words == {"mask"}) else None
+        if found.key in INQUIRING and found.key != "shape":
+            bounds = found.key in {"lbound", "ubound"}
+            return 0 if len(items) > 1 or not bounds else 1
+        return None
+
+
+def _kind_argument(items: tuple[Expr, ...]) -> str | None:
+    if len(items) < 2:
+        return None
+    kind = items[1].value if isinstance(items[1], Keyword) else items[1]
+    return kind.text if isinstance(kind, Name | Literal) else None
+
+
+def operation_type(op: str, left: DataType | None, right: DataType | None) -> DataType | None:
+    """Return the type of an operation; two kinds of one type have no common one that is known."""
+    if op in _LOGICAL:
+        return ScalarType(Intrinsic.LOGICAL)
+    if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
+        return None
+    if op == "**" and right.intrinsic is Intrinsic.INTEGER:
+        return left
+    if left.intrinsic not in _NUMBERS or right.intrinsic not in _NUMBERS:
+        return None
+    if left.intrinsic is right.intrinsic:
+        return left if _same_kind(left.kind, right.kind) else None
+    wider, narrower = sorted((left, right), key=lambda it: _NUMBERS.index(it.intrinsic))[::-1]
+    if wider.intrinsic is Intrinsic.COMPLEX and narrower.intrinsic is Intrinsic.REAL:
+        return wider if _same_kind(wider.kind, narrower.kind) else None
+    return wider
+
+
+def _same_kind(first: str | None, second: str | None) -> bool:
+    return (first or "").lower() == (second or "").lower()
