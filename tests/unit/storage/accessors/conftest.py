@@ -1,4 +1,4 @@
-"""Every test of the accessors runs on two emulated devices, and again on a GPU if there is one."""
+"""Every test of the accessors runs on all kinds of devices."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.memory.registry import device_count
+from storage_devices import DEVICES, device_in_place
 
 
-@pytest.fixture(
-    autouse=True, params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], ids=str
-)
+@pytest.fixture(autouse=True, params=DEVICES)
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    use_device(request.param, Emulation() if request.param == "emulated" else None)
-    yield request.param
-    use_device("auto")
+    with device_in_place(request.param) as kind:
+        yield kind
 
 
 @pytest.fixture

@@ -1,22 +1,23 @@
-"""The core on a real GPU; runs where CuPy finds one."""
+"""The core on GPUs: the stand-in everywhere, a real one where CuPy finds one."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
-from psyclone_storage.storage.core.device import use_device
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.stats import Direction
+from storage_devices import GPUS, device_in_place
 
-pytestmark = pytest.mark.gpu
 
-
-@pytest.fixture(autouse=True)
-def _gpu(_emulated: None) -> None:
-    use_device("cuda")
+@pytest.fixture(autouse=True, params=GPUS)
+def _gpu(request: pytest.FixtureRequest, _emulated: None) -> Iterator[None]:
+    with device_in_place(request.param):
+        yield
 
 
 @pytest.mark.parametrize("hints", [Hints(), Hints(pinned=True), Hints(managed=True)], ids=str)

@@ -1,4 +1,4 @@
-"""The device of every test: emulated ones, and a GPU where there is one (`-m gpu`)."""
+"""The device of every test: emulated ones, the stand-in for GPUs, and a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from psyclone_storage import storage as gt
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.memory.registry import memory_of
+from storage_devices import DEVICES, device_in_place
 
 
-@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the kind of device that `device="gpu"` means in this test."""
-    gt.use_device(request.param)
-    yield request.param
-    gt.use_device("auto")
+    with device_in_place(request.param) as kind:
+        yield kind
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every test of HMemo runs on two emulated devices, and once more on a GPU where there is one."""
+"""Every test of HMemo runs on all kinds of devices."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.hmemo import Context
 from psyclone_storage.storage.memory.registry import device_count
+from storage_devices import DEVICES, device_in_place
 
 
-@pytest.fixture(
-    autouse=True, params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)], ids=str
-)
+@pytest.fixture(autouse=True, params=DEVICES)
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    use_device(request.param, Emulation() if request.param == "emulated" else None)
-    yield request.param
-    use_device("auto")
+    with device_in_place(request.param) as kind:
+        yield kind
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from psyclone_storage.storage.core.device import Emulation, use_device
+from storage_devices import DEVICES, device_in_place
 
 
 @pytest.fixture(autouse=True)
@@ -16,8 +17,8 @@ def _emulated() -> Iterator[None]:
     use_device("auto")
 
 
-@pytest.fixture(params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request: pytest.FixtureRequest, _emulated: None) -> str:
-    """Run the test on emulated devices and, where there is one, on a GPU."""
-    use_device(request.param)
-    return str(request.param)
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
+    """Run the test on all kinds of devices."""
+    with device_in_place(request.param) as kind:
+        yield kind
