@@ -257,9 +257,33 @@ def test_fortran_sees_two_dimensions_in_its_own_order(library: FortranLibrary) -
         assert entry(handle, 2, 2) == array[1, 1]
 
 
+def test_a_part_is_lent_as_a_part(library: FortranLibrary, scale: Model, total: Model) -> None:
+    whole = gt.storage(np.arange(6.0), device="gpu", label="x")
+    for mode in (AccessMode.READ_WRITE, AccessMode.WRITE_ONLY):
+        for space in (HOST, DEVICE):
+            whole[...] = np.arange(6.0)
+            field = FortranField(whole[1:4], library)
+            with field.lent() as handle:
+                assert total(handle, space) == 6.0
+            with field.lent(mode) as handle:
+                scale(handle, space, 2.0)
+            assert [whole[index] for index in (0, 4, 5)] == [0.0, 4.0, 5.0]
+            field.close()
+    whole[...] = np.arange(6.0)
+    with FortranField(whole[1:4], library).lent() as handle:
+        scale(handle, DEVICE, 2.0)
+    assert list(np.asarray(whole)) == [0.0, 2.0, 4.0, 6.0, 4.0, 5.0]
+
+
 @pytest.mark.parametrize(
     ("make", "error"),
     [
+        (lambda library: FortranField(gt.zeros((6,))[::2], library), ViewTypeError),
+        (lambda library: FortranField(gt.zeros((6, 6))[:, :2], library), ViewTypeError),
+        (
+            lambda library: FortranField(gt.zeros((6,), device="gpu")[:2], library, "gpu"),
+            ViewTypeError,
+        ),
         (lambda library: FortranField([1.0], library), TypeError),
         (lambda library: FortranField(Buffer(4), library, extents=(3,)), ValueError),
         (lambda library: FortranField(Buffer(4, "c16"), library), ViewTypeError),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
 
@@ -92,6 +93,13 @@ class DeviceAccessor:
         """Return the right to use the data; raise `AccessReleasedError` unless this is open."""
         return self._live()
 
+    def on_device(self) -> AbstractContextManager[Any]:
+        """Return a block in which the device of this accessor is the current one of the thread.
+
+        CuPy computes on the current device only. `with accessor:` is such a block, too.
+        """
+        return self._live().on_device()
+
     @property
     def array(self) -> Any:
         """Return the data at the space, in the shape of the buffer, until `close`."""
@@ -114,10 +122,11 @@ class DeviceAccessor:
         """Open and wait; where that fails, nothing stays behind that others would wait for."""
         opening = self.open()
         try:
-            return opening.result()
+            opening.result().token.__enter__()  # pylint: disable=unnecessary-dunder-call
         except BaseException:
             self.close()
             raise
+        return self
 
     def __exit__(
         self,
@@ -127,6 +136,7 @@ class DeviceAccessor:
     ) -> None:
         """Close, as failed if the block failed."""
         if self._opening is not None:
+            self.token.leave_device()
             self.close(error)
 
     def __del__(self) -> None:

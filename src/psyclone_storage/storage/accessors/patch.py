@@ -86,7 +86,9 @@ def gather(
         for part in _parts(buffer, stencil):
             token = tokens[part.chunk]
             values = _pick_numbers(token, part.numbers)
-            array[_send(memory, part.places)] = _bring(buffer, part.chunk, token, (values, memory))
+            values = _bring(buffer, part.chunk, token, (values, memory))
+            with memory.bound():
+                array[_send(memory, part.places)] = values
         array = array.reshape(stencil.local_shape)
     view = memory.kernel_view(array)
     if isinstance(view, np.ndarray):
@@ -126,11 +128,13 @@ def _pick(token: AccessToken, stencil: Stencil) -> Any:
     if not isinstance(stencil, Box):
         return _pick_numbers(token, stencil.flat())
     slices = tuple(map(slice, stencil.starts, stencil.stops))
-    return token.window(token.buffer.dtype, stencil.shape)[slices].copy()
+    with token.on_device():
+        return token.window(token.buffer.dtype, stencil.shape)[slices].copy()
 
 
 def _pick_numbers(token: AccessToken, numbers: Indices) -> Any:
-    return token.array[_send(memory_of(token.space), numbers)]
+    with token.on_device():
+        return token.array[_send(memory_of(token.space), numbers)]
 
 
 def _bring(buffer: Buffer, chunk: int, token: AccessToken, wish: tuple[Any, Memory]) -> Any:

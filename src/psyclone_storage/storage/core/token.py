@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
@@ -90,7 +91,7 @@ class AccessToken(Claim):
     the data as poisoned.
     """
 
-    __slots__ = ("buffer", "request")
+    __slots__ = ("buffer", "request", "_block")
 
     def __init__(
         self,
@@ -114,6 +115,7 @@ class AccessToken(Claim):
         self.in_flight = False
         self.active = False
         self.turn = None
+        self._block: AbstractContextManager[Any] | None = None
 
     @property
     def allocation(self) -> Allocation:
@@ -153,7 +155,10 @@ class AccessToken(Claim):
         `strides` and `offset` are in bytes; no strides mean C order.
         """
         spec = WindowSpec(np.dtype(dtype), shape, strides, offset, self.mode.writes)
-        return self._memory().window(self.allocation, spec)
+        memory = self._memory()
+        if memory.space.host_accessible:
+            self.replica.memory.settle()
+        return memory.window(self.allocation, spec)
 
     def release(self, error: BaseException | None = None) -> None:
         """End the access; `error` says that its writing failed. Raise if it ended before."""
@@ -181,9 +186,27 @@ class AccessToken(Claim):
         replica = self.replica
         return replica.memory if self.space is replica.space else memory_of(self.space)
 
+    def on_device(self) -> AbstractContextManager[Any]:
+        """Return a block in which the device of this access is the current one of the thread.
+
+        CuPy computes on the current device only. `with token:` is such a block, too.
+        """
+        return self._memory().bound()
+
     def __enter__(self) -> AccessToken:
-        """Return the token."""
+        """Return the token, with the device that it is for as the current one of the thread."""
+        memory = self._memory()
+        if memory.has_current:
+            block = memory.bound()
+            block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
+            self._block = block
         return self
+
+    def leave_device(self) -> None:
+        """Make the device current again that was it before the block; does nothing outside."""
+        block, self._block = self._block, None
+        if block is not None:
+            block.__exit__(None, None, None)
 
     def __exit__(
         self,
@@ -192,5 +215,6 @@ class AccessToken(Claim):
         trace: TracebackType | None,
     ) -> None:
         """Release, unless that was done in the block."""
+        self.leave_device()
         if self.active:
             self.release(error)

@@ -69,7 +69,8 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
     """
     backing = storage.backing()
     side = _side_of(storage, backing, value)
-    chosen = host_key(key) if side is None else device_key(key)
+    space = None if side is None else backing.device
+    chosen = host_key(key) if space is None else device_key(key, space)
     whole = is_everything(key) and storage.covers_buffer()
     if backing.buffer is None:
         _assign_plainly(storage.pattern, chosen, value)
@@ -81,15 +82,16 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
         # One buffer at two places cannot be held by one call; at one place, once is enough.
         value = np.array(host_values(value)) if source.space is not target.space else value
         source = None
-    values = value if source is not None else _converted(storage, value, side)
+    values = value if source is not None else _converted(storage, value, space)
     _check_fit(storage, chosen, values)
     tokens = (target,) if source is None else (source, target)
     acquire_all(tokens)
     error: BaseException | None = None
     try:
         if source is not None:
-            values = _converted(storage, value, side)
-        storage.window(target.space)[chosen] = values
+            values = _converted(storage, value, space)
+        with target.on_device():
+            storage.window(target.space)[chosen] = values
     except BaseException as failure:
         error = failure
         raise
@@ -125,16 +127,16 @@ def _token_of(value: Any, side: str | None) -> AccessToken | None:
     return there if there is not None else ask("gpu" if side is None else None, AccessMode.READ)
 
 
-def _converted(storage: Assignable, value: Any, side: str | None) -> Any:
-    """Return `value` as it can be written on `side`, for certain."""
-    if side is not None and on_gpu(value):
-        return device_values(value)
+def _converted(storage: Assignable, value: Any, space: MemorySpace | None) -> Any:
+    """Return `value` as it can be written at `space`, a device, or on the host, for certain."""
+    if space is not None and on_gpu(value):
+        return device_values(value, space)
     values = host_values(value)
     known = getattr(values, "dtype", None)
     plain = known is not None and known.kind in _NUMBERS and storage.dtype.kind in _NUMBERS
     if not plain:
         values = np.asarray(values, storage.dtype)[()]
-    return values if side is None else device_values(values)
+    return values if space is None else device_values(values, space)
 
 
 def _check_fit(storage: Assignable, key: Any, values: Any) -> None:

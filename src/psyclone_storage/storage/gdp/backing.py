@@ -114,11 +114,15 @@ class Backing:
             replica = buffer.replicas.at(space)
             buffer.replicas.allocate(replica)
         allocation = replica.allocation_there()
-        offset = address_of(like) - self.origin if like.size else 0
-        strides = like.strides if like.size else None
-        spec = WindowSpec(like.dtype, like.shape, strides, offset)
+        spec = self.spec_of(like)
         memory = replica.memory if replica.space is space else memory_of(space)
         return memory.window(allocation, spec)
+
+    def spec_of(self, like: np.ndarray[Any, Any]) -> WindowSpec:
+        """Return which elements of the buffer are where `like` is."""
+        self.buffer_over(like)
+        offset = address_of(like) - self.origin if like.size else 0
+        return WindowSpec(like.dtype, like.shape, like.strides if like.size else None, offset)
 
     # The six verbs of GDP-3. With one side there is nothing to keep in step (GDP-118), but that
     # side may lack its first values still, or those that another face has elsewhere.

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
@@ -25,12 +26,13 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, Windows
+from psyclone_storage.storage.gdp.described import described
 from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
 from psyclone_storage.storage.gdp.opened import StorageAccess
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
 from psyclone_storage.storage.gdp.sync_state import SyncState
-from psyclone_storage.storage.interop import dlpack, gt
+from psyclone_storage.storage.interop import dlpack
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -535,6 +537,10 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         backing = self._backing
         return backing is not None and None not in (backing.host, backing.device)
 
+    def shown(self) -> WindowSpec:
+        """Return which elements of its buffer this shows."""
+        return self.backing().spec_of(self._array)
+
     def covers_buffer(self) -> bool:
         """Say whether the storage shows all elements of its buffer."""
         backing = self._backing
@@ -569,14 +575,9 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
         return window.view()
 
     def _described(self) -> dict[str | None, dict[str, Any]]:
-        backing = self.backing()
-        described: dict[str | None, dict[str, Any]] = {}
-        if backing.host is not None:
-            described[None] = gt.described_host(self.window(backing.host), self.halo, backing)
-        if backing.device is not None:
-            described["gpu"] = gt.described_device(self.window(backing.device), self.halo, backing)
-        self._kept().interface = described
-        return described
+        found, lasting = described(self, self.backing())
+        self._kept().interface = found if lasting else None
+        return found
 
     def _picked(self, key: Any) -> Any:
         """Return `self[key]` where there is a buffer, whose host side may not be current."""

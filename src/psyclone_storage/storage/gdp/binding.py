@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -35,6 +36,7 @@ from psyclone_storage.storage.interop.gt import (
     describe,
     device_array,
     host_array,
+    space_of,
 )
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -115,7 +117,9 @@ class _Guest:
     def write_back(self, device: Device) -> None:
         """Bring the values of the copy home."""
         if device is None:
-            self.home[...] = uploaded(self.copy)
+            space = space_of(self.home)
+            with memory_of(space).bound():
+                self.home[...] = uploaded(self.copy, space)
         else:
             self.home[...] = self.copy.get()
 
@@ -123,7 +127,7 @@ class _Guest:
 class Binding:
     """Hold the arguments of one call for the time of the block."""
 
-    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests")
+    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests", "_block")
 
     def __init__(
         self, arguments: Mapping[str, Any], device: Device, writes: Collection[str]
@@ -134,6 +138,7 @@ class Binding:
         self._writes = writes
         self._tokens: list[AccessToken] = []
         self._guests: list[_Guest] = []
+        self._block: AbstractContextManager[Any] | None = None
 
     def __enter__(self) -> Arguments:
         """Acquire all arguments and return their arrays.
@@ -163,6 +168,10 @@ class Binding:
         except BaseException as error:
             self._end(error)
             raise
+        if device is not None:
+            block = tokens[0].on_device() if tokens else memory_of(device_space()).bound()
+            block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
+            self._block = block
         return arrays
 
     def __exit__(
@@ -172,6 +181,8 @@ class Binding:
         trace: TracebackType | None,
     ) -> None:
         """Touch what was written and release everything; a failed block touches nothing."""
+        if self._block is not None:
+            self._block.__exit__(kind, error, trace)
         self._end(error)
 
     def _as_storage(self, thing: Any) -> Storage | None:
@@ -207,7 +218,7 @@ class Binding:
             stacklevel=3,
         )
         guest.home = array
-        guest.copy = uploaded(array) if on_host else np.asarray(array.get())
+        guest.copy = uploaded(array, device_space()) if on_host else np.asarray(array.get())
         return guest.copy if device is None else _for_kernel(guest.copy)
 
     def _end(self, error: BaseException | None) -> None:
@@ -232,4 +243,4 @@ def _touch(guests: Iterable[_Guest], device: Device) -> None:
 
 
 def _for_kernel(array: Any) -> Any:
-    return memory_of(device_space()).kernel_view(array)
+    return memory_of(space_of(array)).kernel_view(array)

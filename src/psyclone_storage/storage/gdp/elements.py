@@ -37,7 +37,7 @@ def read(storage: Readable, backing: Backing, key: Any) -> Any:
     assert space is not None
     assert backing.buffer is not None
     on_host = space is backing.host
-    chosen = host_key(key) if on_host else device_key(key)
+    chosen = host_key(key) if on_host else device_key(key, space)
     with backing.buffer.acquire(space, AccessMode.READ):
         found = storage.window(space)[chosen]
     return found if on_host or not is_basic(key) else found.item()

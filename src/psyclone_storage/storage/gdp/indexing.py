@@ -13,8 +13,14 @@ import numpy as np
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.keys import BASIC, INTEGERS
 from psyclone_storage.storage.core.locks import AccessMode
-from psyclone_storage.storage.core.spaces import device_space
-from psyclone_storage.storage.interop.gt import call, describe, device_array, host_array
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.interop.gt import (
+    call,
+    describe,
+    device_array,
+    host_array,
+    space_of,
+)
 from psyclone_storage.storage.memory.registry import host_memory
 
 
@@ -61,30 +67,31 @@ def host_values(value: Any) -> Any:
     return np.asarray(value)
 
 
-def device_values(value: Any) -> Any:
-    """Return `value` as an array of the device, copied there if it is only on the host."""
+def device_values(value: Any, space: MemorySpace) -> Any:
+    """Return `value` as an array at `space`, copied there if it is only elsewhere."""
     if isinstance(value, (*INTEGERS, float, complex, np.generic)):
         return value
     found = describe(value)
     if "gpu" in found:
         call(found["gpu"], "acquire")
-        return device_array(found["gpu"], value)
-    return uploaded(np.asarray(host_values(value)))
+        array = device_array(found["gpu"], value)
+        return array if space_of(array) is space else uploaded(array.get(), space)
+    return uploaded(np.asarray(host_values(value)), space)
 
 
-def device_key(key: Any) -> Any:
-    """Return `key` with what describes data on the device replaced by arrays of it."""
+def device_key(key: Any, space: MemorySpace) -> Any:
+    """Return `key` with what describes data on the device replaced by arrays at `space`."""
     if isinstance(key, tuple):
-        return tuple(device_key(part) for part in key)
+        return tuple(device_key(part, space) for part in key)
     if isinstance(key, (*BASIC, bool, list, np.ndarray)):
         return key
-    return device_values(key) if on_gpu(key) else host_values(key)
+    return device_values(key, space) if on_gpu(key) else host_values(key)
 
 
-def uploaded(values: np.ndarray[Any, Any]) -> Any:
-    """Return a new array of the device with these values."""
+def uploaded(values: np.ndarray[Any, Any], space: MemorySpace) -> Any:
+    """Return a new array at `space`, a device, with these values."""
     packed = np.ascontiguousarray(values)
     buffer = Buffer(packed.size, packed.dtype)
     buffer.adopt(host_memory().adopt(packed)[0])
-    with buffer.acquire(device_space(), AccessMode.READ_WRITE) as access:
+    with buffer.acquire(space, AccessMode.READ_WRITE) as access:
         return access.window(packed.dtype, values.shape)

@@ -244,14 +244,22 @@ def new_buffer(
     return Buffer(size, parameters.dtype, options)
 
 
-def backed_by(buffer: Buffer, kind: type[Storage], origin: int, parameters: Parameters) -> Backing:
+def backed_by(
+    buffer: Buffer,
+    kind: type[Storage],
+    origin: int,
+    parameters: Parameters,
+    device: MemorySpace | None = None,
+) -> Backing:
     """Return the backing of storages of a kind on `buffer`, whose byte 0 they call `origin`.
 
-    Raises `DeviceUnavailableError` for a kind with a device on a machine without any.
+    `device` is the device that has a side already, None where any will do. Raises
+    `DeviceUnavailableError` for a kind with a device on a machine without any.
     """
     backing = Backing(parameters.strict_exports, parameters.labels.label)
     backing.host, backing.device = kind.sides()
     if backing.device is not None:
+        backing.device = device or backing.device
         memory_of(backing.device)
     backing.attach(buffer, origin)
     return backing

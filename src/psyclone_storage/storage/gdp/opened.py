@@ -38,6 +38,7 @@ class StorageAccess:
     def __enter__(self) -> Any:
         """Bring the data to that side and return the array."""
         self._token = self._storage.acquire(self._device, self._mode)
+        self._token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
         return self._storage.window_for(self._token)
 
     def __exit__(
@@ -49,4 +50,4 @@ class StorageAccess:
         """Release the data."""
         token, self._token = self._token, None
         if token is not None:
-            token.release(error)
+            token.__exit__(kind, error, trace)

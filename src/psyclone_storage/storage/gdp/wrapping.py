@@ -13,7 +13,7 @@ from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.core.faces import found_buffer, spec_of, strides_of_spec
 from psyclone_storage.storage.core.layout import has_layout, is_packed, layout_of
-from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space, host_space
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.gdp.backing import Backing, address_of
 from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.gdp.kinds import (
@@ -30,7 +30,13 @@ from psyclone_storage.storage.gdp.labels import is_dim
 from psyclone_storage.storage.gdp.parameters import Parameters, Source, checked_shape, resolve
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import dlpack
-from psyclone_storage.storage.interop.gt import call, describe, device_array, host_array
+from psyclone_storage.storage.interop.gt import (
+    call,
+    describe,
+    device_array,
+    host_array,
+    space_of,
+)
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 Array = np.ndarray[Any, Any]
@@ -300,9 +306,10 @@ def _known(
     """Return a storage on the buffer that `state` belongs to (GDP-55)."""
     buffer = state.buffer
     assert buffer is not None
+    on_device = None if material.device is None else space_of(material.device)
     offsets = {
         _start_of(array) - _start_in(buffer, space)
-        for array, space in ((material.host, host_space()), (material.device, device_space()))
+        for array, space in ((material.host, host_space()), (material.device, on_device))
         if array is not None
     }
     offset = offsets.pop()
@@ -312,7 +319,7 @@ def _known(
             f"take to_numpy(), to_cupy() and sync_state from one storage."
         )
     pattern = material.host if material.host is not None else material.device
-    backing = backed_by(buffer, kind, NOWHERE, parameters)
+    backing = backed_by(buffer, kind, NOWHERE, parameters, on_device)
     backing.share(state)
     array = ghost(parameters, tuple(pattern.strides), offset)
     return kind(array, parameters.labels, backing)
@@ -342,7 +349,8 @@ def _adopted(
     for array, memory in _parts(material, kind):
         allocation, offset = memory.adopt(array)
         buffer.adopt(allocation)
-    backing = backed_by(buffer, kind, NOWHERE, parameters)
+    on_device = None if material.device is None else space_of(material.device)
+    backing = backed_by(buffer, kind, NOWHERE, parameters, on_device)
     backing.points = size
     if kind is SoftwareManagedGPUStorage:
         _set_state(backing, state)
@@ -359,7 +367,7 @@ def _parts(material: Material, kind: type[Storage]) -> list[tuple[Any, Any]]:
     if material.host is not None and kind is not GPUStorage:
         parts.append((material.host, host_memory()))
     if material.device is not None:
-        parts.append((material.device, memory_of(device_space())))
+        parts.append((material.device, memory_of(space_of(material.device))))
     return parts
 
 

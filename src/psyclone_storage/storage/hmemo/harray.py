@@ -40,6 +40,7 @@ from psyclone_storage.storage.core.spaces import (
     pinned_space,
 )
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.hmemo.harray_interface import Interface, interface_of_buffer
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
@@ -346,19 +347,21 @@ class HArray(_HArray):
         self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
 
     def _fill(self, value: Any) -> None:
+        stored = as_stored(value, self.dtype)
         with self.acquire(self.context, AccessMode.WRITE_ONLY) as token:
             spec = WindowSpec(self.dtype, (self.size(),))
-            token.replica.memory.fill(token.allocation, spec, value)
+            token.replica.memory.fill(token.allocation, spec, stored)
 
     def _copy_in(self, source: Any) -> None:
         if isinstance(source, _HArray):
             self._copy_array(source)
             return
+        values = np.ascontiguousarray(source, self.dtype)
         with self.acquire(self.context, AccessMode.WRITE_ONLY) as token:
             if isinstance(token.array, np.ndarray):
-                token.array[...] = source
+                token.array[...] = values
             else:
-                token.array.set(np.ascontiguousarray(source, self.dtype))
+                token.array.set(values)
 
     def _copy_array(self, source: _HArray) -> None:
         """Copy the values where the array is touched first, else where they are."""

@@ -121,7 +121,8 @@ class Access:
         return token
 
     def __enter__(self) -> Self:
-        """Return the access."""
+        """Return the access, with the device of its context as the current one of the thread."""
+        self._token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
         return self
 
     def __exit__(
@@ -131,6 +132,7 @@ class Access:
         trace: TracebackType | None,
     ) -> None:
         """End the access; an error in the block makes what it wrote unusable."""
+        self._token.leave_device()
         if not self._delayed:
             self._end(error)
 

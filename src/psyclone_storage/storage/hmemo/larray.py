@@ -19,6 +19,7 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.hmemo.harray import HArray, _HArray
 from psyclone_storage.storage.hmemo.kernels import Kernel
 
@@ -212,9 +213,10 @@ class LArray(HArray):
             return (window.copy() if isinstance(window, np.ndarray) else window.get())[0]
 
     def _write_element(self, index: int, value: Any) -> None:
+        stored = as_stored(value, self.dtype)
         token, window = self._element(index, AccessMode.READ_WRITE)
         with token:
-            window[...] = value
+            window[...] = stored
 
 
 def _combine(kernel: Kernel, left: Operand, right: Operand) -> Any:

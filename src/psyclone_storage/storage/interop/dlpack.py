@@ -50,7 +50,9 @@ def export(storage: Exportable, wish: Wish) -> Any:
     """
     place = storage.current_space()
     wanted = wish.dl_device or place.dlpack_device
-    if wanted[0] in _HOST_KINDS:
+    # Who names a stream works on the device, and takes unified memory as such.
+    for_device = place.kind is SpaceKind.MANAGED and wish.stream is not None
+    if wanted[0] in _HOST_KINDS and not for_device:
         return _export_host(storage, place, wish)
     if wanted != place.dlpack_device:
         raise BufferError(

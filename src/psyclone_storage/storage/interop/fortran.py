@@ -36,10 +36,12 @@ from psyclone_storage.storage.core.errors import (
     UnknownSpaceError,
     ViewTypeError,
 )
-from psyclone_storage.storage.core.faces import buffer_behind
+from psyclone_storage.storage.core.faces import buffer_behind, spec_of, strides_of_spec
+from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -325,10 +327,10 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 class FortranField:
     """Be a storage, view or array of ours that is lent to Fortran, in the memory that it has here.
 
-    Fortran sees all elements of the buffer. Without `device` it makes a copy on its own device
-    when it needs one, keeps it from loan to loan as long as nobody here writes, and leaves the
-    values on the host at the end of each loan. With `device`, its copy there is our replica at that
-    space, and the values stay on the side where they were written last.
+    Fortran sees the elements that the face shows, in the order of memory. Without `device` it makes
+    a copy on its own device when it needs one, keeps it from loan to loan as long as nobody here
+    writes, and leaves the values on the host at the end of each loan. With `device`, its copy there
+    is our replica at that space, and the values stay on the side where they were written last.
     """
 
     def __init__(
@@ -339,16 +341,20 @@ class FortranField:
         extents: tuple[int, ...] | None = None,
         halo_depth: int = 0,
     ) -> None:
-        """Prepare the loans of the buffer behind `face`; memory on the host is allocated now.
+        """Prepare the loans of what `face` shows; memory on the host is allocated now.
 
         `extents` are what Fortran sees, in its order; all elements in one dimension if left out.
         Raises `TypeError` for what has no buffer, `StorageError` for one with several chunks,
-        `ValueError` for extents that do not fit, `MemoryException` if the library cannot use the
-        memory at `device`.
+        `ValueError` for extents that do not fit, `ViewTypeError` for elements with gaps between
+        them and for a part that should have a copy at `device`, `MemoryException` if the library
+        cannot use the memory at `device`.
         """
         self.buffer: Buffer = buffer_behind(face)
         self.device: MemorySpace | None = None if device is None else memory_space(device)
-        shape = (self.buffer.size,) if extents is None else extents
+        self._part = _part_of(face)
+        everything = isinstance(face, Storage) and face.covers_buffer()
+        self._is_whole = everything or self._part.size == self.buffer.size
+        shape = (self._part.size,) if extents is None else extents
         self._check(shape)
         self._pin = self.buffer.pin()
         options = FortranOptions(self.buffer.label, halo_depth, has_values=False)
@@ -370,6 +376,8 @@ class FortranField:
         Raises `AccessConflictError` if somebody uses the values here, or if Fortran keeps an access
         beyond the loan; `ConstBufferError` if it wrote what was lent for reading.
         """
+        if mode is AccessMode.WRITE_ONLY and not self._is_whole:
+            mode = AccessMode.READ_WRITE
         with self.buffer.acquire(self._home(), mode, Policy.RAISE) as token:
             try:
                 self._begin(token)
@@ -424,22 +432,50 @@ class FortranField:
         """Return the address of our replica at `space`, allocated if need be."""
         self.buffer.reserve(self.buffer.size, space)
         replica = self.buffer.replicas.at(space)
-        return replica.allocation_there().pointer
+        return replica.allocation_there().pointer + self._part.start * self.buffer.itemsize
 
     def _check(self, shape: tuple[int, ...]) -> None:
         if self.buffer.chunks.count > 1:
             raise StorageError(
                 f'"{self.buffer.label}" has several chunks, but Fortran keeps a field as a whole.'
             )
-        if int(np.prod(shape)) != self.buffer.size:
+        if self.device is not None and not self._is_whole:
+            raise ViewTypeError(
+                f'{self._part.size} of the {self.buffer.size} elements of "{self.buffer.label}" '
+                f"cannot share a copy at {self.device.tag} with Fortran: lend the whole, or leave "
+                f"the device to Fortran."
+            )
+        if int(np.prod(shape)) != self._part.size:
             raise ValueError(
-                f'"{self.buffer.label}" has {self.buffer.size} elements, which do not fit into '
+                f'"{self.buffer.label}" lends {self._part.size} elements, which do not fit into '
                 f"extents {shape}."
             )
 
     def __repr__(self) -> str:
         """Describe the field without asking Fortran."""
         return f"<FortranField {self.buffer!r}>"
+
+
+class _Part(NamedTuple):
+    """Be the elements of a buffer that are lent: the first one, and how many."""
+
+    start: int
+    size: int
+
+
+def _part_of(face: Any) -> _Part:
+    """Return which elements a face shows. Raises `ViewTypeError` for some with gaps between."""
+    buffer = buffer_behind(face)
+    spec = face.spec() if isinstance(face, Storage) else spec_of(face)
+    strides, size = strides_of_spec(spec), int(np.prod(spec.shape))
+    low, _ = byte_extent(spec.shape, strides, buffer.itemsize)
+    start = (spec.offset + low) // max(buffer.itemsize, 1)
+    if not is_packed(spec.shape, strides, buffer.itemsize):
+        raise ViewTypeError(
+            f'"{buffer.label}" shows {size} elements of shape {spec.shape} with strides {strides}, '
+            f"which have gaps that Fortran cannot skip: lend the whole, or copy."
+        )
+    return _Part(start, size)
 
 
 class _Description(ctypes.Structure):

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.core.spaces import device_space
+from psyclone_storage.storage.core.spaces import MemorySpace, device_space
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceArray, EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -85,10 +85,16 @@ def described_device(window: Any, halo: Halo, verbs: Verbs) -> dict[str, Any]:
 
 
 def interface_on_device(window: Any) -> dict[str, Any]:
-    """Return the CUDA array interface of an array that is used on the device."""
+    """Return the CUDA array interface of an array that is used on the device.
+
+    Its stream is that of the calling thread on the device of the array, whichever is current.
+    """
     found = getattr(window, "__cuda_array_interface__", None)
     if found is None:
         found = {**window.__array_interface__, "version": 3, "stream": None}
+    else:
+        stream = memory_of(space_of(window)).stream_handle
+        found = {**found, "stream": stream or found.get("stream")}
     return {**found, "strides": tuple(window.strides)}
 
 
@@ -121,7 +127,8 @@ def host_array(info: Info, owner: Any) -> np.ndarray[Any, Any]:
 
 def device_array(info: Info, owner: Any) -> Any:
     """Return the described memory of the device as an array of the kind that is used there."""
-    memory = memory_of(device_space())
+    space = owner.space if isinstance(owner, EmulatedDeviceArray) else None
+    memory = memory_of(space or memory_of(device_space()).space_at(int(info["data"][0])))
     described = _Described(info, owner)
     if isinstance(memory, EmulatedDeviceMemory):
         if isinstance(owner, EmulatedDeviceArray):
@@ -134,6 +141,13 @@ def device_array(info: Info, owner: Any) -> Any:
     allocation, offset = memory.adopt(described)
     spec = WindowSpec(np.dtype(info["typestr"]), tuple(info["shape"]), strides_in(info), offset)
     return memory.window(allocation, spec)
+
+
+def space_of(array: Any) -> MemorySpace:
+    """Return the memory space of an array that `device_array` returned."""
+    if isinstance(array, EmulatedDeviceArray):
+        return array.space
+    return memory_of(device_space()).space_at(int(array.data.ptr))
 
 
 class _Described:

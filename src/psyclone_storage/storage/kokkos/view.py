@@ -27,6 +27,7 @@ from psyclone_storage.storage.core.errors import (
     ViewTypeError,
 )
 from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.interop.dlpack import Wish, device_of, export
 from psyclone_storage.storage.kokkos.view_assign import assigned, extent_reasons, type_reasons
 from psyclone_storage.storage.kokkos.view_atomic import AtomicElement
@@ -425,8 +426,9 @@ class View(Viewed, metaclass=_Typed):
         """Set the element at `position` in the memory; for the machinery of elements."""
         self._check_writable()
         record = self._host_record()
+        stored = as_stored(value, record.elements.dtype)
         with record.buffer.acquire(record.space, AccessMode.READ_WRITE):
-            record.elements[position] = value
+            record.elements[position] = stored
 
     def fetch(self, position: int) -> Any:
         """Return the element at `position` in the memory; for the machinery of elements."""

@@ -16,6 +16,7 @@ from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.kokkos.view_create import AllocProperties, allocated, layout_for
 from psyclone_storage.storage.kokkos.view_cut import cut
 from psyclone_storage.storage.kokkos.view_handle import Handle, Record, Viewed
@@ -87,8 +88,9 @@ def fill_values(target: Part, value: Any) -> None:
     """Set each element of `target` to `value`. Raises `ViewTypeError` for a const target."""
     _check_writable(target)
     record = target.record
+    stored = as_stored(value, target.type.dtype)
     with record.buffer.acquire(record.space, target.mode()):
-        record.fill(target.handle.spec(target.type.dtype, True), value)
+        record.fill(target.handle.spec(target.type.dtype, True), stored)
 
 
 def host_values(source: Part) -> np.ndarray[Any, Any]:

@@ -30,6 +30,9 @@ class Memory(ABC):
     context_finder: ClassVar[Callable[[MemorySpace], Any]]
     """What `getContextPtr` asks; contexts set it, as memories know nothing of them."""
 
+    has_current: ClassVar[bool] = False
+    """Whether code works for a device only where that is the current one: inside `bound`."""
+
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`."""
         self.space = space
@@ -37,6 +40,11 @@ class Memory(ABC):
     @property
     def stream(self) -> Stream | None:
         """Return the queue that orders the work of the device, None where there is no device."""
+        return None
+
+    @property
+    def stream_handle(self) -> int | None:
+        """Return the stream of the device that exported arrays are in order with, if there is."""
         return None
 
     @property
@@ -65,6 +73,10 @@ class Memory(ABC):
         byte offset of the first element in it. `array` stays alive as long as the allocation.
         """
 
+    def space_at(self, address: int) -> MemorySpace:
+        """Return the space that an address of a device is in: this one, where nobody can tell."""
+        return self.space
+
     @abstractmethod
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a typed array over `allocation`, of the type that this memory's code works on."""
@@ -79,6 +91,9 @@ class Memory(ABC):
 
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
+
+    def settle(self) -> None:  # noqa: B027
+        """Wait for what a device still does here, before the host looks; most have copies."""
 
     def can_copy_from(self, source: Memory) -> bool:
         """Say whether this memory can fetch from `source` by itself (HM-32)."""

@@ -7,12 +7,15 @@ counts is `cupy.cuda.is_available()`: CuPy imports happily on machines without a
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.layout import byte_extent
+from psyclone_storage.storage.core.spaces import MemorySpace, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.host import HostMemory
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
@@ -35,11 +38,13 @@ def device_count() -> int:
 class CUDAMemory(Memory):
     """Allocate on one GPU through the pool of CuPy."""
 
+    has_current = True
+
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`; asynchronous copies run on a helper thread with a stream of its own."""
         super().__init__(space)
         self._queue = Stream(space.tag)
-        self._high_water = 0
+        self._ledger = _Ledger()
 
     @property
     def stream(self) -> Stream:
@@ -48,11 +53,10 @@ class CUDAMemory(Memory):
 
     @property
     def use(self) -> PoolUse:
-        """Return the state of the pool of CuPy on this device, with the mark seen by us."""
+        """Return what we handed out, and what the pool of CuPy keeps on this device for reuse."""
         pool = _cupy().get_default_memory_pool()
         with self._device():
-            used, total = pool.used_bytes(), pool.total_bytes()
-        return PoolUse(used, total - used, max(self._high_water, used))
+            return replace(self._ledger.use, cached=pool.free_bytes())
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes of the device; CuPy aligns to 512, more is had by allocating more."""
@@ -60,18 +64,30 @@ class CUDAMemory(Memory):
         with self._device():
             pointer = _cupy().cuda.alloc(max(nbytes + extra, 1))
         pointer = pointer + (-pointer.ptr % alignment)
-        self._high_water = max(self._high_water, self.use.in_use)
+        self._ledger.charge(pointer.mem, nbytes)
         return Allocation(self.space, pointer.ptr, nbytes, pointer)
 
     def adopt(self, array: Any) -> tuple[Allocation, int]:
         """Take the memory of a CuPy array, or of one that CuPy can wrap, as it is."""
-        wrapped = _cupy().asarray(array)
-        low, high = _cupy().byte_bounds(wrapped)
-        memory = _cupy().cuda.UnownedMemory(low, high - low, wrapped, self.space.device_id or 0)
+        with self._device():
+            wrapped = _cupy().asarray(array)
+        self._check_own(wrapped)
+        start = int(wrapped.data.ptr)
+        low, high = byte_extent(wrapped.shape, wrapped.strides, wrapped.itemsize)
+        memory = _cupy().cuda.UnownedMemory(
+            start + low, high - low, wrapped, self.space.device_id or 0
+        )
         pointer = _cupy().cuda.MemoryPointer(memory, 0)
-        allocation = Allocation(self.space, low, high - low, pointer)
+        allocation = Allocation(self.space, start + low, high - low, pointer)
         allocation.owner = array
-        return allocation, wrapped.data.ptr - low
+        return allocation, -low
+
+    def space_at(self, address: int) -> MemorySpace:
+        """Return the space of the GPU that an address is of, this one for none."""
+        if not address:
+            return self.space
+        number = _cupy().cuda.runtime.pointerGetAttributes(address).device
+        return device_space(number) if number >= 0 else self.space
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a CuPy array, also over page-locked and managed memory."""
@@ -109,16 +125,31 @@ class CUDAMemory(Memory):
         """Return the block in which this GPU is the current one of CuPy."""
         return self._device()
 
+    @property
+    def stream_handle(self) -> int | None:
+        """Return the stream that this thread's work for this GPU goes to; 1 is the null stream."""
+        return _cupy().cuda.get_current_stream(self.space.device_id or 0).ptr or 1
+
     def run(self, work: Any, *args: Any) -> Any:
         """Do `work(*args)` in the calling thread: CuPy orders it with the copies."""
         with self._device():
             return work(*args)
+
+    def _check_own(self, array: Any) -> None:
+        """Refuse an array of another GPU: under this one's name every kernel would fail."""
+        if array.device.id != (self.space.device_id or 0):
+            raise MemoryException(
+                f"An array of GPU {array.device.id} cannot be taken as memory at {self.space.tag}: "
+                f"name its own device, or copy it first."
+            )
 
     def _memcpy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         runtime = _cupy().cuda.runtime
         first, count = span
         with self._device():
             stream = _cupy().cuda.get_current_stream()
+            if source.space is not self.space and not source.space.host_accessible:
+                stream.wait_event(_end_of_work(source.space))
             runtime.memcpyAsync(
                 target.pointer + first,
                 source.pointer + first,
@@ -133,7 +164,7 @@ class CUDAMemory(Memory):
 
 
 class _Ledger:
-    """Count the bytes of arrays from their making to their end."""
+    """Count bytes from the making to the end of what holds them."""
 
     def __init__(self) -> None:
         self.in_use = 0
@@ -144,11 +175,11 @@ class _Ledger:
         """Return the sums as a report."""
         return PoolUse(self.in_use, 0, self.high_water)
 
-    def charge(self, pages: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
-        """Count `pages` until it is gone."""
-        self.in_use += pages.nbytes
+    def charge(self, holder: object, nbytes: int) -> None:
+        """Count `nbytes` until `holder` is gone."""
+        self.in_use += nbytes
         self.high_water = max(self.high_water, self.in_use)
-        weakref.finalize(pages, self._credit, pages.nbytes)
+        weakref.finalize(holder, self._credit, nbytes).atexit = False
 
     def _credit(self, nbytes: int) -> None:
         self.in_use -= nbytes
@@ -174,8 +205,12 @@ class CUDAHostMemory(HostMemory):
         pointer = _cupy().cuda.alloc_pinned_memory(max(nbytes + alignment, 1))
         shift = -pointer.ptr % alignment
         pages = np.frombuffer(pointer, np.uint8, nbytes, shift)
-        self._ledger.charge(pages)
+        self._ledger.charge(pages, nbytes)
         return Allocation(self.space, pointer.ptr + shift, nbytes, pages)
+
+    def settle(self) -> None:
+        """Wait until all GPUs have finished, as they use this memory without a copy."""
+        _wait_for_all()
 
 
 class CUDAManagedMemory(HostMemory):
@@ -196,13 +231,28 @@ class CUDAManagedMemory(HostMemory):
         pointer = _cupy().cuda.malloc_managed(max(nbytes + alignment, 1))
         shift = -pointer.ptr % alignment
         held = self.adopt_pointer(pointer.ptr + shift, nbytes, pointer)
-        self._ledger.charge(held.block)
+        self._ledger.charge(held.block, nbytes)
         return Allocation(self.space, held.pointer, nbytes, held.block)
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a NumPy array after the GPU has finished, as both may not touch it at once."""
-        _cupy().cuda.runtime.deviceSynchronize()
+        self.settle()
         return array_over(allocation, spec)
+
+    def settle(self) -> None:
+        """Wait until all GPUs have finished, as they and the host may not touch it at once."""
+        _wait_for_all()
+
+
+def _end_of_work(space: MemorySpace) -> Any:
+    """Return the event that another GPU has done what this thread has given it."""
+    with _cupy().cuda.Device(space.device_id):
+        return _cupy().cuda.get_current_stream().record()
+
+
+def _wait_for_all() -> None:
+    for number in range(device_count()):
+        _cupy().cuda.Device(number).synchronize()
 
 
 def _device_pointer(allocation: Allocation, device_id: int) -> Any:

@@ -1,0 +1,32 @@
+"""Own the conversion of values before they are stored; refuse to store them.
+
+An assignment that NumPy refuses half-way would have given newer values up, or left data that nobody
+may read. So values are brought to a form that no assignment refuses, and then an access begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_NUMBERS = "biuf"
+
+
+def as_stored(values: Any, dtype: np.dtype[Any]) -> Any:
+    """Return `values` in a form that elements of `dtype` take without a question.
+
+    Arrays of devices, and of numbers that any numbers can be made of, stay as they are. Raises what
+    NumPy raises for values that the elements cannot have: `OverflowError`, `TypeError` or
+    `ValueError`.
+    """
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if values is not None and (
+        getattr(values, "dtype", None) == dtype
+        or (kind in _NUMBERS and kind and dtype.kind in "biufc")
+        or hasattr(values, "__cuda_array_interface__")
+    ):
+        return values
+    made = np.empty(np.shape(values), dtype)
+    made[...] = values
+    return made if made.ndim else made[()]
