@@ -33,7 +33,7 @@ from cupy_stand_in.memory import PINNED_POOL, POOL, MemoryPool, PinnedMemoryPool
 __all__ = [
     "arange", "array", "asarray", "asnumpy", "cuda", "from_dlpack", "full", "installed", "ndarray",
 ]  # fmt: skip
-__version__ = "0.stand-in"
+__version__ = "13+stand.in"
 
 float32, float64, int32, int64 = np.float32, np.float64, np.int32, np.int64
 bool_ = np.bool_

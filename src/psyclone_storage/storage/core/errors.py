@@ -80,6 +80,12 @@ class GTNoSuchBufferError(StorageError, TypeError, BufferError):
     code = "R211"
 
 
+class MemoryExhaustedError(MemoryException, MemoryError):
+    """Say that a memory space has no more bytes, or that no machine could have as many."""
+
+    code = "R212"
+
+
 class ViewTypeError(StorageError, TypeError):
     """Say that types forbid what was asked of a view, whatever its extents (VIEW-82 to VIEW-86)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.errors import MemoryException, MemoryExhaustedError
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.validity import Freshness
 from psyclone_storage.storage.memory.base import Memory
@@ -38,6 +38,22 @@ class Incarnation:
         if self.allocation is None:
             raise MemoryException(f"Nothing is allocated at {self.space.tag}.")
         return self.allocation
+
+    def new_allocation(self, nbytes: int, alignment: int, label: str) -> Allocation:
+        """Return new memory for this replica. Raises `MemoryExhaustedError` if there is too little.
+
+        What the libraries below raise then has many types, and no label.
+        """
+        try:
+            allocation = self.memory.allocate(nbytes, alignment)
+        except (MemoryError, OverflowError, OSError) as error:
+            name = f'"{label}"' if label else "A buffer without a label"
+            raise MemoryExhaustedError(
+                f"{name} needs {nbytes} B at {self.space.tag}, which are not to be had ({error}): "
+                f"free some memory there, or make it smaller."
+            ) from error
+        allocation.label = label
+        return allocation
 
     def free(self) -> None:
         """Give up the memory."""

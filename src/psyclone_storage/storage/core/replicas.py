@@ -387,9 +387,7 @@ class Replicas:
     # -- private: memory -------------------------------------------------------------------------
 
     def _new_allocation(self, replica: Incarnation, nbytes: int) -> Allocation:
-        allocation = replica.memory.allocate(nbytes, self.options.alignment)
-        allocation.label = self.options.label
-        return allocation
+        return replica.new_allocation(nbytes, self.options.alignment, self.options.label)
 
     # -- private: values -------------------------------------------------------------------------
 

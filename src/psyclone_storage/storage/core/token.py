@@ -176,8 +176,9 @@ class AccessToken(Claim):
     def describe(self) -> str:
         """Return the subject of an error message, with label, type, size and place."""
         buffer = self.buffer
+        name = f'"{buffer.label}"' if buffer.label else "an unlabelled buffer"
         return (
-            f'A {self.mode.value} access to "{buffer.label}" ({buffer.size} x {buffer.dtype}) at '
+            f"A {self.mode.value} access to {name} ({buffer.size} x {buffer.dtype}) at "
             f"{self.space.tag}"
         )
 

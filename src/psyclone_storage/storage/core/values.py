@@ -27,6 +27,9 @@ def as_stored(values: Any, dtype: np.dtype[Any]) -> Any:
         or hasattr(values, "__cuda_array_interface__")
     ):
         return values
-    made = np.empty(np.shape(values), dtype)
-    made[...] = values
+    if dtype.names is not None:
+        made = np.asarray(values, dtype)
+    else:
+        made = np.empty(np.shape(values), dtype)
+        made[...] = values
     return made if made.ndim else made[()]

@@ -83,7 +83,7 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
         value = np.array(host_values(value)) if source.space is not target.space else value
         source = None
     values = value if source is not None else _converted(storage, value, space)
-    _check_fit(storage, chosen, values)
+    ndim = _check_fit(storage, chosen, values)
     tokens = (target,) if source is None else (source, target)
     acquire_all(tokens)
     error: BaseException | None = None
@@ -91,7 +91,7 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
         if source is not None:
             values = _converted(storage, value, space)
         with target.on_device():
-            storage.window(target.space)[chosen] = values
+            storage.window(target.space)[chosen] = _without_ones(values, ndim)
     except BaseException as failure:
         error = failure
         raise
@@ -139,8 +139,11 @@ def _converted(storage: Assignable, value: Any, space: MemorySpace | None) -> An
     return values if space is None else device_values(values, space)
 
 
-def _check_fit(storage: Assignable, key: Any, values: Any) -> None:
-    """Raise `IndexError` for a key that selects nothing, `ValueError` for values of other shape."""
+def _check_fit(storage: Assignable, key: Any, values: Any) -> int:
+    """Return how many dimensions the selected elements have.
+
+    Raises `IndexError` for a key that selects nothing, `ValueError` for values of other shape.
+    """
     selected = tuple(
         storage.pattern[with_ellipsis(key)].shape
         if is_basic(key)
@@ -152,6 +155,13 @@ def _check_fit(storage: Assignable, key: Any, values: Any) -> None:
             f"{storage.describe()} has elements of shape {selected} at {key!r}, which values of "
             f"shape {given} do not fit."
         )
+    return len(selected)
+
+
+def _without_ones(values: Any, ndim: int) -> Any:
+    """Return values without extents of 1 in front, which only NumPy passes over."""
+    shape = tuple(getattr(values, "shape", ()))
+    return values if len(shape) <= ndim else values.reshape(shape[len(shape) - ndim :])
 
 
 def _as_host_key(key: Any) -> Any:

@@ -25,6 +25,7 @@ from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
+from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, Windows
 from psyclone_storage.storage.gdp.described import described
 from psyclone_storage.storage.gdp.indexing import on_gpu
@@ -45,7 +46,7 @@ WRITE = AccessMode.READ_WRITE
 OVERWRITE = AccessMode.WRITE_ONLY
 
 
-class Storage(ABC):  # pylint: disable=too-many-public-methods
+class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
     """Be a field that lives on the host, on a device, or on both.
 
     The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
@@ -412,11 +413,13 @@ class Storage(ABC):  # pylint: disable=too-many-public-methods
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         """Answer comparisons and tests of values, and no arithmetic (GDP-2)."""
-        return comparison.applied(ufunc, method, inputs, keywords)
+        found = comparison.applied(ufunc, method, inputs, keywords)
+        return self.answer(found, ufunc.__name__, map(type, inputs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Answer `np.transpose` (GDP-99), and what comparing needs; nothing else (GDP-2)."""
-        return comparison.answered(function, args, kwargs)
+        found = comparison.answered(function, args, kwargs)
+        return self.answer(found, function.__name__, types)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return where the current data are, as (device type, device id)."""

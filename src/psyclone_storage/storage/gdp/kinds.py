@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.spaces import (
@@ -83,11 +84,14 @@ class CPUStorage(Storage):
         parameters = plan.parameters
         if parameters.delayed:
             return _with_buffer(cls, plan, init)
-        if plan.order is not None:
-            make: Any = np.empty if init is None else np.zeros
-            array = make(parameters.shape, parameters.dtype, plan.order)
-        else:
-            array = _aligned_array(plan)
+        try:
+            array = _packed_array(plan, init) if plan.order is not None else _aligned_array(plan)
+        except MemoryError as error:
+            raise MemoryExhaustedError(
+                f'The storage "{parameters.labels.label}" of shape {parameters.shape} '
+                f"({parameters.dtype}) needs {plan.nbytes} B on the host, which are not to be had "
+                f"({error}): free some memory, or make it smaller."
+            ) from error
         if init is not None and (plan.order is None or init != 0):
             array[...] = init
         backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
@@ -287,6 +291,12 @@ def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
             if space is not None:
                 made.window(space)
     return made
+
+
+def _packed_array(plan: Plan, init: Any) -> np.ndarray[Any, Any]:
+    make: Any = np.empty if init is None else np.zeros
+    array: np.ndarray[Any, Any] = make(plan.parameters.shape, plan.parameters.dtype, plan.order)
+    return array
 
 
 def _aligned_array(plan: Plan) -> np.ndarray[Any, Any]:

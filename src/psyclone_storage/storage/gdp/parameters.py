@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from operator import index
 from typing import Any, Final, Literal, TypedDict
 
 import numpy as np
 
+from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.layout import (
     Dims,
     Layout,
@@ -65,6 +67,8 @@ class Keywords(TypedDict, total=False):
 
 _LARGEST: Final = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
 """The kinds of elements that NumPy and CuPy share, each with its largest size in bytes."""
+
+_ADDRESSABLE: Final = 1 << 62
 
 KEYWORDS: Final = frozenset(Keywords.__annotations__)
 
@@ -121,7 +125,9 @@ def resolve(
     unknown = set(keywords) - KEYWORDS
     if unknown:
         raise TypeError(f'There is no keyword "{min(unknown)}" of storages.')
-    _check_type(dtype)
+    label = keywords.get("label", source.label if source else "")
+    _check_type(dtype, label)
+    _check_size(shape, dtype, label)
     name = keywords.get("defaults")
     preset = None if name is None else preset_of(name)
     device = _device(keywords, preset, source)
@@ -132,7 +138,7 @@ def resolve(
         dims,
         None if aligned is None else checked_point(aligned, len(shape)),
         _alignment(keywords, preset, source, dtype),
-        keywords.get("label", source.label if source else ""),
+        label,
     )
     return Parameters(
         shape,
@@ -163,12 +169,32 @@ def checked_device(device: str | None) -> Literal["gpu"] | None:
     raise ValueError(f'The device must be "gpu" or None, not {device!r}.')
 
 
-def _check_type(dtype: np.dtype[Any]) -> None:
+def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> None:
+    """Refuse what no machine can address, before anything is computed with it."""
+    nbytes = prod(shape) * dtype.itemsize
+    if nbytes > _ADDRESSABLE:
+        raise MemoryExhaustedError(
+            f"{_subject(label)} of shape {shape} ({dtype}) would need {nbytes} B, which no machine "
+            f"can address: give it smaller extents."
+        )
+
+
+def _subject(label: str) -> str:
+    return f'The storage "{label}"' if label else "A storage"
+
+
+def _check_type(dtype: np.dtype[Any], label: str) -> None:
     """Refuse element types that NumPy and CuPy do not both have (GDP-3)."""
-    if dtype.itemsize > _LARGEST.get(dtype.kind, 0) or not dtype.isnative:
+    if dtype.itemsize <= _LARGEST.get(dtype.kind, 0) and not dtype.isnative:
         raise TypeError(
-            f"A storage cannot have elements of type {dtype}: they must be booleans, integers, or "
-            f"real or complex numbers of at most 64 bits a part, as both host and device have them."
+            f"{_subject(label)} cannot have elements in the byte order of {dtype.str}, which "
+            f'devices do not know: convert the values with astype(dtype.newbyteorder("=")).'
+        )
+    if dtype.itemsize > _LARGEST.get(dtype.kind, 0):
+        raise TypeError(
+            f"{_subject(label)} cannot have elements of type {dtype}: they must be booleans, "
+            f"integers, or real or complex numbers of at most 64 bits a part, as both host and "
+            f"device have them."
         )
 
 

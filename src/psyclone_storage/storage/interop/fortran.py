@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
@@ -41,7 +42,6 @@ from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -352,7 +352,9 @@ class FortranField:
         self.buffer: Buffer = buffer_behind(face)
         self.device: MemorySpace | None = None if device is None else memory_space(device)
         self._part = _part_of(face)
-        everything = isinstance(face, Storage) and face.covers_buffer()
+        # Behind the elements of a storage there can be some that only align it.
+        covers = getattr(face, "covers_buffer", None)
+        everything = covers is not None and covers()
         self._is_whole = everything or self._part.size == self.buffer.size
         shape = (self._part.size,) if extents is None else extents
         self._check(shape)
@@ -466,7 +468,8 @@ class _Part(NamedTuple):
 def _part_of(face: Any) -> _Part:
     """Return which elements a face shows. Raises `ViewTypeError` for some with gaps between."""
     buffer = buffer_behind(face)
-    spec = face.spec() if isinstance(face, Storage) else spec_of(face)
+    shown = getattr(face, "shown", None)
+    spec: WindowSpec = spec_of(face) if shown is None else shown()
     strides, size = strides_of_spec(spec), int(np.prod(spec.shape))
     low, _ = byte_extent(spec.shape, strides, buffer.itemsize)
     start = (spec.offset + low) // max(buffer.itemsize, 1)

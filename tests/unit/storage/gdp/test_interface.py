@@ -168,11 +168,13 @@ def test_our_interface_has_a_halo_but_neither_dims_nor_release() -> None:
     assert made.__gt_data_interface__[None]["halo"] == ((0, 0), (1, 1))
 
 
-@pytest.mark.usefixtures("device")
-def test_describing_a_storage_moves_nothing() -> None:
+def test_describing_a_storage_moves_nothing(device: str) -> None:
     made = gt.storage(np.ones(3), device="gpu")
     before = made.buffer.stats.count
-    assert made.__gt_data_interface__ is made.__gt_data_interface__
+    first, then = made.__gt_data_interface__, made.__gt_data_interface__
+    assert first == then
+    # On a GPU the stream of the caller stands in it.
+    assert (first is then) == (device == "emulated")
     assert made.buffer.stats.count == before
     assert made.sync_state.state == SyncState.SYNC_HOST_DIRTY
 
