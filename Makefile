@@ -18,7 +18,7 @@ export F90
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench tools clean
+.PHONY: help demo test lint format docs bench gpu tools clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -42,7 +42,11 @@ docs: $(READY)  ## run the examples of the documentation and check its links
 	$(PY) -m pytest -q tests/test_docs.py
 
 bench: $(READY) tools  ## measure the compiler and the code that it generates
-	@for script in benchmarks/*.py; do echo "== $$script"; $(PY) $$script || exit 1; done
+	@for script in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do \
+	    echo "== $$script"; $(PY) $$script || exit 1; done
+
+gpu: $(READY)  ## run what needs a GPU, and write docs/design/gpu.md
+	$(PY) benchmarks/gpu.py
 
 tools:
 	@.ci/system-packages fortran mpi

@@ -1,0 +1,77 @@
+"""The command that runs everything on a GPU: without one it says so, and its figures can be had."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage_devices import device_in_place
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the script as a module, with small sizes."""
+    spec = importlib.util.spec_from_file_location("gpu_report", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "SIZES", {"64 KiB": 1 << 16})
+    return module
+
+
+def test_without_a_gpu_nothing_is_written(tmp_path: Path) -> None:
+    page = tmp_path / "gpu.md"
+    page.write_text("as it was", encoding="utf-8")
+    blocked = tmp_path / "cupy.py"
+    blocked.write_text("raise ImportError\n", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, str(SCRIPT), "--output", str(page)],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(tmp_path)},
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert "No GPU" in ran.stderr
+    assert page.read_text(encoding="utf-8") == "as it was"
+
+
+def test_the_figures_come_from_the_code_for_gpus(script: Any) -> None:
+    script.best = lambda work, after=None: (work(), after and after(), 1e-3)[-1]
+    with device_in_place("stand-in"):
+        found = list(script.figures())
+        about = script.facts()
+    assert len(found) == 4 + 5
+    text = script.report(about, script.Outcome("3 passed", good=True), found, complete=True)
+    assert "a stand-in for a GPU" in text
+    assert "| bind 5 arguments | 1e+03 | 1e+03 (launch of a kernel) | 1.00 | us |" in text
+    assert "to the device, page-locked, 64 KiB" in text
+    assert "time was up" not in text
+
+
+@pytest.mark.parametrize("told", [(True, 0, False), (False, 1, False), (True, 1, True)])
+def test_the_status_says_whether_all_is_well(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: tuple[bool, int, bool]
+) -> None:
+    good, status, slow = told
+    page = tmp_path / "gpu.md"
+    monkeypatch.setattr(script, "has_gpu", lambda: True)
+    monkeypatch.setattr(script, "run_tests", lambda _: script.Outcome("1 failed", good=good))
+    figure = script.Figure("one", 1.0, "other", 2.0, "us")
+    monkeypatch.setattr(script, "figures", lambda: iter([figure, figure]))
+    if slow:
+        monkeypatch.setattr(script, "TOTAL", -1.0)
+    with device_in_place("stand-in"):
+        assert script.main(["--output", str(page)]) == status
+    text = page.read_text(encoding="utf-8")
+    assert text.count("| one | 1 | 2 (other) | 0.50 | us |") == (1 if slow else 2)
+    assert ("time was up" in text) == slow
