@@ -101,7 +101,7 @@ def plain() -> Program:
         scalar_arg(Intrinsic.LOGICAL),
         KernelArg(ArgKind.SCALAR_ARRAY, Intrinsic.INTEGER, READ, rank=2),
     )
-    depth = Depth.reached(Name("halo"))
+    depth = Depth.value(Name("halo"))
     data = (
         field("f1"),
         field("chi", vector=3),

@@ -109,7 +109,7 @@ def note_read(
     if not described.access.reads:
         return
     extent = loop.extent
-    stencil = Depth.reached(actual.extent) if described.stencil and actual.extent else None
+    stencil = Depth.value(actual.extent) if described.stencil and actual.extent else None
     fine = described.mesh is MeshRole.FINE
     if loop.over is Over.DOFS:
         if extent.reach is Reach.HALO:

@@ -13,6 +13,7 @@ from properties.random_schedules import RULES, Case, random_case
 from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos, execute
 from psyclone_storage.analysis.schedules.touch import calls_in
+from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
 from psyclone_storage.ir.verify import check_schedule
@@ -92,7 +93,8 @@ def cautious(schedule: Schedule, exchange: HaloExchange, shared: frozenset[str])
     Either the field is added to under a name that may be a continuous space, although another
     call tells that it is discontinuous, so that one level more would have been clean; or a depth
     is compared that is only known at run time, and all other uses of the field bound it; or a
-    kernel may be asked to compute no halo at all, and other uses tell that it is asked for some.
+    kernel may be asked to compute no halo at all, or its stencil reach nowhere, and other uses tell
+    that it is asked for some.
     """
     for loop, call, access in uses_of(schedule, exchange.datum):
         if access.increments and exchange.datum not in shared:
@@ -100,15 +102,20 @@ def cautious(schedule: Schedule, exchange: HaloExchange, shared: frozenset[str])
         symbolic = any(term.names or term.whole for term in loop.extent.depth.terms)
         if access.writes and loop.extent.in_halo and symbolic:
             return True
-        if is_asked(loop):
+        if is_asked(loop) or reaches_somewhere(call, exchange.datum):
             return True
-        assert call.uid
     return False
+
+
+def reaches_somewhere(call: KernelCall, datum: str) -> bool:
+    """Return whether a stencil's extent is known at run time only."""
+    extents = [actual.extent for actual in call.args if actual.datum == datum and actual.extent]
+    return any(integer_value(extent) is None for extent in extents)
 
 
 def is_asked(loop: Loop) -> bool:
     """Return whether the algorithm says at run time how far the loop goes, 0 included."""
-    return any(term.depths for term in loop.extent.depth.terms)
+    return any(term.names for term in loop.extent.depth.terms)
 
 
 def uses_of(schedule: Schedule, datum: str) -> Iterator[tuple[Loop, KernelCall, object]]:

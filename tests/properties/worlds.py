@@ -16,30 +16,18 @@ from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData
 from psyclone_storage.ir.walk import statements
 
-VALUES = (1, 2, 7)
-ASKED_VALUES = (0, 1, 2, 7)
+VALUES = (0, 1, 2, 7)
 
 
 def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
     """Yield worlds with every choice of extents and flags, and the smallest halos that do."""
     names = sorted(extent_names(schedule))
-    asked = asked_depths(schedule)
-    choices = [ASKED_VALUES if name in asked else VALUES for name in names]
-    for values in itertools.product(*choices):
+    for values in itertools.product(VALUES, repeat=len(names)):
         extents = dict(zip(names, values, strict=True))
         least = max(levels_needed(schedule, extents), 1)
         for levels in (least, least + 2):
             for flags in range(levels + 1):
                 yield World(levels, extents, shared, flags, schedule.annexed_clean)
-
-
-def asked_depths(schedule: Schedule) -> frozenset[str]:
-    """Return the variables that may be 0: depths that kernels are asked for, and no extents."""
-    loops = [item for item in statements(schedule) if isinstance(item, Loop)]
-    calls = [call for loop in loops for call in loop.body if isinstance(call, KernelCall)]
-    asked = {name for loop in loops for term in loop.extent.depth.terms for name in term.depths}
-    reached = {spell(actual.extent) for call in calls for actual in call.args if actual.extent}
-    return frozenset(asked - reached)
 
 
 def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:

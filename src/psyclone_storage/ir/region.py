@@ -2,9 +2,10 @@
 
 A depth is a maximum of sums. Each sum has a whole number, expressions that have a value at run time
 only (one may occur more than once, and two are one if they are spelled alike), and may count from
-the whole halo. A stencil's extent is at least 1; a depth that a kernel is asked to compute to may
-be 0, as LFRic's own algorithms have it. Comparison answers yes, no or maybe: it is an arithmetic
-of its own because a general algebra package costs more to import than a file takes to compile.
+the whole halo. What is known at run time only, the extent of a stencil or the depth that a kernel
+is asked to compute to, may be 0, as LFRic's own algorithms have it. Comparison answers yes, no or
+maybe: it is an arithmetic of its own because a general algebra package costs more to import than a
+file takes to compile.
 
 The invariant: no term of a depth is covered by another of its terms, so that equal depths are
 equal values.
@@ -24,20 +25,14 @@ from psyclone_storage.ir.types import Intrinsic
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`constant` + the sum of `extents` and `depths`, counted from the whole halo if `whole`.
+    """`constant` + the sum of `unknowns`, counted from the whole halo if `whole`.
 
-    `extents` are expressions of at least 1, `depths` such as may be 0; both are sorted by spelling.
+    `unknowns` are expressions of at least 0, sorted by spelling.
     """
 
     whole: bool = False
-    extents: tuple[Expr, ...] = ()
-    depths: tuple[Expr, ...] = ()
+    unknowns: tuple[Expr, ...] = ()
     constant: int = 0
-
-    @property
-    def unknowns(self) -> tuple[Expr, ...]:
-        """All expressions in the sum, sorted by spelling."""
-        return _sorted(self.extents + self.depths)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,7 +40,7 @@ class Term:
         return tuple(map(spell, self.unknowns))
 
     def covers(self, other: Term) -> bool:
-        """Return whether this is provably at least `other`, whatever the extents are.
+        """Return whether this is provably at least `other`, whatever the unknowns are.
 
         No legal depth exceeds the whole halo, and the halo has at least one level.
         """
@@ -62,13 +57,9 @@ class Term:
         return not other.whole and self._exceeds_by(other, 1)
 
     def _exceeds_by(self, other: Term, levels: int) -> bool:
-        if self.names == other.names:
-            return self.constant >= other.constant + levels
-        mine, theirs = Counter(self.names), Counter(other.names)
-        if theirs - mine:
+        if Counter(other.names) - Counter(self.names):
             return False
-        certain = (mine - theirs - Counter(map(spell, self.depths))).total()
-        return self.constant + certain >= other.constant + levels
+        return self.constant >= other.constant + levels
 
 
 _NO_LEVELS = Term()
@@ -86,16 +77,10 @@ class Depth:
         return Depth((Term(constant=levels),)) if levels > 0 else NOTHING
 
     @staticmethod
-    def reached(extent: Expr) -> Depth:
-        """Return the depth that the stencil extent `extent` is, at least 1 if it is unknown."""
-        known = integer_value(extent)
-        return Depth((Term(extents=(extent,)),)) if known is None else Depth.of(known)
-
-    @staticmethod
-    def asked(depth: Expr) -> Depth:
-        """Return the depth that `depth`, at least 0, is."""
-        known = integer_value(depth)
-        return Depth((Term(depths=(depth,)),)) if known is None else Depth.of(known)
+    def value(expr: Expr) -> Depth:
+        """Return the depth that `expr` is, at least 0."""
+        known = integer_value(expr)
+        return Depth((Term(unknowns=(expr,)),)) if known is None else Depth.of(known)
 
     @property
     def known(self) -> int | None:
@@ -116,12 +101,7 @@ class Depth:
         if not self.terms or not other.terms:
             return self if self.terms else other
         return _largest(
-            Term(
-                a.whole or b.whole,
-                _sorted(a.extents + b.extents),
-                _sorted(a.depths + b.depths),
-                a.constant + b.constant,
-            )
+            Term(a.whole or b.whole, _sorted(a.unknowns + b.unknowns), a.constant + b.constant)
             for a in self.terms
             for b in other.terms
         )
@@ -133,12 +113,7 @@ class Depth:
     def times(self, factor: int) -> Depth:
         """Return the depth on a mesh that is `factor` times finer; the whole stays the whole."""
         return _largest(
-            Term(
-                term.whole,
-                _sorted(term.extents * factor),
-                _sorted(term.depths * factor),
-                term.constant * factor,
-            )
+            Term(term.whole, _sorted(term.unknowns * factor), term.constant * factor)
             for term in self.terms
         )
 
@@ -149,7 +124,7 @@ class Depth:
     def covers(self, other: Depth) -> Fresh:
         """Return whether this depth is at least `other`.
 
-        YES and NO hold for every value of the extents, MAYBE depends on them.
+        YES and NO hold for every value of the unknowns, MAYBE depends on them.
         """
         if self.terms == other.terms or not other.terms:
             return Fresh.YES
@@ -171,10 +146,9 @@ def _largest(terms: Iterable[Term]) -> Depth:
     return Depth(tuple(sorted(kept, key=_order)))
 
 
-def _order(term: Term) -> tuple[bool, tuple[str, ...], tuple[str, ...], int]:
+def _order(term: Term) -> tuple[bool, tuple[str, ...], int]:
     """Return a key by which terms stand in an order of their own."""
-    extents, depths = (tuple(map(spell, exprs)) for exprs in (term.extents, term.depths))
-    return term.whole, extents, depths, term.constant
+    return term.whole, term.names, term.constant
 
 
 def _sorted(exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -182,10 +156,10 @@ def _sorted(exprs: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def _capped(term: Term) -> Term:
-    """Return `term` with the whole halo as its upper limit."""
+    """Return `term` with the whole halo as its upper limit, which unknowns may lift it to."""
     if not term.whole:
         return term
-    return Term(whole=True, constant=min(term.constant + len(term.extents), 0))
+    return Term(whole=True, constant=0 if term.unknowns else min(term.constant, 0))
 
 
 NOTHING = Depth()

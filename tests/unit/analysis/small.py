@@ -109,7 +109,7 @@ def draw(name: str) -> KernelCall:
 
 
 def halo(depth: int | str) -> Extent:
-    known = Depth.of(depth) if isinstance(depth, int) else Depth.reached(Name(depth))
+    known = Depth.of(depth) if isinstance(depth, int) else Depth.value(Name(depth))
     return Extent(Reach.HALO, known)
 
 

@@ -203,7 +203,7 @@ def test_the_level_of_messages_is_the_users_choice() -> None:
 def test_a_halo_must_be_as_deep_as_it_is_used() -> None:
     reach = Datum("reach", Name("reach"), INTEGER, DatumRole.EXTENT)
     made = kernel(field_arg("w3", Access.WRITE))
-    exchange = HaloExchange("h", "f1", None, Depth.reached(Name("reach")), guarded=True)
+    exchange = HaloExchange("h", "f1", None, Depth.value(Name("reach")), guarded=True)
     item = loop(call(made, "f1"), extent=Extent(Reach.HALO, Depth.of(2)))
     text = checks((field("f1"), reach), exchange, item)
     assert "if (reach > max_halo_depth) then" in text

@@ -61,7 +61,7 @@ def bounds(extent: Extent, over: Over = Over.CELLS) -> list[str]:
         (Extent(Reach.ALL), "f1_proxy%vspace%get_ncell()"),
         (Extent(Reach.OWNED), "mesh%get_last_edge_cell()"),
         (Extent(Reach.HALO, Depth.of(2)), "mesh%get_last_halo_cell(2)"),
-        (Extent(Reach.HALO, Depth.reached(Name("halo"))), "mesh%get_last_halo_cell(halo)"),
+        (Extent(Reach.HALO, Depth.value(Name("halo"))), "mesh%get_last_halo_cell(halo)"),
         (Extent(Reach.HALO, WHOLE), "mesh%get_last_halo_cell(max_halo_depth)"),
     ],
 )
@@ -70,7 +70,7 @@ def test_bounds_of_a_loop_over_cells(extent: Extent, stop: str) -> None:
 
 
 def test_a_loop_over_the_halo_alone_starts_behind_the_owned_cells() -> None:
-    assert bounds(Extent(Reach.HALO_ONLY, Depth.reached(Name("halo")))) == [
+    assert bounds(Extent(Reach.HALO_ONLY, Depth.value(Name("halo")))) == [
         "loop1_start = mesh%get_last_edge_cell() + 1",
         "loop1_stop = mesh%get_last_halo_cell(halo)",
     ]
@@ -98,13 +98,13 @@ def test_an_extent_without_a_meaning_is_refused() -> None:
     ("depth", "text"),
     [
         (Depth.of(3), "3"),
-        (Depth.reached(Name("halo")).plus(Depth.of(1)), "halo + 1"),
-        (Depth.reached(Name("halo")).plus(Depth.reached(Name("reach"))), "halo + reach"),
-        (Depth.reached(Name("halo")).times(2), "2 * halo"),
-        (Depth.reached(Binary("-", Name("halo"), ONE)).times(2), "2 * (halo - 1_i_def)"),
+        (Depth.value(Name("halo")).plus(Depth.of(1)), "halo + 1"),
+        (Depth.value(Name("halo")).plus(Depth.value(Name("reach"))), "halo + reach"),
+        (Depth.value(Name("halo")).times(2), "2 * halo"),
+        (Depth.value(Binary("-", Name("halo"), ONE)).times(2), "2 * (halo - 1_i_def)"),
         (WHOLE.minus(1), "max_halo_depth - 1"),
-        (Depth.reached(Name("halo")).max(Depth.of(2)), "max(2_i_def, halo)"),
-        (Depth.reached(Name("halo")).max(Depth.reached(Name("reach"))), "max(halo, reach)"),
+        (Depth.value(Name("halo")).max(Depth.of(2)), "max(2_i_def, halo)"),
+        (Depth.value(Name("halo")).max(Depth.value(Name("reach"))), "max(halo, reach)"),
     ],
 )
 def test_the_depth_of_an_exchange(depth: Depth, text: str) -> None:

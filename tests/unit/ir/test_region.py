@@ -13,8 +13,7 @@ from psyclone_storage.ir.expr import Binary, Literal, Name
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, Term, deepest, describe_depth
 from psyclone_storage.ir.types import Intrinsic
 
-EXTENTS = ("a", "b")
-DEPTHS = ("h",)
+UNKNOWNS = ("a", "b", "h")
 
 
 def sums_of(names: tuple[str, ...], most: int) -> st.SearchStrategy[tuple[Name, ...]]:
@@ -25,16 +24,15 @@ def sums_of(names: tuple[str, ...], most: int) -> st.SearchStrategy[tuple[Name, 
 terms = st.builds(
     Term,
     whole=st.just(False),
-    extents=sums_of(EXTENTS, 3),
+    unknowns=sums_of(UNKNOWNS, 4),
     constant=st.integers(-2, 4),
-    depths=sums_of(DEPTHS, 2),
 )
 depths = st.lists(terms, max_size=3).map(
     lambda found: deepest(Depth.of(0).max(Depth((term,))) for term in found)
 )
 VALUES = [
-    dict(zip((*EXTENTS, *DEPTHS), values, strict=True))
-    for values in itertools.product((1, 2, 5), (1, 2, 5), (0, 1, 4))
+    dict(zip(UNKNOWNS, values, strict=True))
+    for values in itertools.product((0, 1, 5), (0, 1, 2), (0, 1, 4))
 ]
 HALO = 30
 
@@ -99,16 +97,17 @@ def test_known_depths_compare_like_numbers() -> None:
 
 def test_nothing_is_deeper_than_the_whole_halo() -> None:
     assert WHOLE.plus(Depth.of(3)) == WHOLE
-    assert WHOLE.covers(Depth.reached(Name("a")).plus(Depth.of(9))) is Fresh.YES
+    assert WHOLE.covers(Depth.value(Name("a")).plus(Depth.of(9))) is Fresh.YES
     assert WHOLE.minus(1).covers(WHOLE) is Fresh.NO
     assert Depth.of(3).covers(WHOLE) is Fresh.MAYBE
     assert NOTHING.covers(WHOLE) is Fresh.NO
 
 
-def test_an_extent_is_at_least_one() -> None:
-    assert Depth.reached(Name("a")).covers(Depth.of(1)) is Fresh.YES
-    assert Depth.reached(Name("a")).minus(1).covers(Depth.of(1)) is Fresh.MAYBE
-    assert Depth.of(1).covers(Depth.reached(Name("a")).plus(Depth.of(1))) is Fresh.NO
+def test_what_is_known_at_run_time_may_be_nothing() -> None:
+    assert Depth.value(Name("a")).covers(Depth.of(1)) is Fresh.MAYBE
+    assert Depth.of(1).covers(Depth.value(Name("a")).plus(Depth.of(1))) is Fresh.MAYBE
+    assert Depth.of(1).covers(Depth.value(Name("a")).plus(Depth.of(2))) is Fresh.NO
+    assert NOTHING.covers(Depth.value(Name("a"))) is Fresh.MAYBE
 
 
 @pytest.mark.parametrize(
@@ -116,9 +115,9 @@ def test_an_extent_is_at_least_one() -> None:
     [
         (NOTHING, "0"),
         (Depth.of(2), "2"),
-        (Depth.reached(Name("extent")).plus(Depth.of(1)), "extent + 1"),
-        (Depth.reached(Name("extent")).times(2), "2 * extent"),
-        (Depth.reached(Name("extent")).max(Depth.of(2)), "max(2, extent)"),
+        (Depth.value(Name("extent")).plus(Depth.of(1)), "extent + 1"),
+        (Depth.value(Name("extent")).times(2), "2 * extent"),
+        (Depth.value(Name("extent")).max(Depth.of(2)), "max(2, extent)"),
         (WHOLE, "whole"),
         (WHOLE.minus(1), "whole - 1"),
     ],
@@ -133,13 +132,13 @@ def sum_of(name: str, number: int) -> Binary:
 
 def test_a_depth_is_the_value_of_constants_and_the_spelling_of_anything_else() -> None:
     one = Literal("1_i_def", Intrinsic.INTEGER, "i_def")
-    assert Depth.reached(one) == Depth.of(1)
-    assert Depth.asked(Binary("+", one, one)) == Depth.of(2)
-    assert Depth.reached(Binary("-", one, one)) == NOTHING
-    assert Depth.reached(sum_of("n", 1)) == Depth.reached(sum_of("n", 1))
-    assert Depth.reached(sum_of("n", 1)) != Depth.reached(sum_of("n", 2))
+    assert Depth.value(one) == Depth.of(1)
+    assert Depth.value(Binary("+", one, one)) == Depth.of(2)
+    assert Depth.value(Binary("-", one, one)) == NOTHING
+    assert Depth.value(sum_of("n", 1)) == Depth.value(sum_of("n", 1))
+    assert Depth.value(sum_of("n", 1)) != Depth.value(sum_of("n", 2))
 
 
 def test_a_sum_is_multiplied_as_a_whole() -> None:
-    assert describe_depth(Depth.reached(sum_of("n", 1)).times(2)) == "2 * (n + 1)"
-    assert describe_depth(Depth.reached(sum_of("n", 1)).plus(WHOLE.minus(1))) == "whole"
+    assert describe_depth(Depth.value(sum_of("n", 1)).times(2)) == "2 * (n + 1)"
+    assert describe_depth(Depth.value(sum_of("n", 1)).plus(WHOLE.minus(1))) == "whole"

@@ -18,7 +18,7 @@ Item = MarkHalo | HaloExchange
 DATA = tuple(
     Datum(name, Name(name), DerivedType("field_type"), kind=ArgKind.FIELD) for name in "uv"
 )
-N = Depth.reached(Name("n"))
+N = Depth.value(Name("n"))
 
 
 def dirty(datum: str = "u", clean: Depth = NOTHING) -> MarkHalo:

@@ -71,6 +71,12 @@ class Halo:
             return Fresh.YES if certain else Fresh.MAYBE
         return ~self.annexed if need.annexed else Fresh.NO
 
+    def surely_exchanged(self, need: HaloNeed) -> bool:
+        """Return whether `need` asks for an exchange that flags, if asked, would never skip."""
+        lacks = self.lacks(need)
+        dirty = self.beyond is Fresh.NO and self.clean.covers(_depth_for(need)) is Fresh.NO
+        return lacks is Fresh.YES or (lacks is Fresh.MAYBE and dirty)
+
     def exchanged(self, depth: Depth, uid: str) -> Halo:
         """Return the state after the exchange `uid`, whether or not a guard skipped it."""
         clean = _larger(self.clean, depth)
@@ -196,6 +202,11 @@ def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
             return
 
 
+def _depth_for(need: HaloNeed) -> Depth:
+    """Return how deep an exchange has to go: annexed dofs come with level 1."""
+    return need.depth.max(_ONE) if need.annexed else need.depth
+
+
 def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, int]:
     """Return whether an exchange before the first of `following` is in vain, and where that shows.
 
@@ -214,7 +225,7 @@ def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, i
         need, left = touch.need, touch.left
         carried = need is not None and need.carried
         if passed and need is not None:
-            if with_it.lacks(need) is Fresh.YES:
+            if with_it.surely_exchanged(need):
                 return True, passed
             if not carried and without.lacks(need) is not Fresh.NO:
                 return False, passed
@@ -349,15 +360,13 @@ class _Walk:
         if key in self._in_flight:
             raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
         need = reduce(joined, (need for _, need in readers))
-        depth = need.depth
-        if need.annexed and depth.covers(_ONE) is not Fresh.YES:
-            depth = depth.max(_ONE)
+        depth = _depth_for(need)
         exchange = HaloExchange(
             uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),
             datum=key.datum,
             component=key.component,
             depth=depth,
-            guarded=self._has_flags and state.lacks(need) is not Fresh.YES,
+            guarded=self._has_flags and not state.surely_exchanged(need),
             annexed_only=not need.depth.terms,
             reasons=tuple(
                 Reason(touch.reader, wish.why, state.writer, state.written)

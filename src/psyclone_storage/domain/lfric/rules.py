@@ -124,7 +124,7 @@ class LfricRules:
         extent = call.args[arg].extent if described.stencil else None
         if reach is Reach.OWNED and extent is None and not continuous:
             return _NO_NEED
-        stencil = None if extent is None else Depth.reached(extent)
+        stencil = None if extent is None else Depth.value(extent)
         asked = call.kernel.iteration.takes_halo_depth
         use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_need(reach, _levels(loop.extent.depth, stencil, asked), use, stencil is None)
@@ -208,7 +208,7 @@ def _asked_depth(call: KernelCall) -> Depth:
     """Return the depth of halo that the algorithm asks the kernel for; it may be 0."""
     if call.halo_depth is None:
         return NOTHING
-    return Depth.asked(call.halo_depth)
+    return Depth.value(call.halo_depth)
 
 
 def _reduces(kernel: Kernel) -> bool:

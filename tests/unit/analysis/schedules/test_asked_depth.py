@@ -18,7 +18,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
-from psyclone_storage.ir.region import Depth, describe_depth
+from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
     Datum,
@@ -143,8 +143,3 @@ def test_a_depth_of_zero_is_the_owned_cells() -> None:
     assert isinstance(loop, Loop)
     assert loop.extent.reach is Reach.OWNED
     assert exchanged(schedule) == []
-
-
-def test_an_extent_is_at_least_one_but_an_asked_depth_may_be_none() -> None:
-    assert describe_depth(Depth.reached(Name("s")).max(Depth.of(1))) == "s"
-    assert describe_depth(Depth.asked(Name("s")).max(Depth.of(1))) == "max(1, s)"

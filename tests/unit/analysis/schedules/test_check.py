@@ -148,7 +148,7 @@ def test_a_stencil_that_leaves_the_halo_is_told_apart() -> None:
 
 
 def test_an_exchange_to_level_zero_is_wrong() -> None:
-    extent = Depth.reached(Name("reach")).minus(1)
+    extent = Depth.value(Name("reach")).minus(1)
     bad = HaloExchange("bad", "u", None, extent, guarded=False)
     world = replace(DIRTY, extents={"reach": 1})
     assert messages(around((bad,), schedule(dofs("b write w3"))), world) == [
@@ -186,6 +186,6 @@ def test_components_are_right_or_stale_on_their_own() -> None:
 def test_names_of_extents_are_listed() -> None:
     wide = (
         cells("a write w3", "u read w3 stencil width"),
-        Extent(Reach.HALO, Depth.reached(Name("reach"))),
+        Extent(Reach.HALO, Depth.value(Name("reach"))),
     )
     assert extent_names(schedule(wide)) == {"width", "reach"}

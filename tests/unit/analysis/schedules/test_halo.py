@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from psyclone_storage.analysis.schedules.check import World, check_halos
 from psyclone_storage.analysis.schedules.halo import Spare, plan_halos
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Iteration
@@ -78,6 +79,26 @@ def test_a_write_ends_the_life_of_an_exchange() -> None:
 def test_depths_of_run_time_extents_are_joined_symbolically() -> None:
     wide = cells("a write w3", "u read w3 stencil extent")
     assert summary(planned(dofs("u write w3"), wide, DEEP)) == {"halo(u)@loop2": "max(2, extent)"}
+
+
+REACHING = cells("a write w3", "u read w3 stencil reach")
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (dofs("u write w3"), REACHING, STENCIL),
+        (dofs("u write w3"), STENCIL, REACHING),
+        (REACHING, STENCIL),
+        (cells("u inc w0"), cells("a write w3", "u read w0 stencil reach")),
+        (REACHING,),
+    ],
+)
+@pytest.mark.parametrize("reach", [0, 1, 2])
+def test_a_stencil_may_reach_nowhere(calls: tuple[object, ...], reach: int) -> None:
+    for flags in range(4):
+        world = World(3, {"reach": reach}, frozenset({"u"} if len(calls) == 2 else ()), flags)
+        assert check_halos(planned(*calls), world) == ()
 
 
 def test_several_arguments_of_one_loop_share_no_exchange_but_each_has_its_own() -> None:

@@ -98,7 +98,7 @@ contains
 
     ! du is read by wind_to_cell_kernel_type with a stencil that reaches halo level extent
     ! and wind_tendency_kernel_type left its halo no cleaner than it was
-    call du_proxy%halo_exchange(depth=extent)
+    call du_proxy%halo_exchange(depth=max(1_i_def, extent))
     do cell = loop2_start, loop2_stop
       call wind_to_cell_code(nlayers_speed, speed_data, du_data, du_stencil_sizes(cell), &
           du_stencil_dofmap(:, :, cell), ndf_w3, undf_w3, map_w3(:, cell), ndf_w2, undf_w2, &
