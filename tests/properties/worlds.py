@@ -27,7 +27,8 @@ def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
         least = max(levels_needed(schedule, extents), 1)
         for levels in (least, least + 2):
             for flags in range(levels + 1):
-                yield World(levels, extents, shared, flags, schedule.annexed_clean)
+                for filled in (True, False):
+                    yield World(levels, extents, shared, flags, schedule.annexed_clean, filled)
 
 
 def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:

@@ -95,6 +95,7 @@ KEYS: tuple[Key, ...] = (
     Key("default", "backend_checks_enabled", "backend_checks_enabled", decode.boolean),
     Key("default", "backend_indentation_disabled", "backend_indentation_disabled", decode.boolean),
     Key("lfric", "compute_annexed_dofs", "compute_annexed_dofs", decode.boolean),
+    Key("lfric", "fill_before_increment", "fill_before_increment", decode.boolean),
     Key("lfric", "fuse_built_ins", "fuse_built_ins", decode.boolean),
     Key("lfric", "exact_sums", "exact_sums", decode.boolean),
     Key("lfric", "run_time_checks", "run_time_checks", _run_time_checks),

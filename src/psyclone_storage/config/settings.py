@@ -96,6 +96,7 @@ class LfricSettings:
     """
 
     compute_annexed_dofs: bool
+    fill_before_increment: bool
     fuse_built_ins: bool
     exact_sums: bool
     run_time_checks: RunTimeChecks

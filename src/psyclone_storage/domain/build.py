@@ -33,11 +33,12 @@ class BuildOptions:
     """What the schedules are built for.
 
     `distributed` says whether data are spread over ranks; `annexed_clean` whether loops over dofs
-    compute annexed dofs too.
+    compute annexed dofs too; `fills` whether what a loop adds to is filled before.
     """
 
     distributed: bool
     annexed_clean: bool
+    fills: bool = True
 
 
 class Domain(Protocol):
@@ -150,7 +151,14 @@ def kernel_of(call: ParsedCall, kernels: Kernels) -> Kernel:
 def _build_schedule(
     name: str, bound: BoundInvoke, domain: Domain, options: BuildOptions
 ) -> Schedule:
-    empty = Schedule(name, bound.data.in_order(), (), options.distributed, options.annexed_clean)
+    empty = Schedule(
+        name,
+        bound.data.in_order(),
+        (),
+        options.distributed,
+        options.annexed_clean,
+        fills=options.fills,
+    )
     loops = (
         _build_loop(number, call, domain, empty)
         for number, call in enumerate(bound.calls, start=1)

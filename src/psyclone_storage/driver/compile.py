@@ -140,7 +140,10 @@ class Compiler:
         kernels, files, problems = find_kernels(algorithm, self.kernels)
         if problems:
             raise CompileError(*problems, *check_calls(algorithm, kernels, domain))
-        options = BuildOptions(self.distributed, self.settings.lfric.compute_annexed_dofs)
+        lfric = self.settings.lfric
+        options = BuildOptions(
+            self.distributed, lfric.compute_annexed_dofs, lfric.fill_before_increment
+        )
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)

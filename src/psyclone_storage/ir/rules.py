@@ -25,18 +25,21 @@ class HaloNeed:
     a need of annexed dofs alone. `why` completes the sentence "the loop reads it ...".
 
     `carried` tells that a stale replica does no harm but to itself: the loop adds to it, and it
-    is as stale after as it was before.
+    is as stale after as it was before. Even so it must hold a number, as what was never filled
+    need not: `filled` is how many levels of halo the loop adds to, annexed dofs included, and None
+    if it adds to owned dofs alone.
     """
 
     depth: Depth
     annexed: bool
     why: str
     carried: bool = False
+    filled: Depth | None = None
 
     @property
     def anything(self) -> bool:
         """Whether anything beyond owned dofs is read."""
-        return self.annexed or bool(self.depth.terms)
+        return self.annexed or bool(self.depth.terms) or self.filled is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,9 @@ class Rules(Protocol):
 
     def sums_in_order(self) -> bool:
         """Return whether the parts of a sum are added in the order of the threads, unless told."""
+
+    def may_fill(self, loop: Loop) -> bool:
+        """Return whether `loop` may compute dofs of the halo, too, where what it reads is clean."""
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""

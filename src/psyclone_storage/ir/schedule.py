@@ -183,7 +183,8 @@ class Loop:
     `bounds_from` is the position of the argument of its first call whose function space and mesh
     give the bounds. On a grid a step may have given it `bounds` in terms of the ends of the grid's
     internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
-    inside of them.
+    inside of them. One over dofs computes `filled` levels of halo besides, so that no loop after it
+    touches a dof that was never filled: that is derived, as exchanges are.
     """
 
     uid: str
@@ -193,6 +194,12 @@ class Loop:
     body: tuple[Statement, ...]
     bounds: GridBounds | None = None
     tile: int = 0
+    filled: Depth = NOTHING
+
+    @property
+    def computed(self) -> Extent:
+        """What the loop runs over, with the levels that it fills."""
+        return Extent(Reach.HALO, self.filled) if self.filled.terms else self.extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +342,8 @@ class Schedule:
     `imported` are data that the routine imports: variables of modules that kernels are passed.
 
     `distributed` says whether the data are spread over ranks; `annexed_clean` whether every
-    loop leaves annexed dofs right, so that no reader needs to ask (COMPUTE_ANNEXED_DOFS).
+    loop leaves annexed dofs right, so that no reader needs to ask (COMPUTE_ANNEXED_DOFS). With
+    `fills` nothing is added to a dof that may never have been filled (FILL_BEFORE_INCREMENT).
     """
 
     name: str
@@ -344,6 +352,7 @@ class Schedule:
     distributed: bool
     annexed_clean: bool
     imported: tuple[Datum, ...] = ()
+    fills: bool = True
 
     @property
     def all_data(self) -> tuple[Datum, ...]:

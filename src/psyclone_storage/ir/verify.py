@@ -134,6 +134,8 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
         yield Diagnostic("V009", f"'{loop.uid}' reaches '{reach}', which its depth contradicts.")
     cells_only = loop.over is not Over.DOFS and loop.extent.reach is Reach.ANNEXED
     dofs_only = loop.over is Over.DOFS and loop.extent.reach is Reach.HALO_ONLY
+    if loop.filled.terms and (loop.over is not Over.DOFS or loop.extent.in_halo):
+        yield Diagnostic("V009", f"'{loop.uid}' counts {loop.over.value} but fills a halo.")
     if cells_only or dofs_only:
         reach = loop.extent.reach.value
         yield Diagnostic("V009", f"'{loop.uid}' counts {loop.over.value} but reaches '{reach}'.")

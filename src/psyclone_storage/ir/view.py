@@ -117,7 +117,7 @@ def statement_text(item: Statement) -> str:
     match item:
         case Loop(over=over, extent=extent):
             size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
-            text = f"{over.value}{size}, {extent_text(extent)}"
+            text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
             return "call once" if over is Over.DOMAIN else text
         case DirectiveRegion():
             return _construct_text(item)
@@ -179,6 +179,11 @@ def extent_text(extent: Extent) -> str:
         return str(extent.reach.value)
     start = "owned and halo" if extent.reach is Reach.HALO else "halo only,"
     return f"{start} to level {describe_depth(extent.depth)}"
+
+
+def _filled_text(item: Loop) -> str:
+    depth = describe_depth(item.filled)
+    return f", and halo to level {depth}, which is to be filled" if item.filled.terms else ""
 
 
 def component_text(datum: str, component: int | None) -> str:
@@ -259,6 +264,7 @@ def _statement_json(item: Statement) -> Json:
                 "over": item.over.value,
                 "reach": item.extent.reach.value,
                 "depth": _depth_json(item.extent.depth),
+                "filled": _depth_json(item.filled),
                 "tile": item.tile or None,
                 "body": [_statement_json(inner) for inner in item.body],
             }

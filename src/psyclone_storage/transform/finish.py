@@ -16,7 +16,7 @@ from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, outer_loops
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.transfers import with_derived
 
@@ -27,9 +27,11 @@ MOST_FIELDS = 8
 def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
     """Return `schedule` with neighbouring loops of built-ins fused where they share a field.
 
-    Loops under a directive stay as they are: their recipe has decided about them.
+    Loops under a directive stay as they are: their recipe has decided about them. So do those of
+    which one alone fills levels of halo: together they might need an exchange for that.
     """
     bare = without_halos(schedule)
+    fills = {loop.uid: loop.filled for loop in outer_loops(schedule)}
     groups = groups_by_space(bare)
     body: list[Statement] = []
     for item in bare.body:
@@ -38,6 +40,7 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
             isinstance(before, Loop)
             and isinstance(item, Loop)
             and _gains(before, item)
+            and fills[before.uid] == fills[item.uid]
             and not may_join(
                 bare, rules, before, item, same_space=share_space(groups, before, item)
             )

@@ -16,6 +16,7 @@ from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
 from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.kernel import Access, KernelArg
+from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
@@ -48,6 +49,8 @@ def _bare(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
             inner = item if within is item.body else replace(item, body=within)
         if isinstance(item, HaloExchange) and (item.fetched or item.sent):
             inner = replace(item, fetched=False, sent=False)
+        if isinstance(item, Loop) and item.filled.terms:
+            inner = replace(item, filled=NOTHING)
         if not _is_derived(item):
             kept.append(inner)
     unchanged = len(kept) == len(body) and all(map(is_, kept, body))
@@ -69,8 +72,19 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
         return bare
     plan = plan_halos(bare, rules)
     before, after = _by_place(plan)
-    body = _arranged(bare.body, before, after)
+    body = _filling(tuple(_arranged(bare.body, before, after)), plan.fills)
     return replace(bare, body=(*body, *before[END]))
+
+
+def _filling(body: tuple[Statement, ...], fills: Mapping[str, Depth]) -> Iterator[Statement]:
+    """Yield `body` with the loops that fill levels of halo told so."""
+    for item in body:
+        if isinstance(item, DirectiveRegion | ProfileRegion):
+            yield replace(item, body=tuple(_filling(item.body, fills)))
+        elif isinstance(item, Loop) and item.uid in fills:
+            yield replace(item, filled=fills[item.uid])
+        else:
+            yield item
 
 
 def _arranged(

@@ -7,6 +7,7 @@ is under way, and an exchange may become necessary between the loops of one cons
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from psyclone_storage.analysis.schedules.touch import (
     Key,
@@ -18,6 +19,7 @@ from psyclone_storage.analysis.schedules.touch import (
 )
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
@@ -49,9 +51,12 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
             busy = dict(flying)
             for key, exchange in flying.items():
                 busy |= dict.fromkeys(aliases[key.datum], exchange)
-            touches = touches_of(schedule, item, rules, data)
+            # What a loop fills besides is planned anew, and with a look at what is under way.
+            touches = touches_of(schedule, replace(item, filled=NOTHING), rules, data)
             problems += [
-                _touched(item, touch, busy[touch.key]) for touch in touches if touch.key in busy
+                _touched(item, touch, busy[touch.key])
+                for touch in touches
+                if touch.key in busy and (touch.need or touch.left)
             ]
     return tuple(problems)
 

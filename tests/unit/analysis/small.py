@@ -118,12 +118,13 @@ def schedule(
     annexed: bool = False,
     distributed: bool = True,
     vectors: dict[str, int] | None = None,
+    fills: bool = True,
 ) -> Schedule:
     """Return the schedule of `calls`, each in the loop that LFRic's rules give, or as far as said.
 
     The calls are numbered from 1: `call1` of `k1_type` in `loop1`.
     """
-    base = Schedule("small", (), (), distributed, annexed)
+    base = Schedule("small", (), (), distributed, annexed, fills=fills)
     loops: list[Statement] = []
     for number, item in enumerate(calls, 1):
         one, extent = item if isinstance(item, tuple) else (item, None)

@@ -15,7 +15,7 @@ READS_THREE = cells("w inc w0", "u read w0", "n read w3", "v read w2")
 
 
 def planned(*more: object) -> Schedule:
-    return with_halos(schedule(READS_THREE, *more), RULES)  # type: ignore[arg-type]
+    return with_halos(schedule(READS_THREE, *more, fills=False), RULES)  # type: ignore[arg-type]
 
 
 def groups(done: Schedule) -> list[tuple[str, ...]]:
@@ -68,7 +68,7 @@ def test_joining_twice_changes_nothing() -> None:
 
 
 def test_an_exchange_that_is_alone_stays_alone() -> None:
-    made = with_halos(schedule(cells("w inc w0", "u read w0")), RULES)
+    made = with_halos(schedule(cells("w inc w0", "u read w0"), fills=False), RULES)
     assert with_joint_exchanges(made) == made
 
 
@@ -89,13 +89,15 @@ def test_what_a_device_has_to_do_with_goes_on_its_own() -> None:
 
 def test_a_loop_between_two_exchanges_keeps_them_apart() -> None:
     made = with_halos(
-        schedule(cells("w inc w0", "u read w0"), cells("w inc w0", "v read w0")), RULES
+        schedule(cells("w inc w0", "u read w0"), cells("w inc w0", "v read w0"), fills=False), RULES
     )
     assert groups(with_joint_exchanges(made)) == [()]
 
 
 def test_components_of_a_field_vector_go_together() -> None:
-    made = with_halos(schedule(cells("w inc w0", "u read w0"), vectors={"u": 3}), RULES)
+    made = with_halos(
+        schedule(cells("w inc w0", "u read w0"), vectors={"u": 3}, fills=False), RULES
+    )
     assert groups(with_joint_exchanges(made)) == [
         ("halo(u[1])@loop1", "halo(u[2])@loop1", "halo(u[3])@loop1")
     ]

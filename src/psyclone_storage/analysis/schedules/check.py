@@ -9,6 +9,9 @@ from the owner.
 The adversary chooses what the invoke is entered with: the run-time flags call some levels clean,
 and only those are. Guards ask the flags, as generated code does.
 
+A replica may also never have been filled: then it holds no number at all, and a kernel that adds to
+it stops a program that traps invalid operations, although nobody uses the sum.
+
 What a write makes right follows from the meaning of the access alone. A dof that is overwritten
 is right; one that is added to is right if all cells around it are computed and its old value was
 right; and if a rank changes its own dofs, then every copy it has not made right is stale.
@@ -60,6 +63,7 @@ class World:
     shared: frozenset[str]
     flags: int = 0
     annexed_clean: bool = False
+    filled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,14 @@ class Stale:
 class _Copies:
     """The copies of one component on this rank: which are right, and what the flags say.
 
-    `version` counts the writes to owned dofs; `sent` is the version that an exchange under way
-    carries, and `flying` are the places that it is going to write. `started` names its start.
+    `empty` are the places that nothing has ever filled. `version` counts the writes to owned dofs;
+    `sent` is the version that an exchange under way carries, and `flying` are the places that it is
+    going to write. `started` names its start.
     """
 
     right: set[int]
     flags: int
+    empty: set[int]
     version: int = 0
     sent: int = 0
     flying: frozenset[int] = frozenset()
@@ -89,10 +95,16 @@ class _Copies:
 
 @dataclass(slots=True)
 class _Run:
-    """An execution: the world, the copies so far met, the exchanges that happened."""
+    """An execution: the world, the copies so far met, the exchanges that happened.
+
+    Where it `fills`, nothing may be added to what was never filled. `old` are fields that hold
+    numbers everywhere.
+    """
 
     world: World
     data: dict[str, Datum]
+    fills: bool
+    old: frozenset[Key] = frozenset()
     copies: dict[Key, _Copies] = field(default_factory=dict)
     operators: dict[Key, int] = field(default_factory=dict)
     stale: list[Stale] = field(default_factory=list)
@@ -114,7 +126,9 @@ def check_halos(schedule: Schedule, world: World) -> tuple[Stale, ...]:
 
 def execute(schedule: Schedule, world: World) -> Outcome:
     """Execute the halo semantics of `schedule` in `world`."""
-    run = _Run(world, data_by_name(schedule))
+    data = data_by_name(schedule)
+    old = _read_first(schedule, data) if schedule.annexed_clean else frozenset()
+    run = _Run(world, data, schedule.fills, old)
     for item in in_sequence(schedule):
         match item:
             case Loop():
@@ -128,6 +142,23 @@ def execute(schedule: Schedule, world: World) -> Outcome:
     return Outcome(tuple(run.stale), tuple(run.done))
 
 
+def _read_first(schedule: Schedule, data: dict[str, Datum]) -> frozenset[Key]:
+    """Return what `schedule` reads, or adds to, before it writes it."""
+    read: set[Key] = set()
+    written: set[Key] = set()
+    for item in in_sequence(schedule):
+        for _, call in calls_in(item) if isinstance(item, Loop) else ():
+            used = [
+                (described.access, key)
+                for described, actual in zip(call.kernel.args, call.args, strict=True)
+                if described.kind is ArgKind.FIELD
+                for key in keys_of(actual, data)
+            ]
+            read |= {key for access, key in used if access is not Access.WRITE} - written
+            written |= {key for access, key in used if access.writes}
+    return frozenset(read)
+
+
 def extent_names(schedule: Schedule) -> frozenset[str]:
     """Return the names of run-time extents that a world for `schedule` must give values to."""
     names: set[str] = set()
@@ -138,7 +169,7 @@ def extent_names(schedule: Schedule) -> frozenset[str]:
             names |= _names_in(item.clean)
         elif isinstance(item, Loop):
             for loop, call in calls_in(item):
-                names |= _names_in(loop.extent.depth)
+                names |= _names_in(loop.computed.depth)
                 extents = (actual.extent for actual in call.args)
                 names |= {spell(expr) for expr in extents if expr and integer_value(expr) is None}
     return frozenset(names)
@@ -202,10 +233,11 @@ def _touched(cells: Iterable[int], shared: bool, levels: int) -> set[int]:
 def _dofs(loop: Loop, shared: bool, world: World) -> set[int]:
     """Return the places of the dofs that `loop`, over dofs, computes."""
     places = {OWNED}
-    if shared and loop.extent.reach in (Reach.ANNEXED, Reach.HALO):
+    extent = loop.computed
+    if shared and extent.reach in (Reach.ANNEXED, Reach.HALO):
         places.add(ANNEXED)
-    if loop.extent.reach is Reach.HALO:
-        places |= set(range(1, _levels(loop.extent.depth, world) + 1))
+    if extent.reach is Reach.HALO:
+        places |= set(range(1, _levels(extent.depth, world) + 1))
     return places
 
 
@@ -233,6 +265,7 @@ def _call(run: _Run, loop: Loop, call: KernelCall) -> None:
             _read(run, call.uid, use)
     for use in uses:
         if use.access.writes:
+            _fill(run, call.uid, use)
             _write(run, call.uid, use)
 
 
@@ -295,6 +328,17 @@ def _read(run: _Run, uid: str, use: _Use) -> None:
         run.stale.append(Stale(uid, use.key, message))
 
 
+def _fill(run: _Run, uid: str, use: _Use) -> None:
+    """Note what is filled by a write, or added to although nothing has filled it."""
+    empty = _copies(run, use.key).empty
+    if not use.access.increments:
+        empty -= use.places
+        return
+    for place in sorted(use.places & empty) if run.fills else ():
+        message = f"'{uid}' adds to {_place_text(use.key, place)}, which nothing has ever filled."
+        run.stale.append(Stale(uid, use.key, message))
+
+
 def _write(run: _Run, uid: str, use: _Use) -> None:
     copies = _copies(run, use.key)
     for place in sorted(use.places & copies.flying):
@@ -325,7 +369,9 @@ def _copies(run: _Run, key: Key) -> _Copies:
         right = {OWNED, *range(1, world.flags + 1)}
         if world.annexed_clean or world.flags:
             right.add(ANNEXED)
-        run.copies[key] = _Copies(right, world.flags)
+        everywhere = {ANNEXED, *range(1, world.levels + 1)}
+        empty = set() if world.filled or key in run.old else everywhere - right
+        run.copies[key] = _Copies(right, world.flags, empty)
     return run.copies[key]
 
 
@@ -359,6 +405,7 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
     fresh = copies.sent == copies.version
     copies.right = copies.right | received if fresh else copies.right - received
     copies.flags = max(copies.flags, depth)
+    copies.empty -= received
     run.done.append(exchange.uid)
 
 

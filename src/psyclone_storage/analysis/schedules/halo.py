@@ -14,11 +14,12 @@ no such flags, what may be stale is exchanged without a guard.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import reduce
 
+from psyclone_storage.analysis.schedules.fills import wanted_fills
 from psyclone_storage.analysis.schedules.touch import (
     Key,
     Touch,
@@ -30,7 +31,7 @@ from psyclone_storage.analysis.schedules.touch import (
 )
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.ir.region import NOTHING, Depth
+from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, MarkHalo, Phase, Reason, Schedule
 from psyclone_storage.ir.walk import in_sequence
@@ -50,8 +51,9 @@ class Halo:
     """What is known of the halo of one component at one place of a schedule.
 
     Levels 1 to `clean` are clean. Deeper ones are dirty if `beyond` is NO; if it is MAYBE, only
-    the run-time flags know. `annexed` tells of the annexed dofs. `writer` is the call that wrote
-    last, `written` what that write left, `exchange` the last exchange since then.
+    the run-time flags know. `annexed` tells of the annexed dofs. Annexed dofs and levels 1 to
+    `filled` hold numbers, clean or stale; if it is None, not even annexed dofs need to. `writer` is
+    the call that wrote last, `written` what that write left, `exchange` the last exchange since.
     """
 
     clean: Depth
@@ -60,6 +62,7 @@ class Halo:
     writer: str = OUTSIDE
     written: str = "its halo in a state that only the run-time flags know"
     exchange: str = ""
+    filled: Depth | None = None
 
     def lacks(self, need: HaloNeed) -> Fresh:
         """Return whether something of `need` is stale: YES and NO are certain."""
@@ -71,23 +74,44 @@ class Halo:
             return Fresh.YES if certain else Fresh.MAYBE
         return ~self.annexed if need.annexed else Fresh.NO
 
+    def unfilled(self, need: HaloNeed) -> bool:
+        """Return whether something that `need` adds to may never have been filled."""
+        if need.filled is None:
+            return False
+        return self.filled is None or self.filled.covers(need.filled) is not Fresh.YES
+
+    def depth_for(self, need: HaloNeed) -> Depth:
+        """Return how deep an exchange has to go: annexed dofs come with level 1."""
+        depth = need.depth
+        if need.filled is not None and self.unfilled(need):
+            depth = depth.max(need.filled).max(_ONE)
+        return depth.max(_ONE) if need.annexed else depth
+
     def surely_exchanged(self, need: HaloNeed) -> bool:
         """Return whether `need` asks for an exchange that flags, if asked, would never skip."""
         lacks = self.lacks(need)
-        dirty = self.beyond is Fresh.NO and self.clean.covers(_depth_for(need)) is Fresh.NO
-        return lacks is Fresh.YES or (lacks is Fresh.MAYBE and dirty)
+        dirty = self.beyond is Fresh.NO and self.clean.covers(self.depth_for(need)) is Fresh.NO
+        asked = lacks is Fresh.MAYBE or self.unfilled(need)
+        return lacks is Fresh.YES or (asked and dirty)
 
     def exchanged(self, depth: Depth, uid: str) -> Halo:
         """Return the state after the exchange `uid`, whether or not a guard skipped it."""
         clean = _larger(self.clean, depth)
-        return replace(self, clean=clean, annexed=Fresh.YES, exchange=uid)
+        fills = self.filled is not None or depth.covers(_ONE) is Fresh.YES
+        filled = _larger(self.filled or NOTHING, depth) if fills else None
+        return replace(self, clean=clean, annexed=Fresh.YES, exchange=uid, filled=filled)
 
     def written_by(self, writer: str, left: HaloLeft) -> Halo:
-        """Return the state after the call `writer`, in its loop, has left `left`."""
+        """Return the state after the call `writer`, in its loop, has left `left`.
+
+        What is clean holds a number, and what held one does so still.
+        """
+        fills = self.filled is not None or left.annexed is Fresh.YES
+        filled = _larger(self.filled or NOTHING, left.clean) if fills else None
         if left.keeps_beyond:
             clean = _larger(self.clean, left.clean)
-            return Halo(clean, self.beyond, self.annexed, writer, left.why)
-        return Halo(left.clean, Fresh.NO, left.annexed, writer, left.why)
+            return Halo(clean, self.beyond, self.annexed, writer, left.why, filled=filled)
+        return Halo(left.clean, Fresh.NO, left.annexed, writer, left.why, filled=filled)
 
 
 def _larger(first: Depth, second: Depth) -> Depth:
@@ -142,11 +166,15 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class HaloPlan:
-    """All that has to be inserted into a schedule, in its order, and what was elided."""
+    """All that has to be inserted into a schedule, in its order, and what was elided.
+
+    `fills` are the levels of halo that loops over dofs compute besides, by uid.
+    """
 
     exchanges: tuple[Placed, ...] = ()
     marks: tuple[Marked, ...] = ()
     elided: tuple[ElidedExchange, ...] = ()
+    fills: Mapping[str, Depth] = field(default_factory=dict)
 
 
 def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
@@ -157,9 +185,16 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
     """
     if not schedule.distributed:
         return HaloPlan()
-    walk = _Walk(schedule, rules)
-    walk.run()
-    return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided))
+    refused: set[str] = set()
+    while True:
+        fills = wanted_fills(schedule, rules, refused)
+        walk = _Walk(schedule, rules, fills)
+        walk.run()
+        if not walk.refused:
+            break
+        # What else was to be filled for their sake alone need not be.
+        refused |= walk.refused
+    return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided), fills)
 
 
 _UNKNOWN = "its halo in a state that nothing tells"
@@ -180,14 +215,19 @@ class _Event:
     pinned: HaloExchange | None = None
 
 
-def _events(schedule: Schedule, rules: Rules) -> Iterator[_Event]:
+def _events(schedule: Schedule, rules: Rules, fills: Mapping[str, Depth]) -> Iterator[_Event]:
     data = data_by_name(schedule)
     for item in in_sequence(schedule):
         if isinstance(item, Loop):
-            for touch in touches_of(schedule, item, rules, data):
+            loop = replace(item, filled=fills.get(item.uid, NOTHING))
+            for touch in touches_of(schedule, loop, rules, data):
                 yield _Event(item.uid, touch.key, touch)
         elif isinstance(item, HaloExchange) and item.pinned:
             yield _Event(item.uid, Key(item.datum, item.component), pinned=item)
+
+
+def _why(state: Halo, need: HaloNeed) -> str:
+    return f"{need.why}, which nothing may have filled" if state.unfilled(need) else need.why
 
 
 def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
@@ -200,11 +240,6 @@ def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
             yield touch, touch.need
         if touch.left is not None:
             return
-
-
-def _depth_for(need: HaloNeed) -> Depth:
-    """Return how deep an exchange has to go: annexed dofs come with level 1."""
-    return need.depth.max(_ONE) if need.annexed else need.depth
 
 
 def _exchange_is_vain(state: Halo, following: Iterable[_Event]) -> tuple[bool, int]:
@@ -252,11 +287,13 @@ def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
 class _Walk:
     """The forward walk over the events of a schedule: what it knows and what it has planned."""
 
-    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+    def __init__(self, schedule: Schedule, rules: Rules, fills: Mapping[str, Depth]) -> None:
+        self.refused: set[str] = set()
         self.exchanges: list[Placed] = []
         self.marks: list[Marked] = []
         self.elided: list[ElidedExchange] = []
-        self._events = tuple(_events(schedule, rules))
+        self._events = tuple(_events(schedule, rules, fills))
+        self._fills = fills
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
         self._has_flags = rules.knows_clean_halos()
@@ -274,6 +311,7 @@ class _Walk:
             following[event.key].append(event)
         for event in self._events:
             if event.touch is not None:
+                self._states.setdefault(event.key, self._entry(event.key, event.touch))
                 self._touch(event.place, event.touch, following[event.key])
             elif event.pinned is not None:
                 self._pinned(event.key, event.pinned)
@@ -283,12 +321,19 @@ class _Walk:
                 self._restore(key)
 
     def _state(self, key: Key) -> Halo:
-        state = self._states.get(key)
-        if state is None:
-            no_annexed = self._keeps_annexed or key.datum in self._without_annexed
-            state = _ENTRY_CLEAN if no_annexed else _ENTRY
-            state = state if self._has_flags else replace(state, written=_UNKNOWN)
-        return state
+        return self._states.get(key) or self._entry(key)
+
+    def _entry(self, key: Key, first: Touch | None = None) -> Halo:
+        """Return the state before the invoke of a field, of which `first` is the first touch.
+
+        Where invokes leave annexed dofs clean, they leave numbers in the halo; but a field that is
+        written before it is read may be a new one.
+        """
+        no_annexed = self._keeps_annexed or key.datum in self._without_annexed
+        state = _ENTRY_CLEAN if no_annexed else _ENTRY
+        if self._keeps_annexed and (first is None or first.reads):
+            state = replace(state, filled=WHOLE)
+        return state if self._has_flags else replace(state, written=_UNKNOWN)
 
     def _touch(self, place: str, touch: Touch, following: deque[_Event]) -> None:
         key, need, left = touch.key, touch.need, touch.left
@@ -296,10 +341,13 @@ class _Walk:
         if need is None:
             self._waiting.discard(key)
         else:
-            lacks = state.lacks(need) is not Fresh.NO
-            alone = not self._aliases[key.datum]
-            waits = lacks and need.carried and alone and self._may_wait(state, key, following)
+            unfilled = state.unfilled(need)
+            lacks = unfilled or state.lacks(need) is not Fresh.NO
+            may_carry = need.carried and not unfilled and not self._aliases[key.datum]
+            waits = lacks and may_carry and self._may_wait(state, key, following)
             (self._waiting.add if waits else self._waiting.discard)(key)
+            if place in self._fills and (lacks or key in self._in_flight):
+                self.refused.add(place)
             if lacks and not waits:
                 self._states[key] = self._exchange(place, key, state, tuple(_readers(following)))
                 self._after_exchange(key)
@@ -345,7 +393,9 @@ class _Walk:
             before = self._state(other)
             annexed = before.annexed.join(after.annexed)
             written = f"what may be the same object, {key_text(key)}: {after.written}"
-            self._states[other] = Halo(NOTHING, Fresh.MAYBE, annexed, after.writer, written)
+            self._states[other] = Halo(
+                NOTHING, Fresh.MAYBE, annexed, after.writer, written, filled=before.filled
+            )
 
     def _after_exchange(self, key: Key) -> None:
         """Note that flags of what may be the same object can be cleaner than was known."""
@@ -360,18 +410,18 @@ class _Walk:
         if key in self._in_flight:
             raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
         need = reduce(joined, (need for _, need in readers))
-        depth = _depth_for(need)
+        depth = state.depth_for(need)
         exchange = HaloExchange(
             uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),
             datum=key.datum,
             component=key.component,
             depth=depth,
             guarded=self._has_flags and not state.surely_exchanged(need),
-            annexed_only=not need.depth.terms,
+            annexed_only=not need.depth.terms and not state.unfilled(need),
             reasons=tuple(
-                Reason(touch.reader, wish.why, state.writer, state.written)
+                Reason(touch.reader, _why(state, wish), state.writer, state.written)
                 for touch, wish in readers
-                if state.lacks(wish) is not Fresh.NO
+                if state.unfilled(wish) or state.lacks(wish) is not Fresh.NO
             ),
         )
         self.exchanges.append(Placed(place, exchange))

@@ -7,12 +7,12 @@ the domain, merged into one `Touch` per component. Knows nothing of the state be
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.kernel import Access, ArgKind
-from psyclone_storage.ir.region import NOTHING
+from psyclone_storage.ir.region import NOTHING, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import in_sequence
@@ -38,7 +38,8 @@ class Touch:
     """What one outer loop does to one component, seen from outside the loop.
 
     `need` is what must be clean before, by the call `reader`; `left` is what holds after, by the
-    call `writer`. Each is None if there is nothing of the kind.
+    call `writer`. Each is None if there is nothing of the kind. `reads` tells whether any call
+    looks at a value that was there before the loop, on owned dofs or others.
     """
 
     key: Key
@@ -46,6 +47,7 @@ class Touch:
     reader: str = ""
     left: HaloLeft | None = None
     writer: str = ""
+    reads: bool = True
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class _Gathered:
     left: HaloLeft | None = None
     writer: str = ""
     fully: bool = False
+    reads: bool = False
 
 
 def calls_in(loop: Loop) -> Iterator[tuple[Loop, KernelCall]]:
@@ -113,22 +116,22 @@ def touches_of(
             need = left = None
             if described.access.reads:
                 need = rules.halo_need(schedule, around, call, at)
-                need = need if need.annexed or need.depth.terms else None
+                need = need if schedule.fills else replace(need, filled=None)
+                need = need if need.anything else None
             if described.access.writes:
                 left = rules.halo_left(schedule, around, call, at)
-            if need is None and left is None:
-                continue
             for key in keys_of(call.args[at], data):
                 entry = gathered.setdefault(key, _Gathered())
+                entry.reads = entry.reads or (described.access.reads and not entry.fully)
                 in_place = described.stencil is None
                 if need is not None and not (in_place and _just_written(entry, need)):
                     _add_need(entry, need, call.uid)
                 if left is not None:
                     _add_left(entry, left, call.uid, described.access is Access.WRITE)
     return tuple(
-        Touch(key, entry.need, entry.reader, entry.left, entry.writer)
+        Touch(key, entry.need, entry.reader, entry.left, entry.writer, entry.reads)
         for key, entry in gathered.items()
-        if entry.need is not None or entry.left is not None
+        if entry.need is not None or entry.left is not None or entry.reads
     )
 
 
@@ -137,8 +140,9 @@ def _just_written(entry: _Gathered, need: HaloNeed) -> bool:
     left = entry.left
     if left is None or not entry.fully:
         return False
-    annexed = not need.annexed or left.annexed is Fresh.YES
-    return annexed and left.clean.covers(need.depth) is Fresh.YES
+    touched = need.depth if need.filled is None else need.depth.max(need.filled)
+    annexed = not (need.annexed or need.filled is not None) or left.annexed is Fresh.YES
+    return annexed and left.clean.covers(touched) is Fresh.YES
 
 
 def _add_need(entry: _Gathered, need: HaloNeed, reader: str) -> None:
@@ -161,7 +165,9 @@ def joined(first: HaloNeed, second: HaloNeed) -> HaloNeed:
         return deep
     depth = deep.depth.max(other.depth)
     carried = deep.carried and other.carried
-    return HaloNeed(depth, deep.annexed or other.annexed, deep.why, carried)
+    touched = [need.filled for need in (first, second) if need.filled is not None]
+    filled = deepest(touched) if touched else None
+    return HaloNeed(depth, deep.annexed or other.annexed, deep.why, carried, filled)
 
 
 def _add_left(entry: _Gathered, left: HaloLeft, writer: str, fully: bool) -> None:

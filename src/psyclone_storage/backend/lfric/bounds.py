@@ -95,7 +95,7 @@ def _start(context: Context, extent: Extent, space: SpaceRef) -> Expr:
 
 def _stop(context: Context, loop: Loop, space: SpaceRef) -> Expr:
     if loop.over is Over.DOFS:
-        return _last_dof(context, loop.extent, space)
+        return _last_dof(context, loop.computed, space)
     return _last_cell(context, loop.extent, space)
 
 

@@ -76,6 +76,10 @@ class GoceanRules:
         """Return every datum: no point of the internal region belongs to another rank."""
         return frozenset(datum.name for datum in schedule.data)
 
+    def may_fill(self, loop: Loop) -> bool:
+        """Return False: no kernel adds to points in the halo, and there are no built-ins."""
+        return False
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return nothing: kernels over all points keep off what is not there by the mask."""
         return ()

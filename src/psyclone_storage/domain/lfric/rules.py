@@ -120,7 +120,7 @@ class LfricRules:
             return _NO_NEED
         continuous = is_continuous(described.space)
         if loop.over is Over.DOFS:
-            return _dofs_need(reach, loop.extent.depth, continuous)
+            return _dofs_need(loop.computed.reach, loop.computed.depth, continuous)
         extent = call.args[arg].extent if described.stencil else None
         if reach is Reach.OWNED and extent is None and not continuous:
             return _NO_NEED
@@ -143,7 +143,7 @@ class LfricRules:
         described = call.kernel.args[arg]
         continuous = is_continuous(described.space)
         if loop.over is Over.DOFS:
-            return _dofs_left(loop.extent.reach, loop.extent.depth, continuous)
+            return _dofs_left(loop.computed.reach, loop.computed.depth, continuous)
         use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_left(loop.extent.reach, loop.extent.depth, use)
 
@@ -186,6 +186,15 @@ class LfricRules:
         """Return True: the start and the finish of an exchange are procedures of their own."""
         return True
 
+    def may_fill(self, loop: Loop) -> bool:
+        """Return whether `loop` is one of built-ins that may compute a dof of another rank."""
+        calls = kernel_calls(loop)
+        return (
+            loop.over is Over.DOFS
+            and loop.extent.reach in (Reach.OWNED, Reach.ANNEXED)
+            and all(call.kernel.is_builtin and _gives_one_value(call.kernel) for call in calls)
+        )
+
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may.
 
@@ -213,6 +222,11 @@ def _asked_depth(call: KernelCall) -> Depth:
 
 def _reduces(kernel: Kernel) -> bool:
     return any(arg.access is Access.REDUCTION for arg in kernel.args)
+
+
+def _gives_one_value(kernel: Kernel) -> bool:
+    """Return whether each rank computes the same for a dof, whichever owns it."""
+    return kernel.iteration is Iteration.DOF and not _reduces(kernel)
 
 
 def _must_enter_halo(kernel: Kernel) -> bool:
@@ -274,12 +288,13 @@ def _cells_need(reach: Reach, levels: Depth, use: _Use, in_cell: bool) -> HaloNe
 
 def _increment_need(reach: Reach, touched: Depth, use: _Use) -> HaloNeed:
     if reach is not Reach.HALO:
-        return HaloNeed(NOTHING, False, "to add to, and all its replicas are stale afterwards")
+        why = "to add to, and all its replicas are stale afterwards"
+        return HaloNeed(NOTHING, False, why, filled=touched)
     inner = touched.minus(1)
-    if inner == NOTHING:
-        return HaloNeed(NOTHING, use.continuous, "to add to its annexed dofs", carried=True)
     why = f"to add to its halo level {describe_depth(inner)}"
-    return HaloNeed(inner, use.continuous, why, carried=True)
+    if inner == NOTHING:
+        why = "to add to its annexed dofs"
+    return HaloNeed(inner, use.continuous, why, carried=True, filled=touched)
 
 
 @lru_cache(maxsize=4096)

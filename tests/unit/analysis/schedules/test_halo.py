@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos
 from psyclone_storage.analysis.schedules.halo import Spare, plan_halos
 from psyclone_storage.base.diagnostic import InternalError
@@ -15,6 +16,7 @@ from psyclone_storage.ir.schedule import (
     Extent,
     GlobalReduction,
     HaloExchange,
+    Loop,
     Phase,
     Reach,
     Schedule,
@@ -22,8 +24,10 @@ from psyclone_storage.ir.schedule import (
 from psyclone_storage.transform.halos import with_halos, without_halos
 from unit.analysis.small import (
     RULES,
+    built_in,
     cells,
     dofs,
+    draw,
     exchanges,
     field,
     halo,
@@ -36,12 +40,17 @@ from unit.analysis.small import (
 
 STENCIL = cells("a write w3", "u read w3 stencil 1")
 DEEP = cells("a write w3", "u read w3 stencil 2")
+DEEP_W0 = ("u read w0 stencil 2",)
 
 
 def planned(
-    *calls: object, annexed: bool = False, vectors: dict[str, int] | None = None
+    *calls: object,
+    annexed: bool = False,
+    vectors: dict[str, int] | None = None,
+    fills: bool = True,
 ) -> Schedule:
-    return with_halos(schedule(*calls, annexed=annexed, vectors=vectors), RULES)  # type: ignore[arg-type]
+    made = schedule(*calls, annexed=annexed, vectors=vectors, fills=fills)  # type: ignore[arg-type]
+    return with_halos(made, RULES)
 
 
 def summary(result: Schedule) -> dict[str, str]:
@@ -118,7 +127,8 @@ def test_components_of_a_vector_are_exchanged_one_by_one_and_only_where_dirty() 
 
 def test_operators_and_scalars_are_never_exchanged() -> None:
     call = cells("a inc w2", operator("op", "read"))
-    assert summary(planned(call)) == {}
+    assert summary(planned(call)) == {"halo(a)@loop1": "1?"}
+    assert summary(planned(dofs(scalar("s"), "a read w2"))) == {}
 
 
 def test_a_serial_schedule_has_no_exchanges_no_marks_and_no_global_sums() -> None:
@@ -189,12 +199,13 @@ def test_builtins_over_annexed_dofs_read_them() -> None:
 
 
 def test_an_increment_whose_field_is_exchanged_next_needs_no_exchange_before() -> None:
-    result = planned(dofs("u write any_space_1"), cells("u inc w0"), cells("b inc w0", "u read w0"))
-    assert summary(result) == {"halo(u)@loop3": "1"}
+    calls = (dofs("u write any_space_1"), cells("u inc w0"), cells("b write w3", *DEEP_W0))
+    assert summary(planned(*calls, fills=False)) == {"halo(u)@loop3": "2"}
 
 
 def test_an_increment_at_the_end_needs_no_exchange() -> None:
-    plan = plan_halos(schedule(dofs("u write any_space_1"), cells("u inc w0")), RULES)
+    made = schedule(dofs("u write any_space_1"), cells("u inc w0"), fills=False)
+    plan = plan_halos(made, RULES)
     assert plan.exchanges == ()
     assert [(item.key.datum, item.because) for item in plan.elided] == [("u", Spare.CARRIED)]
 
@@ -206,7 +217,9 @@ def test_an_increment_before_a_reader_of_annexed_dofs_needs_them_clean() -> None
 
 def test_increments_in_a_row_wait_for_the_exchange_that_comes_in_any_case() -> None:
     adds = [cells("u inc w0")] * 5
-    assert summary(planned(*adds, cells("b inc w0", "u read w0"))) == {"halo(u)@loop6": "1"}
+    calls = (*adds, cells("b write w3", *DEEP_W0))
+    assert summary(planned(*calls, fills=False)) == {"halo(u)@loop6": "2"}
+    assert summary(planned(*calls)) == {"halo(u)@loop1": "1?", "halo(u)@loop6": "2"}
 
 
 def test_readinc_reads_the_outermost_level_as_well() -> None:
@@ -216,13 +229,101 @@ def test_readinc_reads_the_outermost_level_as_well() -> None:
 def test_an_increment_deep_in_the_halo_exchanges_one_level_less_if_someone_reads_it() -> None:
     deep = (cells("u inc w0"), halo(3))
     reader = (cells("b inc w0", "u read w0"), halo(2))
-    assert summary(planned(deep, reader)) == {"halo(u)@loop1": "2?"}
+    assert summary(planned(deep, reader, fills=False)) == {"halo(u)@loop1": "2?"}
+    assert summary(planned(deep, reader))["halo(u)@loop1"] == "3?"
 
 
 def test_an_increment_to_a_run_time_depth_never_asks_for_depth_zero() -> None:
     deep = (cells("u inc w0"), halo("reach"))
     reader = (cells("b inc w0", "u read w0"), halo(1))
-    assert summary(planned(deep, reader))["halo(u)@loop1"] == "max(1, reach - 1)?"
+    assert summary(planned(deep, reader, fills=False))["halo(u)@loop1"] == "max(1, reach - 1)?"
+    assert summary(planned(deep, reader))["halo(u)@loop1"] == "max(1, reach)?"
+
+
+# ---------------------------------------------------------------------------- never filled
+
+ADD = cells("u inc w0")
+SETS = built_in("u write any_space_1")
+COPIES = built_in("u write any_space_1", "v read any_space_1")
+SCALES = built_in("u readwrite any_space_1")
+
+
+def filled(result: Schedule) -> dict[str, str]:
+    """Return to which level of halo loops over dofs compute so that it is filled."""
+    loops = (item for item in result.body if isinstance(item, Loop))
+    return {item.uid: describe_depth(item.filled) for item in loops if item.filled.terms}
+
+
+@pytest.mark.parametrize("annexed", [False, True])
+@pytest.mark.parametrize(
+    ("calls", "fills", "found"),
+    [
+        pytest.param((SETS, ADD), {"loop1": "1"}, {}, id="a constant"),
+        pytest.param((SETS, ADD, ADD), {"loop1": "1"}, {}, id="two sums"),
+        pytest.param((SETS, (ADD, halo(3))), {"loop1": "3"}, {}, id="deep in the halo"),
+        pytest.param((SETS, SCALES, ADD), {"loop1": "1", "loop2": "1"}, {}, id="a chain"),
+        pytest.param((COPIES, ADD), {}, {"halo(u)@loop2": "1"}, id="of what is not clean"),
+        pytest.param(
+            (cells("a write w3", "v read w2 stencil 1"), COPIES, ADD),
+            {"loop2": "1"},
+            {"halo(v)@loop1": "1?"},
+            id="of what was exchanged",
+        ),
+        pytest.param(
+            (COPIES, SCALES, ADD), {}, {"halo(u)@loop3": "1"}, id="a chain of what is not clean"
+        ),
+        pytest.param((cells("u write w0"), ADD), {}, {"halo(u)@loop2": "1"}, id="by a kernel"),
+        pytest.param((draw("u"), ADD), {}, {"halo(u)@loop2": "1"}, id="at random"),
+        pytest.param((SETS, cells("u write w0"), ADD), {}, {"halo(u)@loop3": "1"}, id="in vain"),
+        pytest.param((SETS, dofs(scalar("s"), "u read w0")), {}, {}, id="nothing added"),
+        pytest.param(
+            (SETS, cells("b write w3", "u read w0 stencil 2"), ADD),
+            {},
+            {"halo(u)@loop2": "2"},
+            id="exchanged anyway",
+        ),
+    ],
+)
+def test_a_built_in_fills_what_a_kernel_adds_to_or_it_is_exchanged(
+    calls: tuple[object, ...], fills: dict[str, str], found: dict[str, str], *, annexed: bool
+) -> None:
+    result = planned(*calls, annexed=annexed)
+    assert filled(result) == fills
+    assert summary(result) == found
+    for world in worlds(result, frozenset({"u"})):
+        assert check_halos(result, world) == ()
+
+
+def test_loops_of_the_recipe_are_those_of_the_recipe_again() -> None:
+    made = schedule(SETS, ADD)
+    assert without_halos(with_halos(made, RULES)) == made
+
+
+def test_what_a_loop_fills_is_told_to_the_flags() -> None:
+    assert marks(planned(SETS, ADD))["mark(u)@loop1"].clean == Depth.of(1)
+
+
+def test_fields_from_outside_may_be_new_unless_annexed_dofs_are_kept_clean() -> None:
+    assert summary(planned(ADD)) == {"halo(u)@loop1": "1?"}
+    assert summary(planned(ADD, annexed=True)) == {}
+    assert summary(planned(ADD, fills=False)) == {}
+
+
+def test_the_old_elision_is_to_be_had() -> None:
+    for annexed in (False, True):
+        result = planned(COPIES, ADD, annexed=annexed, fills=False)
+        assert (filled(result), summary(result)) == ({}, {})
+
+
+def test_the_adversary_sees_what_was_never_filled() -> None:
+    world = World(2, {}, frozenset({"u"}), filled=False)
+    messages = [found.message for found in check_halos(schedule(SETS, ADD), world)]
+    assert messages == [
+        "'call2' adds to the annexed dofs of 'u', which nothing has ever filled.",
+        "'call2' adds to halo level 1 of 'u', which nothing has ever filled.",
+    ]
+    assert check_halos(schedule(SETS, ADD), replace(world, filled=True)) == ()
+    assert check_halos(schedule(SETS, ADD, fills=False), world) == ()
 
 
 # ---------------------------------------------------------------------------- what is left

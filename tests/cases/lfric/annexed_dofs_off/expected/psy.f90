@@ -19,7 +19,7 @@ contains
     type(field_type), target, intent(in) :: theta
     real(kind=r_def), intent(in) :: dt
 
-    type(field_proxy_type) :: u_proxy, exner_proxy, theta_proxy, du_proxy
+    type(field_proxy_type) :: u_proxy, exner_proxy, du_proxy, theta_proxy
     real(kind=r_def), pointer, contiguous :: u_data(:), exner_data(:), du_data(:), theta_data(:)
     integer(kind=i_def) :: nlayers_du, ndf_w2, undf_w2, ndf_w3, undf_w3, ndf_wtheta, undf_wtheta, &
         loop1_start, loop1_stop, loop2_start, loop2_stop, loop3_start, loop3_stop, df, cell
@@ -31,8 +31,8 @@ contains
     u_data => u_proxy%data
     exner_proxy = exner%get_proxy()
     exner_data => exner_proxy%data
-    theta_proxy = theta%get_proxy()
     du_proxy = du%get_proxy()
+    theta_proxy = theta%get_proxy()
     du_data => du_proxy%data
     theta_data => theta_proxy%data
 
@@ -76,6 +76,11 @@ contains
     end do
     call exner_proxy%set_dirty()
 
+    ! du is read by wind_tendency_kernel_type to add to its annexed dofs, which nothing may have
+    ! filled
+    if (du_proxy%is_dirty(depth=1)) then
+      call du_proxy%halo_exchange(depth=1)
+    end if
     ! u is read by wind_tendency_kernel_type in halo cells to level 1
     ! and setval_c left its halo and its annexed dofs stale: only owned dofs are computed
     call u_proxy%halo_exchange(depth=1)

@@ -129,7 +129,7 @@ contains
     loop3_start = 1
     loop3_stop = mesh%get_last_edge_cell()
     loop4_start = 1
-    loop4_stop = lhs_proxy%vspace%get_last_dof_owned()
+    loop4_stop = lhs_proxy%vspace%get_last_dof_halo(1)
     loop5_start = 1
     loop5_stop = mesh%get_last_halo_cell(1)
 
@@ -160,7 +160,6 @@ contains
       ! Built-in: setval_c
       lhs_data(df) = 0.0_r_def
     end do
-    call lhs_proxy%set_dirty()
 
     ! x is read by apply_column_kernel_type in halo cells to level 1
     ! and solve_column_kernel_type left its halo stale: only owned cells are computed
@@ -171,6 +170,7 @@ contains
           map_lhs(:, cell), a_op_indirection_map_to, ndf_x, undf_x, map_x(:, cell), &
           a_op_indirection_map_from)
     end do
+    call lhs_proxy%set_dirty()
   end subroutine invoke_0
 
 end module cma_whole_solver_alg_mod_psy

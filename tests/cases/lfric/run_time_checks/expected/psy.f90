@@ -19,7 +19,7 @@ contains
     type(field_type), target, intent(in) :: p_node
     type(field_type), target, intent(in) :: rho
 
-    type(field_proxy_type) :: rho_proxy, u_proxy, p_node_proxy
+    type(field_proxy_type) :: p_node_proxy, rho_proxy, u_proxy
     real(kind=r_def), pointer, contiguous :: u_data(:), p_node_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_u, ndf_w2, undf_w2, ndf_w0, undf_w0, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, cell
@@ -27,10 +27,10 @@ contains
     integer(kind=i_def), pointer, contiguous :: map_w2(:, :), map_w0(:, :), map_w3(:, :)
 
     ! Access to the data of fields and operators
+    p_node_proxy = p_node%get_proxy()
     rho_proxy = rho%get_proxy()
     u_proxy = u%get_proxy()
     u_data => u_proxy%data
-    p_node_proxy = p_node%get_proxy()
     p_node_data => p_node_proxy%data
     rho_data => rho_proxy%data
 
@@ -80,6 +80,11 @@ contains
     loop1_stop = mesh%get_last_halo_cell(1)
 
     ! Halo exchanges and loops
+    ! p_node is read by write_and_inc_kernel_type to add to its annexed dofs, which nothing may have
+    ! filled
+    if (p_node_proxy%is_dirty(depth=1)) then
+      call p_node_proxy%halo_exchange(depth=1)
+    end if
     ! rho is read by write_and_inc_kernel_type in halo cells to level 1
     if (rho_proxy%is_dirty(depth=1)) then
       call rho_proxy%halo_exchange(depth=1)

@@ -91,6 +91,10 @@ contains
     !$omp end parallel do
     call theta_proxy%set_dirty()
 
+    ! wind is read by diffuse_kernel_type to add to its halo level 1, which nothing may have filled
+    if (wind_proxy%is_dirty(depth=2)) then
+      call wind_proxy%halo_exchange(depth=2)
+    end if
     ! theta is read by diffuse_kernel_type in halo cells to level 2
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     call theta_proxy%halo_exchange(depth=2)
@@ -110,6 +114,7 @@ contains
       !$omp end parallel do
     end do
     call wind_proxy%set_dirty()
+    call wind_proxy%set_clean(1)
 
     !$omp parallel do default(shared), private(cell), schedule(static)
     do cell = loop3_start, loop3_stop
