@@ -86,21 +86,26 @@ def generate(mode: Mode, folder: Path) -> list[Path]:
     return sorted(folder.glob("*_psy.f90"))
 
 
-def build_program(library: Path, support: Path, folder: Path) -> Path:
-    """Compile and link the generated layers and algorithms in `folder` and return the program."""
+def build_program(library: Path, support: Path, folder: Path, *flags: str) -> Path:
+    """Compile and link the generated layers and algorithms in `folder` and return the program.
+
+    `flags` are those of the main program, such as `-ffpe-trap=invalid`, which hold for all of it.
+    """
     layers = sorted(folder.glob("*_psy.f90"))
     algorithms = sorted(folder.glob("*_alg_mod.f90"))
-    program = [SOURCES / "suite_mod.f90", SOURCES / "main.f90"]
-    compile_sources([*layers, *algorithms, *program], folder, (library, support))
+    compile_sources([*layers, *algorithms, SOURCES / "suite_mod.f90"], folder, (library, support))
+    compile_sources([SOURCES / "main.f90"], folder, (library, support), *flags)
     objects = sorted(str(path) for path in (*support.glob("*.o"), *folder.glob("*.o")))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)
     return folder / "program"
 
 
-def compile_sources(sources: list[Path], folder: Path, modules: tuple[Path, ...]) -> None:
+def compile_sources(
+    sources: list[Path], folder: Path, modules: tuple[Path, ...], *flags: str
+) -> None:
     """Compile `sources` in their order to objects and modules in `folder`."""
     includes = [f"-I{path}" for path in modules]
-    command(["mpif90", *FLAGS, *includes, "-c", *map(str, sources)], folder)
+    command(["mpif90", *FLAGS, *flags, *includes, "-c", *map(str, sources)], folder)
 
 
 def run_program(program: Path, mode: Mode, ranks: int, folder: Path, *words: str) -> Run:

@@ -2,11 +2,11 @@
 !> mutations are not run on the sphere.
 !>
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
-!> "annexed" or not. A second word names a file of mutations, a line for each: a number, what is
-!> done to the place of this number (none, drop, shorten, widen, narrow) and the algorithm to run
-!> with it; it may be empty. What changes the answers on one plane is not run on the next. A third
-!> word has two digits: the orders of elements in the horizontal and in the vertical, which are 0
-!> without it; with it, answers are brief.
+!> "annexed" or not; with "owned signalling" poison is signalling NaN. A second word names a file of
+!> mutations, a line for each: a number, what is done to the place of this number (none, drop,
+!> shorten, widen, narrow) and the algorithm to run with it; it may be empty. What changes the answers
+!> on one plane is not run on the next. A third word has two digits: the orders of elements in the
+!> horizontal and in the vertical, which are 0 without it; with it, answers are brief.
 program main
 
   use constants_mod, only: i_def, r_def
@@ -15,7 +15,7 @@ program main
   use mutation_mod, only: mutate, was_mutated
   use suite_mod, only: algorithms, run_algorithm
   use world_mod, only: close_answers, make_planes, make_spheres, open_answers, orders, &
-                       report_briefly, report_digests, report_mutation
+                       poison_signals, report_briefly, report_digests, report_mutation
 
   implicit none
 
@@ -38,6 +38,7 @@ program main
     read (digits, '(2i1)') orders
     call report_briefly()
   end if
+  poison_signals = annexed == 'owned signalling'
   call open_answers(int(global_mpi%get_comm_rank(), i_def), annexed == 'annexed')
   do surface = 1, 3
     select case (surface)

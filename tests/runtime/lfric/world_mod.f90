@@ -6,7 +6,8 @@
 !> is looked for, all answers of an algorithm make one number.
 module world_mod
 
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan, ieee_quiet_nan, ieee_value
+  use, intrinsic :: ieee_arithmetic, only: ieee_class_type, ieee_is_nan, ieee_quiet_nan, &
+                                           ieee_signaling_nan, ieee_value
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use constants_mod, only: i_def, i_halo_index, r_def
   use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
@@ -48,6 +49,8 @@ module world_mod
   type(known_field_type), save :: known(most_fields)
   integer, save :: number_known = 0
   logical, save :: annexed_are_valid = .false.
+  !> Whether a program that traps invalid operations stops when it computes with poison.
+  logical, save, public :: poison_signals = .false.
   logical, save :: digests_only = .false.
   logical, save :: is_brief = .false.
   real(r_def), save :: digest = 0.0_r_def
@@ -235,13 +238,16 @@ contains
     integer(i_def), intent(in) :: depth
 
     integer(i_def) :: last
+    type(ieee_class_type) :: nan
 
+    nan = ieee_quiet_nan
+    if (poison_signals) nan = ieee_signaling_nan
     last = proxy%vspace%get_last_dof_halo(depth)
     select type (proxy)
     type is (field_real64_proxy_type)
-      proxy%data(first:last) = ieee_value(0.0_real64, ieee_quiet_nan)
+      proxy%data(first:last) = ieee_value(0.0_real64, nan)
     type is (field_real32_proxy_type)
-      proxy%data(first:last) = ieee_value(0.0_real32, ieee_quiet_nan)
+      proxy%data(first:last) = ieee_value(0.0_real32, nan)
     type is (integer_field_proxy_type)
       proxy%data(first:last) = -1000003
     end select

@@ -1,0 +1,51 @@
+"""Generated code adds to nothing that was never filled, in a program that traps invalid operations.
+
+Before each invoke, all halo values and annexed dofs that are not flagged as right are signalling
+NaN, as LFRic makes new fields: to copy one is harmless, to compute with one stops the program. The
+algorithms and answers are those of `test_ranks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from runtime.programs import OWNED, SERIAL, Mode, build_program, generate, merge_answers, run_program
+
+TRAPS = "-ffpe-trap=invalid"
+FILLING = Mode("owned signalling", OWNED.options)
+ELIDING = Mode("owned signalling", (*OWNED.options, "FILL_BEFORE_INCREMENT=false"))
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+Builder = Callable[[Mode], Path]
+
+
+@pytest.fixture(scope="module")
+def built(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) -> Builder:
+    """Return what builds a program that traps, once for each mode."""
+
+    @cache
+    def build(mode: Mode) -> Path:
+        folder = tmp_path_factory.mktemp("never_filled")
+        generate(mode, folder)
+        return build_program(library, support, folder, TRAPS)
+
+    return build
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_nothing_traps_and_the_answers_are_right(built: Builder, ranks: int) -> None:
+    expected = run_program(built(SERIAL), SERIAL, 1, built(SERIAL).with_name("serial"))
+    program = built(FILLING)
+    computed = run_program(program, FILLING, ranks, program.with_name(f"ranks{ranks}"))
+    assert merge_answers(computed) == merge_answers(expected)
+
+
+def test_the_old_elision_is_stopped(built: Builder) -> None:
+    program = built(ELIDING)
+    with pytest.raises(AssertionError, match="SIGFPE"):
+        run_program(program, ELIDING, 2, program.with_name("ranks2"))
