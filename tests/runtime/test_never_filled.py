@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from runtime.programs import OWNED, SERIAL, Mode, build_program, generate, merge_answers, run_program
+from runtime.programs import (
+    OWNED,
+    SERIAL,
+    Mode,
+    build_program,
+    generate,
+    merge_answers,
+    run_program,
+)
 
 TRAPS = "-ffpe-trap=invalid"
 FILLING = Mode("owned signalling", OWNED.options)
@@ -25,7 +33,7 @@ Builder = Callable[[Mode], Path]
 
 
 @pytest.fixture(scope="module")
-def built(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) -> Builder:
+def trapping(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory) -> Builder:
     """Return what builds a program that traps, once for each mode."""
 
     @cache
@@ -38,14 +46,14 @@ def built(library: Path, support: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_nothing_traps_and_the_answers_are_right(built: Builder, ranks: int) -> None:
-    expected = run_program(built(SERIAL), SERIAL, 1, built(SERIAL).with_name("serial"))
-    program = built(FILLING)
+def test_nothing_traps_and_the_answers_are_right(trapping: Builder, ranks: int) -> None:
+    expected = run_program(trapping(SERIAL), SERIAL, 1, trapping(SERIAL).with_name("serial"))
+    program = trapping(FILLING)
     computed = run_program(program, FILLING, ranks, program.with_name(f"ranks{ranks}"))
     assert merge_answers(computed) == merge_answers(expected)
 
 
-def test_the_old_elision_is_stopped(built: Builder) -> None:
-    program = built(ELIDING)
+def test_the_old_elision_is_stopped(trapping: Builder) -> None:
+    program = trapping(ELIDING)
     with pytest.raises(AssertionError, match="SIGFPE"):
         run_program(program, ELIDING, 2, program.with_name("ranks2"))

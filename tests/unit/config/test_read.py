@@ -104,7 +104,8 @@ def test_a_file_of_today_is_read() -> None:
         "BACKEND_CHECKS_ENABLED = 0\nBACKEND_INDENTATION_DISABLED = 1\n"
         "[lfric]\nsupported_fortran_datatypes = real, integer\n"
         "default_kind = real: r_solver, integer: i_def\nprecision_map = i_def: 8,\n r_solver: 4\n"
-        "FILL_BEFORE_INCREMENT = false\nFUSE_BUILT_INS = false\nEXACT_SUMS = true\nRUN_TIME_CHECKS = warn\n"
+        "FILL_BEFORE_INCREMENT = false\nFUSE_BUILT_INS = false\n"
+        "EXACT_SUMS = true\nRUN_TIME_CHECKS = warn\n"
         "NUM_ANY_SPACE = 3\nNUM_ANY_DISCONTINUOUS_SPACE = 4\n"
         "[gocean]\nDEBUG_MODE = true\n"
     )

@@ -294,6 +294,10 @@ class _Walk:
         self.elided: list[ElidedExchange] = []
         self._events = tuple(_events(schedule, rules, fills))
         self._fills = fills
+        touches = (event.touch for event in self._events if event.touch is not None)
+        self._first: dict[Key, Touch] = {}
+        for touch in touches:
+            self._first.setdefault(touch.key, touch)
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
         self._has_flags = rules.knows_clean_halos()
@@ -311,7 +315,6 @@ class _Walk:
             following[event.key].append(event)
         for event in self._events:
             if event.touch is not None:
-                self._states.setdefault(event.key, self._entry(event.key, event.touch))
                 self._touch(event.place, event.touch, following[event.key])
             elif event.pinned is not None:
                 self._pinned(event.key, event.pinned)
@@ -323,12 +326,13 @@ class _Walk:
     def _state(self, key: Key) -> Halo:
         return self._states.get(key) or self._entry(key)
 
-    def _entry(self, key: Key, first: Touch | None = None) -> Halo:
-        """Return the state before the invoke of a field, of which `first` is the first touch.
+    def _entry(self, key: Key) -> Halo:
+        """Return the state of a field before the invoke.
 
         Where invokes leave annexed dofs clean, they leave numbers in the halo; but a field that is
         written before it is read may be a new one.
         """
+        first = self._first.get(key)
         no_annexed = self._keeps_annexed or key.datum in self._without_annexed
         state = _ENTRY_CLEAN if no_annexed else _ENTRY
         if self._keeps_annexed and (first is None or first.reads):

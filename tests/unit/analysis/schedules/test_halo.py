@@ -294,6 +294,14 @@ def test_a_built_in_fills_what_a_kernel_adds_to_or_it_is_exchanged(
         assert check_halos(result, world) == ()
 
 
+def test_a_new_field_is_new_under_any_name_that_may_be_another() -> None:
+    calls = (built_in("v write any_space_1"), cells("u write w0"), ADD)
+    made = schedule(*calls, annexed=True)
+    data = tuple(replace(item, may_alias=tuple({"u", "v"} - {item.name})) for item in made.data)
+    result = with_halos(replace(made, data=data), RULES)
+    assert summary(result) == {"halo(u)@loop3": "1"}
+
+
 def test_loops_of_the_recipe_are_those_of_the_recipe_again() -> None:
     made = schedule(SETS, ADD)
     assert without_halos(with_halos(made, RULES)) == made
