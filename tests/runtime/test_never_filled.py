@@ -25,7 +25,10 @@ from runtime.programs import (
 
 TRAPS = "-ffpe-trap=invalid"
 FILLING = Mode("owned signalling", OWNED.options)
-ELIDING = Mode("owned signalling", (*OWNED.options, "FILL_BEFORE_INCREMENT=false"))
+ELIDING = Mode(
+    "owned signalling",
+    ("-dm", "--config-opts", "COMPUTE_ANNEXED_DOFS=false FILL_BEFORE_INCREMENT=false"),
+)
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
