@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, pairwise, product
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
 from psyclone_storage.analysis.bodies.polynomials import (
@@ -21,7 +21,7 @@ from psyclone_storage.analysis.bodies.polynomials import (
     symbol,
 )
 from psyclone_storage.analysis.bodies.summaries import touches_any
-from psyclone_storage.ir.expr import Expr, Index, Name, Range, walk
+from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, Range, walk
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import Variable, aligned, path_of
 from psyclone_storage.ir.unit import Do
@@ -81,21 +81,28 @@ class Symbols:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The values of a loop's counter: `first`, `first + step`, ... up to `last`, where known."""
+    """The values of a loop's counter: `first`, `first + step`, ... up to `last`, where known.
+
+    It is never before any of `starts` nor behind any of `ends`: there are several where a bound is
+    the largest or the smallest of some values. `symbolic` is a step whose value is not known.
+    """
 
     name: str
     first: Polynomial | None
     last: Polynomial | None
+    starts: tuple[Polynomial, ...]
+    ends: tuple[Polynomial, ...]
     step: int | None
+    symbolic: Polynomial | None = None
 
     def range_of(self, value: Polynomial) -> Iterator[Polynomial]:
         """Yield that `value` is between the bounds."""
         if self.step is None:
             return
-        if self.first is not None:
-            yield _signed(value.minus(self.first), self.step)
-        if self.last is not None:
-            yield _signed(self.last.minus(value), self.step)
+        for start in self.starts:
+            yield _signed(value.minus(start), self.step)
+        for end in self.ends:
+            yield _signed(end.minus(value), self.step)
 
 
 def _signed(value: Polynomial, step: int) -> Polynomial:
@@ -107,12 +114,30 @@ def counter_of(loop: Node, flow: Flow, symbols: Symbols) -> Counter:
     line = loop.line
     assert isinstance(line, Do)
     written = flow.written(loop)
-    bounds: list[Polynomial | None] = []
-    for part in (line.start, line.stop):
-        value = symbols.polynomial(loop.clear(part))
-        bounds.append(value if symbols.is_fixed(value, written) else None)
-    step = 1 if line.step is None else symbols.polynomial(loop.clear(line.step)).known
-    return Counter(line.variable.lower(), bounds[0], bounds[1], step or None)
+    step = constant(1) if line.step is None else symbols.polynomial(loop.clear(line.step))
+    known = step.known or None
+    upward = known is None or known > 0
+
+    def fixed(*parts: Expr) -> tuple[Polynomial, ...]:
+        values = map(symbols.polynomial, parts)
+        return tuple(value for value in values if symbols.is_fixed(value, written))
+
+    start, stop = loop.clear(line.start), loop.clear(line.stop)
+    starts = fixed(*_alternatives(start, "max" if upward else "min", flow))
+    ends = fixed(*_alternatives(stop, "min" if upward else "max", flow))
+    (first, last) = (next(iter(fixed(part)), None) for part in (start, stop))
+    symbolic = step if step.known is None and symbols.is_fixed(step, written) else None
+    return Counter(line.variable.lower(), first, last, starts, ends, known, symbolic)
+
+
+def _alternatives(expr: Expr, function: str, flow: Flow) -> tuple[Expr, ...]:
+    """Return the arguments of `function` where `expr` is a call of it, and `expr` itself if not."""
+    match expr:
+        case Index(Name() as name, items) if name.key == function:
+            plain = not any(isinstance(item, Keyword) for item in items)
+            if plain and flow.names.declaration((name.key,)) is None:
+                return items
+    return (expr,)
 
 
 class Meetings:
@@ -249,26 +274,36 @@ class _Pair:
             for loop in self._meetings.loops_around(item.node):
                 counter = self._meetings.counter(loop)
                 own = list(counter.range_of(symbol(counter.name + mark)))
-                own = [self._meetings.marked(fact, mark) if mark else fact for fact in own]
+                own = [self._meetings.marked(fact, mark) for fact in own]
                 known += own
-                if len(own) == 2:
-                    trips.append(own[0].plus(own[1]))
+                trips += [one.plus(other) for one, other in pairwise(own[:2])]
         ways = [self._ways(order) for order in orders]
         for chosen in product(*ways):
-            facts = Facts((*chosen, *known))
+            facts = Facts((*chain.from_iterable(chosen), *known))
             if any(value.degree > 1 for value in (*self._equal, *self._ranges)):
-                more = (one.times(trip) for one in (*chosen, *trips) for trip in trips)
+                more = (
+                    one.times(trip)
+                    for one in (*chain.from_iterable(chosen), *trips)
+                    for trip in trips
+                )
                 facts = facts.and_these((*trips, *more))
             yield facts
 
-    def _ways(self, order: Later) -> list[Polynomial]:
+    def _ways(self, order: Later) -> list[tuple[Polynomial, ...]]:
         """Return by how much one counter is certainly ahead, for each direction it may have."""
         one, other = map(self._meetings.counter, (order.first, order.second))
         ahead = symbol(other.name + _SECOND).minus(symbol(one.name + _FIRST))
         if order.earlier:
             ahead = constant(0).minus(ahead)
+        step, least = one.symbolic, constant(1)
+        if step is not None:
+            back = constant(0).minus(step)
+            return [
+                (ahead.minus(step), step.minus(least)),
+                (step.minus(ahead), back.minus(least)),
+            ]
         least = constant(abs(one.step or 1))
-        forward, backward = ahead.minus(least), constant(0).minus(ahead).minus(least)
+        forward, backward = (ahead.minus(least),), (constant(0).minus(ahead).minus(least),)
         if one.step is None:
             return [forward, backward]
         return [forward] if one.step > 0 else [backward]

@@ -88,11 +88,17 @@ class Names:
         for key in components:
             if found is None or not isinstance(found.type, DerivedType):
                 return None
-            home = (found.type.module or "").lower()
-            structure = self.structures.get((home, found.type.name.lower()))
-            parts = structure.components if structure else ()
+            parts = self._components(found.type)
             found = next((part for part in parts if part.name.lower() == key), None)
         return found
+
+    def _components(self, kind: DerivedType) -> tuple[Declare, ...]:
+        """Return the components of a derived type, those that are known."""
+        own = self.structures.get(((kind.module or "").lower(), kind.name.lower()))
+        if own is not None:
+            return own.components
+        found = self.code.structure(kind) or self.code.symbol(kind.name)
+        return found.components
 
     def _root(self, key: str) -> Declare | None:
         code = self.code

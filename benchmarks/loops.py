@@ -1,0 +1,207 @@
+"""Which loops of Fortran files are parallel, and what it costs to know: this tool and PSyclone.
+
+    python benchmarks/loops.py FILE ...                     CPU time and verdicts per routine
+    python benchmarks/loops.py FILE ... --modules DIR ...   with the types that modules there define
+    python benchmarks/loops.py FILE ... --reasons           and the reasons of refusals, counted
+    python benchmarks/loops.py FILE ... --psyclone          the same outermost loops by both tools
+
+Files are module files; those in upper case (`.F90`) go through `cpp -traditional-cpp` first, with
+the macros of `-D`. Outermost loops of module subroutines are asked about; for `--psyclone` a loop
+is the same if it starts on the same line. PSyclone's answer is that of `DependencyTools`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
+from psyclone_storage.analysis.bodies.independence import Independence, independence_of
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.offers import pure_functions_in, structures_in
+from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.units import UnitReader
+from psyclone_storage.ir.code import KernelCode, Structure
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import place_of_line
+from psyclone_storage.ir.unit import Do
+
+SUFFIXES = (".f90", ".F90")
+_QUOTED = re.compile(r"'[^']*'")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One outermost loop: its first line, and what is known about it."""
+
+    line: int
+    found: Independence
+
+
+def main() -> None:
+    """Print what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--modules", nargs="*", type=Path, default=[], metavar="DIR")
+    parser.add_argument("-D", action="append", default=[], dest="macros", metavar="NAME")
+    parser.add_argument("--reasons", action="store_true")
+    parser.add_argument("--psyclone", action="store_true")
+    given = parser.parse_args()
+    offers = Offers([*module_files(given.modules), *given.files], given.macros)
+    total: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    print(f"{'routine':45} {'read s':>7} {'asked s':>7} {'loops':>6} {'yes':>5} {'no':>5}")
+    for path in given.files:
+        text = preprocessed(path, given.macros)
+        theirs = psyclone_verdicts(text) if given.psyclone else {}
+        for name in sorted(subroutine_names(SourceText(str(path), text))):
+            for item in report(SourceText(str(path), text), name, offers):
+                verdict = "no" if item.found.reasons else "yes"
+                total[verdict] += 1
+                for reason in item.found.reasons[:1]:
+                    reasons[f"{reason.code} {_QUOTED.sub('...', reason.message)}"] += 1
+                if item.line in theirs:
+                    total[f"{verdict}, PSyclone {theirs[item.line]}"] += 1
+                elif given.psyclone:
+                    total[f"{verdict}, PSyclone sees no loop"] += 1
+    print_counts("verdicts", total)
+    if given.reasons:
+        print_counts("first reasons", reasons)
+
+
+def print_counts(title: str, counts: Counter[str]) -> None:
+    """Print how often each thing was counted, the most frequent first."""
+    print(f"\n{title}")
+    for name, count in counts.most_common():
+        print(f"{count:6}  {name}")
+
+
+def report(source: SourceText, name: str, offers: Offers) -> list[Asked]:
+    """Return the verdicts for one subroutine, after printing a line about it."""
+    start = time.process_time()
+    try:
+        code = offers.known(read_code(source, name))
+    except CompileError:
+        return []
+    read = time.process_time()
+    flow = flow_of(code)
+    found = [Asked(_line(node), independence_of(node, flow)) for node in outermost(flow)]
+    asked = time.process_time()
+    yes = sum(1 for item in found if not item.found.reasons)
+    print(
+        f"{name:45} {read - start:7.2f} {asked - read:7.2f} {len(found):6} {yes:5}"
+        f" {len(found) - yes:5}"
+    )
+    return found
+
+
+def outermost(flow: Flow) -> Iterator[Node]:
+    """Yield the counted loops that are in no other one."""
+    for node in flow.loops:
+        if not any(isinstance(flow.node(number).line, Do) for number in node.around):
+            yield node
+
+
+def _line(node: Node) -> int:
+    place = place_of_line(node.line)
+    return place.line if place is not None else 0
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def preprocessed(path: Path, macros: Iterable[str]) -> str:
+    """Return the text of a file, without the preprocessor's lines where it has to be run."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix != ".F90":
+        return text
+    words = ["cpp", "-traditional-cpp", "-P", *(f"-D{macro}" for macro in macros), str(path)]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout or text
+
+
+def module_files(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the Fortran files below `folders`."""
+    for folder in folders:
+        yield from sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+
+
+class Offers:
+    """The derived types and pure functions of many modules, by module."""
+
+    def __init__(self, paths: Iterable[Path], macros: Iterable[str]) -> None:
+        self._types: dict[str, tuple[Structure, ...]] = {}
+        self._pure: dict[str, frozenset[str]] = {}
+        for path in paths:
+            reader = UnitReader(SourceText(str(path), preprocessed(path, macros)))
+            try:
+                list(reader.others())
+            except CompileError:
+                continue
+            for scope in reader.opened:
+                if scope.kind is ScopeKind.MODULE:
+                    self._types[scope.name.lower()] = tuple(structures_in(reader, scope))
+                    self._pure[scope.name.lower()] = pure_functions_in(reader, scope)
+
+    def known(self, code: KernelCode) -> KernelCode:
+        """Return `code` with what it imports of the modules that were read."""
+        types = {(item.module, item.name): item for own in self._types.values() for item in own}
+        pure: set[str] = set()
+        for use in (*code.uses, *code.module.uses):
+            home = use.module.lower()
+            names = {one.local.lower(): one.original.lower() for one in use.names}
+            if use.whole:
+                offered = {item.name for item in self._types.get(home, ())}
+                names |= {name: name for name in offered | self._pure.get(home, frozenset())}
+            for local, original in names.items():
+                if (home, original) in types:
+                    types["", local] = replace(types[home, original], name=local, module="")
+                if original in self._pure.get(home, ()):
+                    pure.add(local)
+        own = {(item.module, item.name): item for item in code.module.structures}
+        module = replace(
+            code.module,
+            structures=tuple((types | own).values()),
+            pure_functions=frozenset(pure),
+        )
+        return replace(code, module=module)
+
+
+# ---------------------------------------------------------------------------- the other tool
+
+
+def psyclone_verdicts(text: str) -> dict[int, str]:
+    """Return what PSyclone says of the outermost loops of a file, by their lines."""
+    from psyclone.psyir.frontend.fortran import FortranReader  # noqa: PLC0415
+    from psyclone.psyir.nodes import Loop  # noqa: PLC0415
+    from psyclone.psyir.tools import DependencyTools  # noqa: PLC0415
+
+    start = time.process_time()
+    try:
+        tree = FortranReader().psyir_from_source(text)
+    except Exception as error:  # noqa: BLE001
+        print(f"PSyclone cannot read it: {str(error).splitlines()[0][:80]}")
+        return {}
+    found: dict[int, str] = {}
+    tools = DependencyTools()
+    for loop in tree.walk(Loop, stop_type=Loop):
+        try:
+            verdict = "yes" if tools.can_loop_be_parallelised(loop) else "no"
+        except Exception as error:  # noqa: BLE001
+            verdict = f"fails: {type(error).__name__}"
+        item = getattr(getattr(loop, "_ast", None), "content", [None])[0]
+        if getattr(item, "item", None) is not None:
+            found[item.item.span[0]] = verdict
+    print(f"PSyclone: {len(found)} loops, {time.process_time() - start:.1f} s")
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Loops whose iterations are independent, by kind, and near misses of each kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernel_bodies import code_in, kernel_module
+from psyclone_storage.analysis.bodies.flow import flow_of
+from psyclone_storage.analysis.bodies.independence import Independence, independence_of
+
+HEAD = """type :: parts
+  real :: x(9), y(9), n
+  real, pointer :: p(:)
+end type parts
+real :: state(9)"""
+DECLARED = """real :: a(99), b(9, 9), c(9), q
+real, pointer :: r(:)
+real, target :: s(9)
+integer :: n, m, i, j, k, jiv, map(9), count
+real :: t, u, tmp(9), big
+logical :: any_left
+type(parts) :: d"""
+FUNCTIONS = """pure real function twice(x)
+  real, intent(in) :: x
+  twice = 2.0 * x + state(1)
+end function twice
+real function noted(x)
+  real, intent(in) :: x
+  state(1) = x
+  noted = x
+end function noted
+pure subroutine halve(x, y)
+  real, intent(in) :: x
+  real, intent(out) :: y
+  y = x / 2.0
+end subroutine halve"""
+
+PARALLEL = {
+    "components": "d%x(i) = d%y(i + 1)",
+    "blocks of a symbolic length": (
+        "do j = i, min(i + m - 1, n)\na(j) = 1.0\nend do",
+        "do i = 1, n, m",
+    ),
+    "two halves": "a(i) = a(i + n)",
+    "two halves as sections": "a(i) = sum(a(n + 1:2*n))",
+    "rows one behind the other": "do j = 1, m\na(m * (i - 1) + j) = 0.0\nend do",
+    "a triangle": "do j = i, n\nb(j, i) = b(j, i) + 1.0\nend do",
+    "a triangle's other half": "do j = i, n\nb(j, i) = b(i, j) + 1.0\nend do",
+    "strides": ("a(i) = a(i + 1)", "do i = 1, n, 2"),
+    "downwards": ("a(i) = c(i)", "do i = n, 1, -1"),
+    "a scalar of its own": "t = c(i)\na(i) = t",
+    "an array of its own": "do j = 1, n\ntmp(j) = c(j)\nend do\na(i) = tmp(n)",
+    "an array set as a whole": "tmp = c\na(i) = tmp(3)",
+    "a cycle": "if (c(i) > 0.0) cycle\na(i) = 1.0",
+    "an exit of an inner loop": "do j = 1, n\nif (c(j) > 0.0) exit\nend do\na(i) = 1.0",
+    "a choice": (
+        "select case (map(i))\ncase (1)\nt = 1.0\ncase default\nt = 2.0\nend select\na(i) = t",
+        "do i = 1, n",
+    ),
+    "a mask": "where (b(:, i) > 0.0)\nb(:, i) = 0.0\nend where",
+    "a pure function": "a(i) = twice(c(i))",
+    "a pure subroutine": "call halve(c(i), a(i))",
+    "an index behind a scalar": "jiv = i + 1\na(jiv) = c(i)",
+    "a shift that does not change": "jiv = n - m\ndo j = 1, 2\nb(j, i + jiv) = 0.0\nend do",
+}
+DEPENDENT = {
+    "a component of itself": "d%x(i) = d%x(i + 1)",
+    "a structure as a whole": "d%x(i) = 1.0\nd = d",
+    "pointers among components": "d%p(i) = r(i)",
+    "a pointer and a target": "r(i) = s(i)",
+    "blocks that overlap": ("do j = i, min(i + m, n)\na(j) = 1.0\nend do", "do i = 1, n, m"),
+    "halves that meet": "a(i) = a(i + n - 1)",
+    "rows that overlap": "do j = 1, m + 1\na(m * (i - 1) + j) = 0.0\nend do",
+    "a square's other half": "do j = 1, n\nb(j, i) = b(i, j) + 1.0\nend do",
+    "a stride too far": ("a(i) = a(i + 2)", "do i = 1, n, 2"),
+    "a step that may be anything": ("a(i) = a(i + 1)", "do i = 1, n, m"),
+    "a scalar set at times": "if (c(i) > 0.0) t = c(i)\na(i) = t",
+    "a scalar set behind a cycle": "if (c(i) > 0.0) cycle\nt = 1.0\nu = t\nq = u",
+    "an array set in part": "do j = 2, n\ntmp(j) = c(j)\nend do\na(i) = tmp(1)",
+    "an array set in a loop cut short": (
+        "do j = 1, n\nif (c(j) > 0.0) exit\ntmp(j) = c(j)\nend do\na(i) = tmp(n)"
+    ),
+    "an array set up to a value that changes": (
+        "do j = 1, min(n, map(1))\ntmp(j) = 0.0\nend do\na(i) = tmp(n)"
+    ),
+    "an array set in a loop that may be empty": (
+        "do k = 1, m\ndo j = 1, n\ntmp(j) = c(j)\nend do\nend do\na(i) = tmp(n)"
+    ),
+    "an array set at times": "if (c(i) > 0.0) tmp = c\na(i) = tmp(3)",
+    "an exit": "a(i) = 1.0\nif (c(i) > 0.0) exit",
+    "a function that is not pure": "a(i) = noted(c(i))",
+    "a pure function of what is written": "state(i) = twice(c(i))",
+    "a pure subroutine's result": "call halve(c(i), a(1))",
+    "an unknown index": "a(map(i)) = c(i)",
+    "an index that is a fraction": "jiv = q\na(jiv + i / 2) = c(i)",
+    "a file": "print *, a(i)",
+    "a sum that is read": "t = t + c(i)\na(i) = t",
+    "a sum of fractions in a whole number": "count = count + c(i)",
+    "a product of two ways": "t = t + c(i)\nt = t * 2.0",
+}
+REDUCTIONS = {
+    "t = t + c(i) - a(i)": ("+", "t", False),
+    "t = t * c(i)": ("*", "t", False),
+    "big = max(big, c(i))": ("max", "big", True),
+    "if (c(i) > big) big = c(i)": ("max", "big", True),
+    "if (big > c(i)) then\nbig = c(i)\nend if": ("min", "big", True),
+    "any_left = any_left .or. c(i) > 0.0": (".or.", "any_left", True),
+    "if (c(i) > 0.0) count = count + 1": ("+", "count", True),
+    "do j = 1, n\ntmp(j) = tmp(j) + b(j, i)\nend do": ("+", "tmp", False),
+}
+
+
+def found(body: str | tuple[str, str], after: str = "") -> Independence:
+    text, head = (body, "do i = 1, n") if isinstance(body, str) else body
+    whole = kernel_module(f"{head}\n{text}\nend do\n{after}", DECLARED, "a, b, c, n, m, q, d", HEAD)
+    first, last = whole.rsplit("end module", 1)
+    flow = flow_of(code_in(f"{first}{FUNCTIONS}\nend module{last}"))
+    return independence_of(flow.loops[0], flow)
+
+
+@pytest.mark.parametrize("body", PARALLEL.values(), ids=PARALLEL)
+def test_independent_iterations(body: str) -> None:
+    assert [reason.message for reason in found(body).reasons] == []
+
+
+@pytest.mark.parametrize("body", DEPENDENT.values(), ids=DEPENDENT)
+def test_dependent_iterations(body: str) -> None:
+    assert found(body).reasons
+
+
+@pytest.mark.parametrize(("body", "what"), REDUCTIONS.items())
+def test_reductions(body: str, what: tuple[str, str, bool]) -> None:
+    verdict = found(body, "q = t + big + tmp(1) + count")
+    assert verdict.reasons == ()
+    (one,) = verdict.reductions
+    assert (one.operator, one.name, one.exact) == what
+
+
+def test_private_variables_are_named() -> None:
+    assert found("t = c(i)\ntmp = t\ndo j = 1, n\na(i) = tmp(j)\nend do").private == (
+        "j",
+        "t",
+        "tmp",
+    )
+
+
+@pytest.mark.parametrize(
+    "after", ["q = t", "q = tmp(1)", "do j = 1, n\nq = tmp(j)\nend do", "n = i"]
+)
+def test_what_is_read_later_is_not_private(after: str) -> None:
+    assert found("t = c(i)\ntmp = t\na(i) = tmp(2)").reasons == ()
+    assert found("t = c(i)\ntmp = t\na(i) = tmp(2)", after).reasons
+
+
+def test_an_array_that_is_set_again_is_not_read_later() -> None:
+    again = "do j = 1, 9\ntmp(j) = 0.0\nend do\nq = tmp(3)"
+    assert found("tmp = c(i)\na(i) = tmp(2)", again).reasons == ()
+
+
+def test_nothing_is_private_where_a_label_is_jumped_to() -> None:
+    body = "10 continue\nif (q > 1.0) goto 10"
+    assert found("t = c(i)\na(i) = t", body).reasons
+
+
+def test_a_refusal_names_both_accesses_and_their_places() -> None:
+    (reason,) = found("b(1, i) = 2.0 * &\n   b(1, &\n i - 1)").reasons
+    assert reason.code == "T062"
+    assert "'b(1, i)' is written, and 'b(1, i - 1)' is read" in reason.message
+    assert reason.span is not None
+    assert reason.span.text == "b(1, i)"
+    (related,) = reason.related
+    assert related.span.text == "b(1, &\n i - 1)"
+    assert related.span.line == reason.span.line + 1
