@@ -47,8 +47,8 @@ _UNIT = re.compile(
 )
 _SEPARATE = re.compile(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
 _PROCEDURE = re.compile(
-    r"(?:(?:pure|impure|elemental|recursive|module)\s+)*(?P<kind>subroutine|function)\s+"
-    r"(?P<name>[a-z]\w*)",
+    r"(?:attributes\s*\([^()]*\)\s*)?(?:(?:pure|impure|elemental|recursive|module)\s+)*"
+    r"(?P<kind>subroutine|function)\s+(?P<name>[a-z]\w*)",
     re.IGNORECASE,
 )
 _END = re.compile(
@@ -208,8 +208,8 @@ def _opening(statement: Statement) -> ProgramUnit | None:
     try:
         head = read_procedure(statement)
     except CompileError:
+        head = None
+    if head is None:
         found = _PROCEDURE.match(text)
         return ProgramUnit(UnitKind(found["kind"].lower()), found["name"], text) if found else None
-    if head is None:
-        return None
     return ProgramUnit(UnitKind(head.kind), head.name, text, head.dummies, head.result)

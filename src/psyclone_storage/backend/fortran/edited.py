@@ -1,0 +1,411 @@
+"""A file that its author wrote, with the changes of a program in it and every other character kept.
+
+What is new in a tree is found by places: a node that an author wrote knows its own, and is the same
+as before if it is equal to what was read there. Only statements that are new, changed or gone
+are exchanged in the text; of a construct whose head alone has changed only the head is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from psyclone_storage.backend.fortran.printer import (
+    emit_action,
+    emit_declarations,
+    emit_lines,
+    emit_use,
+)
+from psyclone_storage.backend.fortran.wrap import GOAL, wrapped
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.expr import spell_as_written
+from psyclone_storage.ir.program_units import (
+    DeclarationStatement,
+    ProgramUnit,
+    SourceFile,
+    SpecificationItem,
+    UseStatement,
+)
+from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_each_block
+from psyclone_storage.ir.unit import (
+    Blank,
+    Comment,
+    Conditional,
+    Critical,
+    DirectiveLine,
+    Format,
+    Generated,
+    If,
+    Label,
+    Line,
+    Opaque,
+    ScopedBlock,
+    Select,
+    Where,
+)
+
+Node = Line | SpecificationItem | ProgramUnit
+_BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_SEPARATOR = re.compile(r"[ \t]*;[ \t]*")
+_STEP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """New text for the characters from `start` up to, not with, `stop`."""
+
+    start: int
+    stop: int
+    text: str
+
+
+def emit_changed(before: SourceFile, after: SourceFile) -> str:
+    """Return the text of `before`, which was read, with what is different in `after`."""
+    text = before.source.text
+    edits = sorted(
+        _Difference(before.source).of_blocks(before.units, after.units, 0, 0),
+        key=lambda edit: (edit.start, edit.stop),
+    )
+    newline = "\r\n" if "\r\n" in text else "\n"
+    parts: list[str] = []
+    position = 0
+    for edit in edits:
+        parts += [text[position : edit.start], edit.text.replace("\n", newline)]
+        position = edit.stop
+    return "".join((*parts, text[position:]))
+
+
+def extent_of(node: Node) -> Span | None:
+    """Return the characters that a node is, None if no author wrote it."""
+    if isinstance(node, Generated):
+        return None
+    if isinstance(node, If | Where | Critical | ScopedBlock | Conditional):
+        return node.extent
+    extent = getattr(node, "extent", None)
+    return extent if isinstance(extent, Span) else node.place
+
+
+class _Difference:
+    """What is different between two trees of one file."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source = source
+        self._text = source.text
+
+    def of_blocks(
+        self, before: Sequence[Node], after: Sequence[Node], at: int, indent: int
+    ) -> Iterator[_Edit]:
+        """Yield the edits in one block, whose first line would stand `at` behind `indent`."""
+        old = [node for node in before if extent_of(node) is not None]
+        pairs = list(self._matched(old, after))
+        ends = [(-1, -1), *pairs, (len(old), len(after))]
+        for (old_from, new_from), (old_to, new_to) in pairwise(ends):
+            gone, new = old[old_from + 1 : old_to], after[new_from + 1 : new_to]
+            if gone:
+                following = old[old_to] if old_to < len(old) else None
+                yield from self._replaced(gone, new, old[: old_from + 1][-1:], following)
+            elif new:
+                neighbours = (old[old_from] if old_from >= 0 else None,
+                              old[old_to] if old_to < len(old) else None)  # fmt: skip
+                yield self._inserted(new, neighbours, at, indent)
+            if old_to < len(old):
+                yield from self._inside(old[old_to], after[new_to])
+
+    def _matched(self, old: Sequence[Node], after: Sequence[Node]) -> Iterator[tuple[int, int]]:
+        """Yield the positions of nodes that stand in both blocks, in the order of the text."""
+        known = {self._key(node): at for at, node in enumerate(old)}
+        last = -1
+        for at, node in enumerate(after):
+            place = extent_of(node)
+            found = known.get(self._key(node), -1) if place is not None else -1
+            if found > last and type(old[found]) is type(node):
+                yield found, at
+                last = found
+
+    def _key(self, node: Node) -> tuple[bool, int, int]:
+        place = extent_of(node)
+        if place is None:
+            return (False, -1, -1)
+        return (place.source is self._source, place.start, place.stop)
+
+    # ------------------------------------------------------------------------ one node
+
+    def _inside(self, old: Node, new: Node) -> Iterator[_Edit]:
+        """Yield the edits that make `new` of `old`, which have one place."""
+        if old is new or old == new:
+            return
+        if isinstance(old, ProgramUnit) and isinstance(new, ProgramUnit):
+            yield from self._unit(old, new)
+            return
+        edits = None
+        if not isinstance(old, _NOT_LINES) and not isinstance(new, _NOT_LINES):
+            edits = self._construct(old, new)
+        yield from self._replaced([old], [new], (), None) if edits is None else edits
+
+    def _construct(self, old: Line, new: Line) -> list[_Edit] | None:
+        """Return the edits inside of a construct, None if it has to be written anew."""
+        blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
+        place = extent_of(old)
+        if not blocks or place is None or len(blocks_of(old)) != len(blocks_of(new)):
+            return None
+        if _is_one_line(old):
+            return self._action_behind(old, new)
+        if any(not first and second for first, second in blocks):
+            return None
+        heads = self._heads(old, new)
+        if heads is None:
+            return None
+        edits = list(heads)
+        for first, second in blocks:
+            edits += self.of_blocks(first, second, place.start, self._indent_at(place.start))
+        return edits
+
+    def _action_behind(self, old: Line, new: Line) -> list[_Edit] | None:
+        """Return the exchange of the statement behind a condition, None if more is different."""
+        match (old, new):
+            case (If((mine,)), If((other,), ())) | (Where((mine,)), Where((other,), ())):
+                if mine.condition != other.condition or len(other.body) != 1:
+                    return None
+                place = extent_of(mine.body[0])
+                if place is None or not _is_simple(other.body[0]):
+                    return None
+                lines = wrapped(emit_action(other.body[0]), self._indent_at(place.start))
+                return [_Edit(place.start, place.stop, "\n".join(lines).lstrip())]
+        return None
+
+    def _heads(self, old: Line, new: Line) -> list[_Edit] | None:
+        """Return the edits of the heads of a construct, None if more than they are different."""
+        if with_each_block(old, _no_lines) == with_each_block(new, _no_lines):
+            return []
+        if isinstance(old, If | Where) and isinstance(new, If | Where):
+            if old.name != new.name:
+                return None
+            word, then, other = ("if", " then", "else if") if isinstance(new, If) else (
+                "where", "", "elsewhere"
+            )  # fmt: skip
+            pairs = list(zip(old.branches, new.branches, strict=True))
+            name = f"{new.name}: " if new.name else ""
+            heads = [
+                (
+                    first.place,
+                    f"{other if at else name + word} ({spell_as_written(second.condition)}){then}",
+                )
+                for at, (first, second) in enumerate(pairs)
+                if first.condition != second.condition
+            ]
+            return self._head_edits(heads)
+        if isinstance(old, Select) and isinstance(new, Select):
+            return self._head_edits(_cases(old, new))
+        place = place_of_line(old)
+        if place is None or isinstance(old, If | Where | ScopedBlock | Conditional | Critical):
+            return None
+        if getattr(old, "name", "") != getattr(new, "name", ""):
+            return None
+        text = "\n".join(list(emit_lines((with_each_block(new, _no_lines),), 0))[:-1])
+        return self._head_edits([(place, text)])
+
+    def _head_edits(self, heads: Sequence[tuple[Span | None, str]]) -> list[_Edit] | None:
+        if any(place is None for place, _ in heads):
+            return None
+        return [
+            _Edit(
+                place.start,
+                place.stop,
+                "\n".join(wrapped(text, self._indent_at(place.start))).lstrip(),
+            )
+            for place, text in heads
+            if place is not None
+        ]
+
+    def _unit(self, old: ProgramUnit, new: ProgramUnit) -> Iterator[_Edit]:
+        """Yield the edits in a unit: its opening, its specification, its statements, the rest."""
+        extent = old.extent
+        assert extent is not None
+        if old.opening != new.opening and old.place is not None:
+            yield _Edit(old.place.start, old.place.stop, new.opening)
+        head = extent.start if old.place is None else self._next_line(old.place.stop)
+        indent = self._indent_at(extent.start) + _STEP
+        specified = [item for item in old.specification if extent_of(item) is not None]
+        last = extent_of(specified[-1]) if specified else None
+        yield from self.of_blocks(old.specification, new.specification, head, indent)
+        body = head if last is None else self._next_line(last.stop)
+        yield from self.of_blocks(old.body, new.body, body, indent)
+        if old.contains is not None:
+            at = self._next_line(old.contains.stop)
+            yield from self.of_blocks(old.contained, new.contained, at, indent)
+        elif new.contained and old.end is not None:
+            at = self._start_of_line(old.end.start)
+            lines = ["contains", *self._lines(new.contained, indent)]
+            yield _Edit(at, at, "\n".join(lines) + "\n")
+
+    # ------------------------------------------------------------------------ text
+
+    def _replaced(
+        self,
+        gone: Sequence[Node],
+        new: Sequence[Node],
+        before: Sequence[Node],
+        following: Node | None,
+    ) -> Iterator[_Edit]:
+        """Yield the exchange of neighbours for others, of which there may be none."""
+        places = [place for node in gone if (place := extent_of(node)) is not None]
+        start, stop = places[0].start, places[-1].stop
+        labelled = bool(before) and isinstance(before[-1], Label) and not isinstance(gone[0], Label)
+        if not new:
+            yield self._removed(start, stop, "continue" if labelled else "")
+            return
+        indent = self._indent_at(start)
+        lines = self._lines(new, indent)
+        alone = not self._text[self._start_of_line(start) : start].strip()
+        text = "\n".join(lines)
+        if alone and (not lines[0] or lines[0].startswith("#")):
+            start = self._start_of_line(start)
+        elif alone or not _needs_a_line(new[0]):
+            text = text.lstrip(" ") if lines[0].strip() else text
+        else:
+            text = ("continue\n" if labelled else "\n") + text
+        rest = self._text[stop : self._end_of_line(stop)]
+        if rest.strip() and not rest.lstrip().startswith("!") and _needs_a_line(new[-1]):
+            separator = _SEPARATOR.match(self._text, stop)
+            stop = separator.end() if separator else stop
+            text += "\n" + " " * indent
+        yield _Edit(start, stop, text)
+
+    def _removed(self, start: int, stop: int, instead: str) -> _Edit:
+        if instead:
+            return _Edit(start, stop, instead)
+        first, last = self._start_of_line(start), self._end_of_line(stop)
+        if not self._text[first:start].strip() and not self._text[stop:last].strip():
+            return _Edit(first, min(last + 1, len(self._text)), "")
+        separator = _SEPARATOR.match(self._text, stop)
+        return _Edit(start, separator.end() if separator else stop, "")
+
+    def _inserted(
+        self, new: Sequence[Node], neighbours: tuple[Node | None, Node | None], at: int, indent: int
+    ) -> _Edit:
+        """Return the insertion of nodes between two others, or `at` the head of a block."""
+        before, after = (None if node is None else extent_of(node) for node in neighbours)
+        if before is not None:
+            return self._behind(new, before, after)
+        if (
+            after is not None
+            and not self._text[self._start_of_line(after.start) : after.start].strip()
+        ):
+            start = self._start_of_line(after.start)
+            lines = self._lines(new, self._indent_at(after.start))
+            return _Edit(start, start, "\n".join(lines) + "\n")
+        if after is not None:
+            lines = self._lines(new, self._indent_at(after.start))
+            text = "\n".join(lines).lstrip(" ")
+            return _Edit(after.start, after.start, text + "\n" + " " * self._indent_at(after.start))
+        return _Edit(at, at, "\n".join(self._lines(new, indent)) + "\n")
+
+    def _behind(self, new: Sequence[Node], before: Span, after: Span | None) -> _Edit:
+        indent = self._indent_at(before.start)
+        text = "\n".join(self._lines(new, indent))
+        rest = _BLANK_OR_COMMENT.match(self._text, before.stop)
+        if rest is not None:
+            end = self._end_of_line(before.stop)
+            return _Edit(end, end, "\n" + text)
+        stop = before.stop if after is None else after.start
+        return _Edit(before.stop, stop, "\n" + text + "\n" + " " * indent)
+
+    def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
+        found: list[str] = []
+        lines: list[Line] = []
+        for node in nodes:
+            if not isinstance(node, _NOT_LINES) and not _is_one_line(node):
+                lines.append(node)
+                continue
+            found += [*emit_lines(lines, indent), *_emitted(node, indent)]
+            lines = []
+        return [*found, *emit_lines(lines, indent)]
+
+    def _start_of_line(self, at: int) -> int:
+        return self._text.rfind("\n", 0, at) + 1
+
+    def _end_of_line(self, at: int) -> int:
+        end = self._text.find("\n", at)
+        return len(self._text) if end < 0 else end
+
+    def _next_line(self, at: int) -> int:
+        return min(self._end_of_line(at) + 1, len(self._text))
+
+    def _indent_at(self, at: int) -> int:
+        line = self._text[self._start_of_line(at) : at]
+        return len(line) - len(line.lstrip())
+
+
+_NOT_LINES = DeclarationStatement | UseStatement | ProgramUnit
+
+
+def _no_lines(_: tuple[Line, ...]) -> tuple[Line, ...]:
+    return ()
+
+
+def _is_one_line(node: Node) -> bool:
+    """Return whether a choice is an `if` or a `where` with one statement behind it."""
+    return (
+        isinstance(node, If | Where)
+        and len(node.branches) == 1
+        and node.branches[0].place is not None
+        and node.branches[0].place == node.extent
+    )
+
+
+def _is_simple(line: Line) -> bool:
+    """Return whether a statement may stand behind a condition on one line."""
+    return not (blocks_of(line) or _needs_a_line(line) or isinstance(line, Label | Blank | Format))
+
+
+def _needs_a_line(node: Node) -> bool:
+    """Return whether nothing may stand in front of a node, or behind it, on its line."""
+    return isinstance(node, Comment | DirectiveLine | Opaque | Conditional | ProgramUnit)
+
+
+def _cases(old: Select, new: Select) -> list[tuple[Span | None, str]]:
+    heads: list[tuple[Span | None, str]] = []
+    bare = replace(new, cases=(), before=())
+    if replace(old, cases=(), before=()) != bare:
+        heads.append((old.place if old.name == new.name else None, next(emit_lines((bare,), 0))))
+    for first, second in zip(old.cases, new.cases, strict=True):
+        if (first.guards, first.word) != (second.guards, second.word):
+            only = replace(bare, cases=(replace(second, body=()),))
+            heads.append((first.place, list(emit_lines((only,), 0))[-2]))
+    return heads
+
+
+def _emitted(node: Node, indent: int) -> Iterator[str]:
+    match node:
+        case DeclarationStatement(declares):
+            yield from emit_declarations(declares, indent)
+        case UseStatement(use):
+            yield from wrapped(emit_use(use), indent)
+        case ProgramUnit():
+            yield from _emitted_unit(node, indent)
+        case If((branch,), ()) | Where((branch,), ()) if len(branch.body) == 1:
+            (inner,) = branch.body
+            word = "if" if isinstance(node, If) else "where"
+            simple = _is_simple(inner)
+            head = f"{word} ({spell_as_written(branch.condition)}) "
+            text = head + emit_action(inner) if simple else ""
+            if text and len(text) + indent <= GOAL:
+                yield " " * indent + text
+            else:
+                yield from emit_lines((node,), indent)
+        case _:
+            yield from emit_lines((node,), indent)
+
+
+def _emitted_unit(unit: ProgramUnit, indent: int) -> Iterator[str]:
+    inner = indent + _STEP
+    yield from wrapped(unit.opening, indent) if unit.opening else ()
+    for item in (*unit.specification, *unit.body):
+        yield from _emitted(item, inner)
+    if unit.contained:
+        yield " " * indent + "contains"
+        for one in unit.contained:
+            yield from _emitted(one, inner)
+    yield " " * indent + f"end {unit.kind.value} {unit.name}".rstrip()
