@@ -42,7 +42,6 @@ from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
     Associate,
     Blank,
-    Comment,
     Conditional,
     Cycle,
     Declare,
@@ -67,6 +66,7 @@ from psyclone_storage.transform.kernel.code import (
     preprocessed,
     with_each,
 )
+from psyclone_storage.transform.kernel.returns import without_returns
 from psyclone_storage.transform.step import Place, Reasons, place_of
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
@@ -87,9 +87,10 @@ class InlineCall:
 
     Refused if the kernel has several subroutines: which of them is meant depends on the sizes of
     kinds, which only the compiler of the program knows. Refused if a statement is not understood
-    that uses anything of the kernel's own, or that jumps; if the kernel returns early, keeps values
-    from call to call, allocates or points; if it needs more of its module than constants; or if its
-    dummies are not of the shape that is passed.
+    that uses anything of the kernel's own, or that jumps; if the kernel keeps values from call to
+    call, allocates or points; if it needs more of its module than constants; or if its dummies are
+    not of the shape that is passed. An early `return` becomes a choice; refused if it is inside of
+    a loop, or if what follows would be needed twice.
 
     before: do i ... call k_code(i, j, u_fld%data, dt)
     after:  do i ... u_fld%data(i, j) = u_fld%data(i, j) + dt
@@ -175,7 +176,7 @@ def _ambiguous(call: KernelCall, codes: tuple[KernelCode, ...]) -> Diagnostic:
 def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield the statements that mean something else, or nothing, in another place (T052)."""
     own = local_names(code) | {item.name.lower() for item in surroundings(code).constants}
-    for line in walk_lines(_without_last_return(code.body)):
+    for line in walk_lines(without_returns(code.body)):
         unclear = isinstance(line, Opaque) and (
             line.names & (own | _JUMPS) or _LABEL.search(line.text)
         )
@@ -357,16 +358,5 @@ def _whole_modules(code: KernelCode) -> list[str]:
 
 
 def _without_ends(body: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Return `body` without empty lines at its start and a `return` at its end."""
-    return tuple(dropwhile(lambda line: isinstance(line, Blank), _without_last_return(body)))
-
-
-def _without_last_return(body: tuple[Line, ...]) -> tuple[Line, ...]:
-    """Return `body` without a `return` at its end, which does nothing there."""
-    lines = list(body)
-    while lines and isinstance(lines[-1], Comment | Blank):
-        lines.pop()
-    match lines:
-        case [*_, Return(None)]:
-            return tuple(lines[:-1])
-    return body
+    """Return `body` without empty lines at its start, and without `return`."""
+    return tuple(dropwhile(lambda line: isinstance(line, Blank), without_returns(body)))

@@ -91,6 +91,27 @@ def test_other_statements_have_their_arguments_exchanged() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("if (n < 0) return\na(1) = 0.0", ["if (.not. ndf < 0) then", "f(1) = 0.0", "end if"]),
+        (
+            "if (n < 0 .or. n > 3) return\nif (n == 1) then\na(1) = 1\nreturn\nend if\na(1) = 2",
+            ["if (.not. (ndf < 0 .or. ndf > 3)) then", "if (ndf == 1) then", "f(1) = 1", "else",
+             "f(1) = 2", "end if", "end if"],
+        ),
+        (
+            "if (n < 0) then\na(1) = 1\nelseif (n < 3) then\nreturn\nelse\nreturn\nendif\na(1) = 2",
+            ["if (ndf < 0) then", "f(1) = 1", "f(1) = 2", "else if (ndf < 3) then", "end if"],
+        ),
+        ("a(1) = 1\nif (n < 0) then\na(1) = 2\nreturn\nend if\nreturn",
+         ["f(1) = 1", "if (ndf < 0) then", "f(1) = 2", "end if"]),
+    ],
+)  # fmt: skip
+def test_an_early_return_becomes_a_choice(body: str, lines: list[str]) -> None:
+    assert inlined(module(body), "ndf", "f") == lines
+
+
 def test_the_last_return_is_left_out() -> None:
     assert inlined(module("a(1) = 0.0\nreturn"), "n", "f") == ["f(1) = 0.0"]
 
@@ -98,7 +119,8 @@ def test_the_last_return_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("body", "specification", "code"),
     [
-        ("if (n < 0) return\na(1) = 0.0", "", "T052"),
+        ("do while (n < 0)\nif (a(1) < 0) return\nend do\na(1) = 0.0", "", "T052"),
+        ("if (n < 0) then\nif (n < -1) return\nelse\na(1) = 1\nend if\na(1) = 0.0", "", "T052"),
         ("associate (x => a(1))\nx = 0.0\nend associate", "real :: x", "T052"),
         (
             "rows: do i = 1, n\nif (a(i) > 0) cycle rows\na(i) = 1\nend do rows",
