@@ -45,7 +45,9 @@ from psyclone_storage.ir.unit import (
     Conditional,
     Cycle,
     Declare,
+    DoConcurrent,
     Exit,
+    Forall,
     Format,
     Goto,
     Imported,
@@ -180,7 +182,9 @@ def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
         unclear = isinstance(line, Opaque) and (
             line.names & (own | _JUMPS) or _LABEL.search(line.text)
         )
-        if unclear or isinstance(line, _BOUND_TO_ITS_ROUTINE) or _is_called_by_name(line):
+        has_own = isinstance(line, DoConcurrent | Forall) and line.kind
+        bound = isinstance(line, _BOUND_TO_ITS_ROUTINE) or _is_called_by_name(line)
+        if unclear or bound or has_own:
             yield not_understood(code, line, "cannot be inlined")
 
 

@@ -128,6 +128,8 @@ def test_the_last_return_is_left_out() -> None:
             "T052",
         ),
         ("10 continue\na(1) = 0.0", "", "T052"),
+        ("do concurrent (integer :: j = 1:3)\na(j) = 0.0\nend do", "integer :: j", "T052"),
+        ("forall (n = 1:3) a(n) = 0.0", "", "T065"),
         ("a(1) = x", "real, save :: x", "T065"),
         ("a(1) = x", "real :: x = 1.0", "T065"),
         ("allocate(x(3))", "real, allocatable :: x(:)", "T065"),
