@@ -164,7 +164,10 @@ class _File:
                 break
             stop = following + more
         last = self._end_of_body(stop)
-        return stop + end_of_functions(run[stop:last], read_specification(run[at:stop]))
+        try:
+            return stop + end_of_functions(run[stop:last], read_specification(run[at:stop]))
+        except CompileError:
+            return stop
 
     def _behind_include(self, at: int) -> int | None:
         """Return the position behind the include line that is the next statement, if it is one."""

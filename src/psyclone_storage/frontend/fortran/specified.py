@@ -245,7 +245,15 @@ def _specifies(statement: Statement) -> bool:
     text = statement.text
     if SPECIFIES.match(text) or INTERFACE.match(text) or TYPE_DEFINITION.match(text):
         return True
-    return read_use(statement) is not None or _declares(statement)
+    return _uses(statement) or _declares(statement)
+
+
+def _uses(statement: Statement) -> bool:
+    """Return whether a statement is a `use`; one that cannot be read is."""
+    try:
+        return read_use(statement) is not None
+    except CompileError:
+        return True
 
 
 def _declares(statement: Statement) -> bool:

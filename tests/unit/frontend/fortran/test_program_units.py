@@ -115,7 +115,8 @@ def test_units_know_their_places() -> None:
     "text",
     ["", "\n\n", "! comment", "#include 'x'\n", "end", "end if\nend do", "contains", "&", "'",
      "do i = 1, 2", "subroutine", "interface\nsubroutine s", "#else\n#endif\n#endif", "10",
-     "if (", "select case (", "module m\ncontains\nsubroutine s", "1 2 3", ";;;"],
+     "if (", "select case (", "module m\ncontains\nsubroutine s", "1 2 3", ";;;",
+     "module m\nuse n, only: 1 2\nend"],
 )  # fmt: skip
 def test_any_text_is_read_to_its_end(text: str) -> None:
     assert isinstance(file_of(text), SourceFile)
