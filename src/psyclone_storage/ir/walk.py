@@ -49,9 +49,26 @@ def outer_loops(tree: Schedule | DirectiveRegion | ProfileRegion) -> tuple[Loop,
     return tuple(item for item in in_sequence(tree) if isinstance(item, Loop))
 
 
+def by_uid(tree: Block) -> dict[str, Statement]:
+    """Return every statement below `tree` by its uid, in order."""
+    found: dict[str, Statement] = {}
+    waiting = list(reversed(tree.body))
+    while waiting:
+        item = waiting.pop()
+        found.setdefault(item.uid, item)
+        if isinstance(item, Compound):
+            waiting.extend(reversed(item.body))
+    return found
+
+
 def find(tree: Block, uid: str) -> Statement | None:
     """Return the statement called `uid`, or None."""
-    return next((item for item in statements(tree) if item.uid == uid), None)
+    for item in tree.body:
+        if item.uid == uid:
+            return item
+        if isinstance(item, Compound) and (inner := find(item, uid)) is not None:
+            return inner
+    return None
 
 
 def path_to(tree: Block, uid: str) -> tuple[Statement, ...]:

@@ -22,7 +22,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import find, kernel_calls, path_to, statements
+from psyclone_storage.ir.walk import by_uid, find, kernel_calls, path_to, statements
 
 Reasons = tuple[Diagnostic, ...]
 Place = Mapping[str, str]
@@ -81,7 +81,7 @@ def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:
 
 def missing(schedule: Schedule, *uids: str) -> Reasons:
     """Return that statements are not there (T003), with the nearest name that is."""
-    known = [item.uid for item in statements(schedule)]
+    known = tuple(by_uid(schedule))
     return tuple(
         Diagnostic(
             "T003",

@@ -19,7 +19,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.ir.walk import find, kernel_calls, replaced
+from psyclone_storage.ir.walk import by_uid, find, kernel_calls, replaced
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import NeedsCode, Reasons, SharesCalls, Step, missing
@@ -43,7 +43,7 @@ class Workbench:
     `source` gives the code of kernels; without one no step may ask for it.
     """
 
-    __slots__ = ("_history", "_rules", "_schedule", "_source")
+    __slots__ = ("_history", "_index", "_indexed", "_rules", "_schedule", "_source")
 
     def __init__(
         self, schedule: Schedule, rules: Rules, source: KernelSource | None = None
@@ -52,6 +52,8 @@ class Workbench:
         self._rules = rules
         self._source = source
         self._history: list[Applied] = []
+        self._indexed: Schedule | None = None
+        self._index: dict[str, Statement] = {}
 
     @property
     def schedule(self) -> Schedule:
@@ -74,7 +76,9 @@ class Workbench:
         Raises:
             CompileError: `T003`, there is none; `T008`, a step has removed it.
         """
-        found = find(self._schedule, uid)
+        if self._indexed is not self._schedule:
+            self._indexed, self._index = self._schedule, by_uid(self._schedule)
+        found = self._index.get(uid)
         if found is not None:
             return found
         for applied in reversed(self._history):
