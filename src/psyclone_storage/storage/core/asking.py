@@ -30,7 +30,10 @@ def acquire_all(tokens: Sequence[AccessToken]) -> None:
             _let_go(tokens[:done])
             hold_all(_pairs(tokens))
             break
-    prepare_all(tokens)
+    for token in tokens:
+        if not token.buffer.replicas.is_ready(token):
+            prepare_all(tokens)
+            return
 
 
 def prepare_all(tokens: Sequence[AccessToken]) -> None:

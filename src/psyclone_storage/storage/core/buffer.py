@@ -80,13 +80,14 @@ _AUTO = Policy.AUTO
 class Buffer:
     """Keep some data coherent over memory spaces; the HDataManager of HMemo.
 
-    Where a method takes a space, a tag or an alias will do, and None is the host. Regions are pairs
+    `single` says that there is one chunk. Where a method takes a space, a tag or an alias will do,
+    and None is the host. Regions are pairs
     (first element, after last element).
     """
 
     __slots__ = (
-        "dtype", "itemsize", "label", "version", "hints", "stats", "const", "replicas", "table",
-        "_resident", "_pins", "_whole", "_has_wishes", "__weakref__",
+        "dtype", "itemsize", "label", "single", "version", "hints", "stats", "const", "replicas",
+        "table", "_resident", "_pins", "_whole", "_has_wishes", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -110,6 +111,7 @@ class Buffer:
         self.stats = self.replicas.stats
         self._resident = self.replicas.resident
         self._whole = (0, layout.count)
+        self.single = layout.count == 1
         self._pins: list[None] = []
         hints = self.hints
         self._has_wishes = bool(hints.preferred or hints.access_via or hints.read_mostly)
@@ -169,16 +171,8 @@ class Buffer:
         token = AccessToken(self, replica, (asked, self._whole), mode, policy)
         if not self.table.try_acquire(token):
             hold_all(((self.table, token),))
-        replicas = self.replicas
-        if not replicas.attention:
-            validity = replicas.validity
-            bit = replica.bit
-            if mode.writes:
-                if validity.everywhere == validity.anywhere == bit:
-                    return token
-            elif validity.everywhere & bit:
-                return token
-        prepare_all((token,))
+        if not self.replicas.is_ready(token):
+            prepare_all((token,))
         return token
 
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
@@ -234,7 +228,10 @@ class Buffer:
         request: Request | None = None,
     ) -> AccessToken:
         """Return an access that has not begun yet: `acquire_all` and `Opening` begin several."""
-        return self._token(memory_space(space), (mode, policy), request)
+        replica = self._resident.get(space) if request is None else None  # type: ignore[arg-type]
+        if replica is None or space is None:
+            return self._token(memory_space(space), (mode, policy), request)
+        return AccessToken(self, replica, (space, self._whole), mode, policy)  # type: ignore[arg-type]
 
     def close(self, token: AccessToken, error: BaseException | None = None) -> Future[None]:
         """End an access; the future resolves when the preferred space has the values (ACC-22)."""
@@ -289,6 +286,13 @@ class Buffer:
     def is_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> bool:
         """Say whether the replica at `space` has the current values of `region`."""
         return self.replicas.is_valid(memory_space(space), self._chunks(region))
+
+    def is_at_rest(self, space: MemorySpace) -> bool:
+        """Say whether `space` has all values and nobody writes: one of them may just be read."""
+        replicas, replica = self.replicas, self._resident.get(space)
+        if replica is None or replicas.attention or self.table.writers:
+            return False
+        return bool(replicas.validity.everywhere & replica.bit)
 
     def is_initialised(self, region: tuple[int, int] | None = None) -> bool:
         """Say whether `region` has values anywhere; an `init` not yet executed does not count."""
@@ -427,15 +431,17 @@ class Buffer:
     def _token(
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
     ) -> AccessToken:
-        chunks = self._chunks(request.region if request is not None else None)
-        with self.table.lock:
-            replica = self.replicas.at(space)
-        token = AccessToken(self, replica, (space, chunks), *intent)
-        if request is not None:
-            token.request = request
-            token.in_flight = request.in_flight
-            if request.owner is not None:
-                token.owner = request.owner
+        replica = self._resident.get(space)
+        if replica is None:
+            with self.table.lock:
+                replica = self.replicas.at(space)
+        if request is None:
+            return AccessToken(self, replica, (space, self._whole), *intent)
+        token = AccessToken(self, replica, (space, self._chunks(request.region)), *intent)
+        token.request = request
+        token.in_flight = request.in_flight
+        if request.owner is not None:
+            token.owner = request.owner
         return token
 
     def _pull_truths(self, chunks: tuple[int, int]) -> None:

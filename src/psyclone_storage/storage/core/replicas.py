@@ -189,6 +189,15 @@ class Replicas:
 
     # -- preparing an access ---------------------------------------------------------------------
 
+    def is_ready(self, token: AccessToken) -> bool:
+        """Say whether a granted access has all that it needs, and changes nothing: the hot path."""
+        if self.attention:
+            return False
+        bit, validity = token.replica.bit, self.validity
+        if token.mode.writes:
+            return validity.everywhere == validity.anywhere == bit
+        return bool(validity.everywhere & bit)
+
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants, whatever the locks say."""
         if token.mode.writes and (self.options.const or not _is_writable(token.replica)):

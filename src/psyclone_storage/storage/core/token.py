@@ -62,6 +62,9 @@ class Accessible(Protocol):
 class Preparing(Protocol):
     """Describe what makes the replica of a granted access ready."""
 
+    def is_ready(self, token: AccessToken) -> bool:
+        """Say whether nothing has to be done."""
+
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants."""
 

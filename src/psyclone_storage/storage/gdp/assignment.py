@@ -15,7 +15,6 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.keys import (
     fits,
     is_basic,
-    is_everything,
     selected_by,
     with_ellipsis,
 )
@@ -49,11 +48,10 @@ class Assignable(Protocol):
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not."""
 
-    def token(self, device: str | None, mode: AccessMode) -> AccessToken | None:
-        """Return an access to one side that has not begun yet."""
-
-    def covers_buffer(self) -> bool:
-        """Say whether the storage shows all elements of its buffer."""
+    def token(
+        self, device: str | None, mode: AccessMode, part: np.ndarray[Any, Any] | None = None
+    ) -> AccessToken | None:
+        """Return an access to a part of one side that has not begun yet."""
 
     def writes_on_device(self, value: Any) -> bool:
         """Say whether the value is written on the device."""
@@ -71,11 +69,12 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
     side = _side_of(storage, backing, value)
     space = None if side is None else backing.device
     chosen = host_key(key) if space is None else device_key(key, space)
-    whole = is_everything(key) and storage.covers_buffer()
+    part = storage.pattern[with_ellipsis(chosen)] if is_basic(chosen) else None
     if backing.buffer is None:
         _assign_plainly(storage.pattern, chosen, value)
         return
-    target = storage.token(side, AccessMode.WRITE_ONLY if whole else AccessMode.READ_WRITE)
+    mode = AccessMode.READ_WRITE if part is None else AccessMode.WRITE_ONLY
+    target = storage.token(side, mode, part)
     assert target is not None
     source = _token_of(value, side)
     if source is not None and source.buffer is target.buffer:
@@ -83,7 +82,7 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
         value = np.array(host_values(value)) if source.space is not target.space else value
         source = None
     values = value if source is not None else _converted(storage, value, space)
-    ndim = _check_fit(storage, chosen, values)
+    ndim = _check_fit(storage, chosen, part, values)
     tokens = (target,) if source is None else (source, target)
     acquire_all(tokens)
     error: BaseException | None = None
@@ -139,16 +138,12 @@ def _converted(storage: Assignable, value: Any, space: MemorySpace | None) -> An
     return values if space is None else device_values(values, space)
 
 
-def _check_fit(storage: Assignable, key: Any, values: Any) -> int:
+def _check_fit(storage: Assignable, key: Any, part: Any, values: Any) -> int:
     """Return how many dimensions the selected elements have.
 
     Raises `IndexError` for a key that selects nothing, `ValueError` for values of other shape.
     """
-    selected = tuple(
-        storage.pattern[with_ellipsis(key)].shape
-        if is_basic(key)
-        else selected_by(_as_host_key(key), storage.pattern.shape)
-    )
+    selected = selected_by(_as_host_key(key), storage.pattern.shape) if part is None else part.shape
     given = tuple(getattr(values, "shape", ()))
     if not fits(given, selected):
         raise ValueError(

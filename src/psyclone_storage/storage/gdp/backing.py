@@ -15,7 +15,10 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide, write_back
+from psyclone_storage.storage.core.layout import byte_extent, is_packed
+from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
+from psyclone_storage.storage.core.token import AccessToken, Request
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
@@ -89,6 +92,34 @@ class Backing:
         buffer.adopt(allocation)
         self.points = whole.size if whole.dtype == array.dtype else -1
         self.attach(buffer, whole.__array_interface__["data"][0] - offset)
+
+    def token(
+        self, space: MemorySpace, mode: AccessMode, used: np.ndarray[Any, Any]
+    ) -> AccessToken:
+        """Return an access to the elements of the buffer that `used` describes, not begun yet.
+
+        Of a buffer in several chunks, the access has those that it touches. What is to be
+        overwritten is brought nevertheless where more than that lies between its ends.
+        """
+        buffer = self.buffer
+        assert buffer is not None
+        if buffer.single and mode is not AccessMode.WRITE_ONLY:
+            return buffer.token(space, mode)
+        whole = self.points == used.size
+        request = None if whole or buffer.single else Request(self.region_of(used))
+        if mode is AccessMode.WRITE_ONLY and not whole:
+            filled = is_packed(used.shape, used.strides, used.dtype.itemsize)
+            if request is None or not filled:
+                mode = AccessMode.READ_WRITE
+        return buffer.token(space, mode, request=request)
+
+    def region_of(self, used: np.ndarray[Any, Any]) -> tuple[int, int]:
+        """Return the first element of the buffer that `used` has, and the one after its last."""
+        assert self.buffer is not None
+        itemsize = max(self.buffer.itemsize, 1)
+        low, high = byte_extent(used.shape, used.strides, used.dtype.itemsize)
+        start = address_of(used) - self.origin if used.size else 0
+        return (start + low) // itemsize, -(-(start + high) // itemsize)
 
     @property
     def sync_state(self) -> SyncState:

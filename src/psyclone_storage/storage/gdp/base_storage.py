@@ -308,7 +308,7 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         Raises `GTNoSuchBufferError` where there is no device buffer (GDP-108).
         """
         device = self._needed_side("device")
-        self.buffer.acquire(device, WRITE if self._is_writable(device) else READ).release()
+        self.acquire("gpu", WRITE if self._is_writable(device) else READ).release()
         return self.window(device)
 
     def to_ndarray(self) -> Any:
@@ -322,7 +322,7 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         """Return the host buffer, current and read-only; the device side stays current too."""
         backing = self._backing
         if backing is not None and backing.buffer is not None:
-            backing.buffer.acquire(self._needed_side("host"), READ).release()
+            self.acquire(None, READ).release()
         return self.reading_window()
 
     @property
@@ -331,26 +331,34 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         backing = self._backing
         if backing is None or backing.buffer is None:
             return self._array.view()
-        host = self._needed_side("host")
-        backing.buffer.acquire(host, OVERWRITE if self.covers_buffer() else WRITE).release()
-        window: Array = self.window(host)
+        self.acquire(None, OVERWRITE).release()
+        window: Array = self.window(self._needed_side("host"))
         return window.view()
 
-    def access(self, device: str | None = None, mode: AccessMode | str = READ) -> StorageAccess:
+    def access(
+        self, device: str | None = None, mode: AccessMode | str = READ, region: Any = ...
+    ) -> StorageAccess:
         """Return a context manager that yields the array of one side and locks the data.
 
-        `mode` is `RDONLY`, `WRONLY` (all elements will be written, nothing is copied in) or
-        `RDWR`, or one of the words of `mode_of`. On the host the array of a read access is
-        read-only; on a device it is what a kernel gets. A block that writes and raises leaves the
-        data unusable until all of them are written anew.
+        `mode` is one of the words of `mode_of`; to write only promises to write all elements. On
+        the host the array of a read access is read-only; on a device it is what a kernel gets. A
+        block that writes and raises leaves the data unusable until all of them are written anew.
+        `region` limits the access to what it selects, as `self[region].access(...)` does.
         """
-        return StorageAccess(self, checked_device(device), mode_of(mode))
+        used = self if region is ... else self[with_ellipsis(region)]
+        return StorageAccess(used, checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
         """Say whether the buffer of that side has the current values; nothing is copied."""
         backing = self._backing
         space = self._needed_side("host" if checked_device(device) is None else "device")
-        return backing is None or backing.buffer is None or backing.buffer.is_valid(space)
+        if backing is None or backing.buffer is None:
+            return True
+        return backing.buffer.is_valid(space, backing.region_of(self._array))
+
+    def make_valid(self, device: str | None = None, region: Any = ...) -> None:
+        """Bring what `region`, a key of integers and slices, selects to one side."""
+        self[with_ellipsis(region)].acquire(checked_device(device), READ).release()
 
     def device_to_host(self, *, force: bool = False) -> None:
         """Bring the host buffer up to date if the device was modified, or anyway (GDP-112).
@@ -482,16 +490,20 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
             return reading
         return windows.reading
 
-    def token(self, device: str | None, mode: AccessMode) -> AccessToken | None:
-        """Return an access to one side that has not begun yet, None where there is no such side."""
+    def token(
+        self, device: str | None, mode: AccessMode, part: Array | None = None
+    ) -> AccessToken | None:
+        """Return an access to one side that has not begun yet, None where there is no such side.
+
+        `part` is the array that describes what is used, if that is not all of the storage.
+        """
         backing = self._backing or self.backing()
         space = backing.host if device is None else backing.device
         if space is None:
             return None
-        buffer = backing.buffer or self.buffer
-        if mode is OVERWRITE and not self.covers_buffer():
-            mode = WRITE
-        return buffer.token(space, mode)
+        if backing.buffer is None:
+            backing.buffer_over(self._array)
+        return backing.token(space, mode, self._array if part is None else part)
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
         """Return an access to the data on one side.
@@ -544,11 +556,6 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         """Return which elements of its buffer this shows."""
         return self.backing().spec_of(self._array)
 
-    def covers_buffer(self) -> bool:
-        """Say whether the storage shows all elements of its buffer."""
-        backing = self._backing
-        return backing is not None and backing.points == self._array.size
-
     def _needed_side(self, side: str) -> MemorySpace:
         backing = self.backing()
         space = backing.host if side == "host" else backing.device
@@ -573,7 +580,7 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         if backing.strict or not self._is_writable(host):
             return self.data_ro
         if backing.buffer is not None:
-            backing.buffer.acquire(host, WRITE).release()
+            self.acquire(None, WRITE).release()
         window: Array = self.window(host)
         return window.view()
 

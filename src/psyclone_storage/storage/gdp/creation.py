@@ -147,10 +147,13 @@ def stacked(
     plans = {name: _make_plan(shape, dtype, keywords) for name, shape in shapes.items()}
     if not plans:
         return {}
-    first = next(iter(plans.values())).parameters
+    plan = next(iter(plans.values()))
+    first = plan.parameters
+    if any(each.parameters.cuts for each in plans.values()):
+        raise ValueError("Storages that share a buffer move as one: it cannot be cut in chunks.")
     starts, nbytes = _stacked_starts(list(plans.values()), lcm(first.labels.alignment_size, 64))
     kind = kind_of(first.device, first.managed)
-    backing = backed_by(new_buffer(kind, nbytes, first), kind, NOWHERE, first)
+    backing = backed_by(new_buffer(kind, plan, nbytes), kind, NOWHERE, first)
     return {
         name: kind(
             ghost(plan.parameters, plan.strides, start + plan.offset),

@@ -7,9 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from psyclone_storage.storage.core.keys import is_basic
+from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.keys import is_basic, with_ellipsis
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.gdp.indexing import device_key, host_key
 
@@ -19,6 +21,15 @@ class Readable(Protocol):
 
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not."""
+
+    def token(
+        self, device: str | None, mode: AccessMode, part: np.ndarray[Any, Any] | None = None
+    ) -> AccessToken | None:
+        """Return an access to a part of one side that has not begun yet."""
+
+    @property
+    def pattern(self) -> np.ndarray[Any, Any]:
+        """Return the array that describes the elements."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -37,8 +48,14 @@ def read(storage: Readable, backing: Backing, key: Any) -> Any:
     assert space is not None
     assert backing.buffer is not None
     on_host = space is backing.host
+    if on_host and is_basic(key) and backing.buffer.is_at_rest(space):
+        return storage.window(space)[key]
     chosen = host_key(key) if on_host else device_key(key, space)
-    with backing.buffer.acquire(space, AccessMode.READ):
+    part = storage.pattern[with_ellipsis(key)] if is_basic(key) else None
+    token = storage.token(None if on_host else "gpu", AccessMode.READ, part)
+    assert token is not None
+    acquire_all((token,))
+    with token:
         found = storage.window(space)[chosen]
     return found if on_host or not is_basic(key) else found.item()
 

@@ -26,7 +26,7 @@ from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.gdp.base_storage import Sides, Storage
 from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters
-from psyclone_storage.storage.gdp.plan import Plan, plan_memory
+from psyclone_storage.storage.gdp.plan import Plan, cut_memory, plan_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.memory.base import foreign_pages
@@ -82,7 +82,7 @@ class CPUStorage(Storage):
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
         """Return a new storage by `plan`."""
         parameters = plan.parameters
-        if parameters.delayed:
+        if parameters.delayed or parameters.cuts:
             return _with_buffer(cls, plan, init)
         try:
             array = _packed_array(plan, init) if plan.order is not None else _aligned_array(plan)
@@ -237,14 +237,15 @@ def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
             return SoftwareManagedGPUStorage
 
 
-def new_buffer(
-    kind: type[Storage], nbytes: int, parameters: Parameters, init: Any = None
-) -> Buffer:
+def new_buffer(kind: type[Storage], plan: Plan, nbytes: int, init: Any = None) -> Buffer:
     """Return a buffer of at least `nbytes` bytes for storages of a kind; nothing is allocated."""
+    parameters = plan.parameters
     size = -(-nbytes // max(parameters.dtype.itemsize, 1))
     hints = Hints(managed=managed_space() in kind.sides())
     alignment = lcm(parameters.labels.alignment_size, _LINE)
-    options = BufferOptions(parameters.labels.label, init, hints=hints, alignment=alignment)
+    chunks = cut_memory(parameters, plan.strides, plan.offset, size)
+    label = parameters.labels.label
+    options = BufferOptions(label, init, chunks, hints, alignment=alignment)
     return Buffer(size, parameters.dtype, options)
 
 
@@ -281,7 +282,7 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
 
 def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     parameters = plan.parameters
-    buffer = new_buffer(kind, plan.nbytes, parameters, init)
+    buffer = new_buffer(kind, plan, plan.nbytes, init)
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     array = ghost(parameters, plan.strides, plan.offset)
     backing.points = array.size

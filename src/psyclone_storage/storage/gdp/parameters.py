@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypedDict
 
 import numpy as np
 
+from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.layout import (
     Dims,
@@ -49,6 +50,9 @@ class Keywords(TypedDict, total=False):
     - `managed`: who keeps host and device in step: `"gt4py"`, `"cuda"`, or None for nobody.
     - `label`: a name for messages and statistics.
     - `delayed`: allocate each side when it is first used, instead of at once.
+    - `chunks`: cut the field along its slowest dimension, into that many blocks, or at the indices
+      where blocks begin; each block has a validity of its own, so that an access to a view moves
+      the blocks that it touches. One block if absent.
     - `strict_exports`: hand out host arrays read-only, except inside an access for writing.
     """
 
@@ -63,6 +67,7 @@ class Keywords(TypedDict, total=False):
     label: str
     delayed: bool
     strict_exports: bool
+    chunks: int | Sequence[int] | None
 
 
 _LARGEST: Final = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
@@ -77,7 +82,8 @@ KEYWORDS: Final = frozenset(Keywords.__annotations__)
 class Parameters:
     """State all that is to be known before memory is allocated.
 
-    `device` is `"gpu"` or None; `managed` matters only with a device.
+    `device` is `"gpu"` or None; `managed` matters only with a device. `cuts` are the indices in the
+    slowest dimension where a new chunk begins.
     """
 
     shape: tuple[int, ...]
@@ -88,6 +94,7 @@ class Parameters:
     managed: Managed | None = "gt4py"
     delayed: bool = False
     strict_exports: bool = False
+    cuts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +147,17 @@ def resolve(
         _alignment(keywords, preset, source, dtype),
         label,
     )
+    layout = _layout(keywords, preset, source, dims or default_dims(len(shape)))
     return Parameters(
         shape,
         dtype,
-        _layout(keywords, preset, source, dims or default_dims(len(shape))),
+        layout,
         labels,
         device,
         _managed(keywords, source),
         bool(keywords.get("delayed", False)),
         bool(keywords.get("strict_exports", False)),
+        _cuts(keywords.get("chunks"), shape[layout.index(0)] if shape else 1),
     )
 
 
@@ -258,6 +267,21 @@ def _layout(
     if source is not None and source.layout is not None:
         return source.layout
     return last_fastest(dims)
+
+
+def _cuts(chunks: int | Sequence[int] | None, rows: int) -> tuple[int, ...]:
+    """Return where new chunks begin in the slowest dimension, which has `rows` indices."""
+    if chunks is None:
+        return ()
+    if isinstance(chunks, Sequence):
+        cuts = tuple(index(cut) for cut in chunks)
+        if any(not 0 < cut < rows for cut in cuts) or sorted(set(cuts)) != list(cuts):
+            raise ValueError(
+                f"The chunks {cuts} must begin at ascending indices between 0 and {rows}, the "
+                f"extent of the slowest dimension."
+            )
+        return cuts
+    return row_blocks(rows, 1, index(chunks)).bounds[1:-1]
 
 
 def _alignment(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.layout import (
     byte_extent,
     first_fastest,
@@ -44,6 +45,24 @@ def plan_memory(parameters: Parameters) -> Plan:
     nbytes = offset + byte_extent(shape, strides, itemsize)[1]
     nbytes += -nbytes % max(itemsize, 1)
     return Plan(parameters, strides, offset, nbytes, _numpy_order(parameters))
+
+
+def cut_memory(
+    parameters: Parameters, strides: tuple[int, ...], offset: int, size: int
+) -> ChunkLayout | None:
+    """Return how a buffer of `size` elements is cut, None for one chunk.
+
+    The first element of the field lies `offset` bytes behind the first of the buffer. What lies
+    before and behind the field belongs to the first and last chunk. Raises `ValueError` for memory
+    whose slowest dimension runs backwards.
+    """
+    if not parameters.cuts:
+        return None
+    itemsize = max(parameters.dtype.itemsize, 1)
+    step = strides[parameters.layout.index(0)] // itemsize
+    if step < 0:
+        raise ValueError("Memory whose slowest dimension runs backwards cannot be cut in chunks.")
+    return ChunkLayout((0, *(offset // itemsize + cut * step for cut in parameters.cuts), size))
 
 
 def _numpy_order(parameters: Parameters) -> str | None:

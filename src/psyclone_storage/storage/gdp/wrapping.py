@@ -12,7 +12,7 @@ import numpy as np
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.core.faces import found_buffer, spec_of, strides_of_spec
-from psyclone_storage.storage.core.layout import has_layout, is_packed, layout_of
+from psyclone_storage.storage.core.layout import byte_extent, has_layout, is_packed, layout_of
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.gdp.backing import Backing, address_of
 from psyclone_storage.storage.gdp.base_storage import Storage
@@ -28,6 +28,7 @@ from psyclone_storage.storage.gdp.kinds import (
 )
 from psyclone_storage.storage.gdp.labels import is_dim
 from psyclone_storage.storage.gdp.parameters import Parameters, Source, checked_shape, resolve
+from psyclone_storage.storage.gdp.plan import cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import dlpack
 from psyclone_storage.storage.interop.gt import (
@@ -150,6 +151,12 @@ def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str
     source = replace(material.source, fixed=True)
     parameters = resolve(keywords, source.shape, source.dtype, source)
     kind = kind_of(parameters.device, parameters.managed)
+    known = sync_state is not None and sync_state.buffer is not None
+    if parameters.cuts and (kind is CPUStorage or material.buffer or material.storage or known):
+        raise ValueError(
+            "Memory in main memory alone, and what has a buffer already, cannot be cut in chunks: "
+            "copy, with storage()."
+        )
     if material.storage is not None:
         return _rewrapped(material.storage, kind, parameters)
     if material.buffer is not None and material.spec is not None:
@@ -157,7 +164,7 @@ def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str
     pattern = material.host if material.host is not None else material.device
     _check_layout(tuple(pattern.strides), parameters)
     _check_alignment(pattern, parameters, keywords)
-    if sync_state is not None and sync_state.buffer is not None:
+    if sync_state is not None and known:
         return _known(material, sync_state, kind, parameters)
     if kind is CPUStorage and material.host is not None:
         backing = Backing(True, parameters.labels.label) if parameters.strict_exports else None
@@ -344,7 +351,10 @@ def _adopted(
             f"view of the storage, or copy."
         )
     size = int(np.prod(parameters.shape))
-    buffer = Buffer(size, parameters.dtype, BufferOptions(parameters.labels.label))
+    start = -byte_extent(parameters.shape, strides, parameters.dtype.itemsize)[0]
+    chunks = cut_memory(parameters, strides, start, size)
+    options = BufferOptions(parameters.labels.label, chunks=chunks)
+    buffer = Buffer(size, parameters.dtype, options)
     offset = 0
     for array, memory in _parts(material, kind):
         allocation, offset = memory.adopt(array)

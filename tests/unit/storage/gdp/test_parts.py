@@ -1,0 +1,187 @@
+"""Storages that are cut in chunks: strips move, never the field, and nothing gets lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import psyclone_storage.storage as gt
+from psyclone_storage.storage.core.stats import Direction
+
+UP, DOWN = Direction.HOST_TO_DEVICE, Direction.DEVICE_TO_HOST
+ROWS, COLUMNS = 12, 5
+STRIP = COLUMNS * 8
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def field(shape: tuple[int, int] = (ROWS, COLUMNS), **words: Any) -> Any:
+    """Return a field in three chunks, rows 0, 1 to 10 and 11, current on the device only."""
+    values = np.arange(ROWS * COLUMNS, dtype=float).reshape(shape)
+    made = gt.storage(values, device="gpu", chunks=(1, ROWS - 1), **words)
+    with made.access("gpu", "rw") as array:
+        array[...] += 0.0
+    made.buffer.stats.reset()
+    return made
+
+
+def moved(made: Any) -> tuple[int, int]:
+    """Return the bytes that went to the device and back since the last look."""
+    stats = made.buffer.stats
+    found = stats.of(UP).nbytes, stats.of(DOWN).nbytes
+    stats.reset()
+    return found
+
+
+@pytest.mark.spec("ACC-4", "GDP-131")
+@pytest.mark.parametrize("layout", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("alignment", [1, 64])
+def test_an_exchange_of_halos_moves_strips_both_ways(layout: Any, alignment: int) -> None:
+    rows = slice(None)
+    shape = (ROWS, COLUMNS) if layout == (0, 1) else (COLUMNS, ROWS)
+    made = field(shape, layout=layout, alignment_size=alignment)
+    first, last = (0, -1) if layout == (0, 1) else ((rows, 0), (rows, -1))
+    size = made.buffer.chunks.bounds[1] * 8
+    expected = gt.storage(made, device=None).data_ro.copy()
+    made.buffer.stats.reset()
+    with made.access("gpu", "rw") as array:
+        array[...] += 1.0
+    assert moved(made) == (0, 0)
+    expected += 1.0
+    for edge in (first, last):
+        assert made[edge].data_ro.tolist() == expected[edge].tolist()
+    assert moved(made)[1] <= 2 * max(size, made.buffer.nbytes - made.buffer.chunks.bounds[2] * 8)
+    assert made[first].is_current(None)
+    assert not made.is_current(None)
+    made[first] = 7.0
+    made[last].data_wo[...] = 8.0
+    expected[first], expected[last] = 7.0, 8.0
+    assert moved(made) == (0, 0)
+    made.make_valid("gpu", first)
+    made.make_valid("gpu", last)
+    up, down = moved(made)
+    assert 0 < up < made.buffer.nbytes / 2
+    assert down == 0
+    assert made.is_current("gpu")
+    assert gt.storage(made, device=None).data_ro.tolist() == expected.tolist()
+
+
+@pytest.mark.spec("ACC-4")
+def test_the_bytes_of_each_use() -> None:
+    made = field()
+    assert made[0].data_ro.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert moved(made) == (0, STRIP)
+    assert made[11, 2] == 57.0
+    assert moved(made) == (0, STRIP)
+    with made.access(None, "r", region=slice(3, 5)) as array:
+        assert array.tolist() == [[15.0, 16.0, 17.0, 18.0, 19.0], [20.0, 21.0, 22.0, 23.0, 24.0]]
+    assert moved(made) == (0, (ROWS - 2) * STRIP)
+    with made.access(None, "w", region=0) as array:
+        array[...] = -1.0
+    with gt.bound({"edge": made[0:1]}, device="gpu") as arrays:
+        assert arrays["edge"].tolist() == [[-1.0] * COLUMNS]
+    assert moved(made) == (STRIP, 0)
+    made[1:11, 2:3] = 4.0
+    assert moved(made) == (0, 0)
+    assert not made.is_current("gpu")
+    with made.access("gpu", "r"):
+        pass
+    assert moved(made) == ((ROWS - 2) * STRIP, 0)
+
+
+@pytest.mark.spec("ACC-31", "GDP-125")
+def test_what_is_overwritten_in_part_keeps_the_rest() -> None:
+    made = field()
+    with made.access(None, "w", region=(slice(2, 4), slice(1, 3))) as array:
+        array[...] = -1.0
+    made[5] = -2.0
+    made[[0, 7], 0] = -3.0
+    made[3:3] = 9.0
+    expected = np.arange(ROWS * COLUMNS, dtype=float).reshape(ROWS, COLUMNS)
+    expected[2:4, 1:3], expected[5], expected[[0, 7], 0] = -1.0, -2.0, -3.0
+    assert made.data_ro.tolist() == expected.tolist()
+
+
+@pytest.mark.spec("ACC-39")
+def test_two_chunks_may_be_written_at_two_places() -> None:
+    made = field()
+    with made[0].access(None, "rw") as low, made[11].access("gpu", "rw") as high:
+        low[...] += 1.0
+        high[...] += 1.0
+    assert made.data_ro.sum() == sum(range(ROWS * COLUMNS)) + 2 * COLUMNS
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("chunks", [1, 3, 12, (2, 5)])
+def test_any_uses_of_any_parts_agree_with_an_array(chunks: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    expected = rng.random((ROWS, COLUMNS))
+    made = gt.storage(expected, device="gpu", chunks=chunks)
+    for _ in range(40):
+        low, high = sorted(rng.integers(0, ROWS + 1, 2))
+        left, right = sorted(rng.integers(0, COLUMNS + 1, 2))
+        key = slice(low, high, int(rng.integers(1, 3))), slice(left, right)
+        side = (None, "gpu")[rng.integers(2)]
+        match rng.integers(4):
+            case 0:
+                with made.access(side, "r", region=key) as array:
+                    assert np.array_equal(array, expected[key])
+            case 1:
+                with made.access(side, "rw", region=key) as array:
+                    array[...] += 1.0
+                expected[key] += 1.0
+            case 2:
+                values = rng.random(expected[key].shape)
+                with made[key].access(side, "w") as array:
+                    array[...] = values
+                expected[key] = values
+            case 3:
+                made[key] = made[key][::-1]
+                expected[key] = expected[key][::-1].copy()
+    assert np.array_equal(made.data_ro, expected)
+
+
+def test_what_exists_is_cut_as_it_is_wrapped() -> None:
+    mine = np.zeros((4, 2))
+    made = gt.as_storage(mine, device="gpu", chunks=4)
+    with made.access("gpu", "rw", region=3) as array:
+        array[...] = 1.0
+    made.make_valid(None, 3)
+    assert made.buffer.stats.of(DOWN).nbytes == 16
+    made.close()
+    assert mine.tolist() == [[0.0, 0.0]] * 3 + [[1.0, 1.0]]
+    assert made.buffer.chunks.bounds == (0, 2, 4, 6, 8)
+    for kind in ({}, {"device": "gpu", "managed": None}, {"device": "gpu", "managed": "cuda"}):
+        cut = gt.ones((6, 3), chunks=3, **kind)
+        assert cut.buffer.chunks.bounds[1:-1] == (6, 12)
+        assert gt.storage(cut, device=None).data_ro.tolist() == [[1.0] * 3] * 6
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ({"chunks": 0}, "cannot be divided"),
+        ({"chunks": 5}, "cannot be divided"),
+        ({"chunks": (0, 2)}, "ascending indices between 0 and 4"),
+        ({"chunks": (2, 4)}, "ascending indices"),
+        ({"chunks": (2, 1)}, "ascending indices"),
+        ({"chunks": (2, 2)}, "ascending indices"),
+    ],
+)
+def test_chunks_that_make_no_sense(words: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        gt.zeros((4, 2), device="gpu", **words)
+
+
+def test_what_cannot_be_cut() -> None:
+    for data in (np.zeros(4), gt.zeros((4,), device="gpu")):
+        with pytest.raises(ValueError, match="cannot be cut in chunks"):
+            gt.as_storage(data, chunks=2)
+    with pytest.raises(ValueError, match="runs backwards"):
+        gt.as_storage(np.zeros(4)[::-1], device="gpu", chunks=2)
+    with pytest.raises(ValueError, match="move as one"):
+        gt.stacked({"a": (4,), "b": (4,)}, chunks=2)
+    with pytest.raises(TypeError):
+        gt.zeros((4,), device="gpu", chunks=1.5)
