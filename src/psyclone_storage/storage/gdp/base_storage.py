@@ -345,8 +345,7 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         block that writes and raises leaves the data unusable until all of them are written anew.
         `region` limits the access to what it selects, as `self[region].access(...)` does.
         """
-        used = self if region is ... else self[with_ellipsis(region)]
-        return StorageAccess(used, checked_device(device), mode_of(mode))
+        return StorageAccess(self[with_ellipsis(region)], checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
         """Say whether the buffer of that side has the current values; nothing is copied."""
