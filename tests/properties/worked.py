@@ -19,7 +19,7 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.settings import Api
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.apis import lower, target_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -54,7 +54,7 @@ class Worked:
         """Return the generated layer."""
         invoke = replace(self.program.invokes[0], schedule=self.schedule)
         api = Api.LFRIC if isinstance(self.mesh, Plane) else Api.GOCEAN
-        return emit_unit(APIS[api].lower(replace(self.program, invokes=(invoke,)), SETTINGS))
+        return emit_unit(lower(target_of(api), replace(self.program, invokes=(invoke,)), SETTINGS))
 
 
 @cache

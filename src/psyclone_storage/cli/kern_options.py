@@ -10,6 +10,7 @@ from pathlib import Path
 from psyclone_storage import __version__
 from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style
+from psyclone_storage.config.settings import API_NAMES
 
 _DESCRIPTION = """\
 Work on kernels from their metadata alone: write the subroutine's declaration, or check that
@@ -21,7 +22,6 @@ examples:
   psyclone-storage-kern -check kernels/*_mod.f90
   psyclone-storage-kern -api gocean -check kernels/*_mod.f90
 """
-_APIS = ("lfric", "dynamo0.3", "gocean", "gocean1.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _build_parser() -> Parser:
     )
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
     parser.add_argument(
-        "-api", choices=_APIS, metavar="API",
+        "-api", choices=tuple(API_NAMES), metavar="API",
         help="the domain: lfric or gocean; default: DEFAULTSTUBAPI of the settings",
     )  # fmt: skip
     parser.add_argument(

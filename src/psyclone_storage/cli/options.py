@@ -16,6 +16,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style
+from psyclone_storage.config.settings import API_NAMES
 
 _DESCRIPTION = """\
 Generate the parallel (PSy) layer of LFRic and GOcean algorithms: reads algorithm files and the
@@ -295,7 +296,7 @@ def _build_parser() -> Parser:
 
 def _add_domain(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input and settings")
-    apis = ("lfric", "dynamo0.3", "gocean", "gocean1.0")
+    apis = tuple(API_NAMES)
     group.add_argument(
         "-api", "--psykal-dsl", dest="api", choices=apis, metavar="API",
         help="the domain: lfric or gocean, of old dynamo0.3 and gocean1.0; default: DEFAULTAPI of "

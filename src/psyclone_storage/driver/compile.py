@@ -8,9 +8,6 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 
-from psyclone_storage.backend.fortran.algorithm import emit_algorithm
-from psyclone_storage.backend.fortran.limit import within_limit, without_indentation
-from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.base.diagnostic import (
     CompileError,
     Diagnostic,
@@ -21,13 +18,12 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
-from psyclone_storage.driver.apis import APIS, ApiParts, lower
+from psyclone_storage.driver.apis import APIS, lower, target_of
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelText, place_kernels
+from psyclone_storage.driver.rows import ApiParts, Language, Target
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
-from psyclone_storage.frontend.fortran.algorithm import read_algorithm
-from psyclone_storage.frontend.fortran.routine import subroutine_heads
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
@@ -66,6 +62,7 @@ class Request:
     `kernels` or both, when all that is done.
     `keywords` are what the script's `trans` is called with besides the program. `kernel_output` and
     `includes` are folders that the script may ask for; included files are looked for in the latter.
+    `target` names what is generated, the first of the API's if it is empty.
     With `beside` the file beside an algorithm wins where `directories` hold several of one name.
     """
 
@@ -80,6 +77,7 @@ class Request:
     kernel_output: Path | None = None
     includes: tuple[Path, ...] = ()
     beside: bool = False
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +108,7 @@ class Compiler:
 
     settings: Settings
     api: ApiParts
+    target: Target
     distributed: bool
     kernels: Kernels
     recipe: Recipe | None = None
@@ -126,7 +125,7 @@ class Compiler:
             CompileError: everything that a stage found wrong in the user's files.
             InternalError: a stage broke its promise to the next.
         """
-        algorithm = read_algorithm(read_checked(path, self.kernels.line_limit))
+        algorithm = self.target.language.read_algorithm(read_checked(path, self.kernels.line_limit))
         notes = _notes(algorithm, self.includes)
         try:
             return self._compiled(algorithm, notes, numbering or Counting())
@@ -140,22 +139,22 @@ class Compiler:
         kernels, files, problems = find_kernels(algorithm, self.kernels)
         if problems:
             raise CompileError(*problems, *check_calls(algorithm, kernels, domain))
-        lfric = self.settings.lfric
+        chosen = self.api.choices(self.settings)
         options = BuildOptions(
-            self.distributed, lfric.compute_annexed_dofs, lfric.fill_before_increment
+            self.distributed, chosen.annexed_clean, chosen.fills_before_increment
         )
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
-        placed = place_kernels(program, numbering)
-        unit = with_thread_notes(
-            lower(self.api, placed.program, self.settings), program, self.kernels
-        )
-        layer = emit_unit(unit, placed.inlined)
+        language = self.target.language
+        placed = place_kernels(program, numbering, language)
+        unit = lower(self.target, placed.program, self.settings)
+        unit = with_thread_notes(unit, program, self.kernels)
+        layer = language.emit_unit(unit, placed.inlined)
         if self.settings.backend_indentation_disabled:
-            layer = without_indentation(layer)
-        text = emit_algorithm(program)
-        text = within_limit(text) if self.breaks_lines else text
+            layer = language.without_indentation(layer)
+        text = language.emit_algorithm(program)
+        text = language.within_limit(text) if self.breaks_lines else text
         build = Build(
             program=program,
             algorithm_text=text,
@@ -165,14 +164,20 @@ class Compiler:
             warnings=(
                 *notes,
                 *self.kernels.warnings_of(files),
-                *unordered_sums(program, self.settings),
+                *(unordered_sums(program) if self._wants_order else ()),
             ),
             refused=refused,
             kernels=placed.kernels,
         )
         if self.settings.backend_checks_enabled:
-            check_output(build, dict(placed.heads) | _heads(unit.helpers))
+            check_output(build, dict(placed.heads) | _heads(unit.helpers), language)
         return build
+
+    @property
+    def _wants_order(self) -> bool:
+        """Whether the parts of sums are to be added in an order, since they are rounded."""
+        exact = self.api.choices(self.settings).exact_sums
+        return self.settings.reproducible_reductions and not exact
 
     def _transform(self, program: Program, rules: Rules) -> tuple[Program, Refused]:
         """Apply the user's recipe and steps, then what the settings ask for."""
@@ -181,7 +186,7 @@ class Compiler:
         program, refused = apply_steps(program, self.steps, rules, self.kernels)
         program = with_profiles(program, self.profile, rules)
         raise_if_any(unfinished(program, refused))
-        if self.settings.lfric.fuse_built_ins:
+        if self.api.choices(self.settings).fuses_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
         if self.settings.joint_exchanges:
             program = _with_each(program, with_joint_exchanges)
@@ -196,7 +201,7 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
         CompileError: a directory or the script is missing, or a step does not exist.
     """
     name = API_NAMES[request.api] if request.api else settings.api
-    api = APIS[name]
+    api, target = APIS[name], target_of(name, request.target)
     distributed = request.distributed
     if distributed is None:
         distributed = settings.distributed_memory
@@ -204,10 +209,12 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
     return Compiler(
         settings,
         api,
+        target,
         distributed,
         Kernels(
             index_directories(request.directories),
             api,
+            target.language,
             settings,
             request.line_limit is LineLimit.ALL,
             request.beside,
@@ -216,18 +223,18 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
         read_steps(request.steps),
         frozenset(map(Grain, request.profile)),
         request.line_limit is LineLimit.OUTPUT,
-        Context(told, partial(_emitted, api, settings), dict(request.keywords)),
+        Context(told, partial(_emitted, target, settings), dict(request.keywords)),
         request.includes,
     )
 
 
-def _emitted(api: ApiParts, settings: Settings, program: Program, routine: str | None) -> str:
+def _emitted(target: Target, settings: Settings, program: Program, routine: str | None) -> str:
     """Return what `program` becomes as it is, or one of its routines in its module."""
-    placed = place_kernels(program, Counting())
-    unit = lower(api, placed.program, settings)
+    placed = place_kernels(program, Counting(), target.language)
+    unit = lower(target, placed.program, settings)
     if routine is not None:
         unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
-    return emit_unit(unit, placed.inlined)
+    return target.language.emit_unit(unit, placed.inlined)
 
 
 def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Program:
@@ -252,7 +259,7 @@ def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...]) -> Notes:
     return (*notes, Diagnostic("P013", message, file=name, severity=Severity.WARNING))
 
 
-def check_output(build: Build, private: Mapping[str, tuple[str, ...]]) -> None:
+def check_output(build: Build, private: Mapping[str, tuple[str, ...]], language: Language) -> None:
     """Read the generated texts with our own front end, as a compiler would.
 
     `private` are the dummy arguments of the other routines in the PSy layer, kernels among them, by
@@ -262,8 +269,8 @@ def check_output(build: Build, private: Mapping[str, tuple[str, ...]]) -> None:
         InternalError: an invoke is left in the algorithm, or a routine cannot be read back.
     """
     try:
-        algorithm = read_algorithm(SourceText("generated algorithm", build.algorithm_text))
-        routines = subroutine_heads(SourceText("generated PSy layer", build.psy_text))
+        algorithm = language.read_algorithm(SourceText("generated algorithm", build.algorithm_text))
+        routines = language.heads(SourceText("generated PSy layer", build.psy_text))
     except CompileError as error:
         raise InternalError(f"Generated code cannot be read: {error}") from error
     wanted = dict(private) | {

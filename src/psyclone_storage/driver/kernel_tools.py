@@ -5,17 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.metadata import check_body
-from psyclone_storage.backend.fortran.printer import emit_unit
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.apis import APIS, target_of
+from psyclone_storage.driver.rows import Language
 from psyclone_storage.frontend.files import read_source
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.routine import read_routine
 from psyclone_storage.ir.parsed import ParsedKernel
 
 
@@ -26,9 +23,10 @@ def generate_stub(path: Path, type_name: str | None, api: Api, settings: Setting
         CompileError: the file or its metadata is wrong, or it holds several kernels and
             `type_name` names none of them.
     """
-    parts = APIS[api]
-    kernel = parts.interpret(_kernel_in(path, type_name), settings)
-    return emit_unit(lower_stub(kernel, parts.dummies(kernel), parts.kinds_module))
+    parts, language = APIS[api], target_of(api).language
+    kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
+    stub = lower_stub(kernel, parts.dummies(kernel), parts.kinds_module)
+    return language.emit_unit(stub, InlinedProcedures())
 
 
 def check_kernel_file(
@@ -40,28 +38,28 @@ def check_kernel_file(
 
     With `type_name` only that kernel is looked at. A file without kernels is all right.
     """
-    parts, source = APIS[api], read_source(path)
-    problems: list[Diagnostic] = list(check_syntax(source, ()))
-    for name in kernel_types(source) if type_name is None else (type_name,):
+    parts, language, source = APIS[api], target_of(api).language, read_source(path)
+    problems: list[Diagnostic] = list(language.check_syntax(source, ()))
+    for name in language.kernel_types(source) if type_name is None else (type_name,):
         try:
-            parsed = read_kernel(source, name)
+            parsed = language.read_kernel(source, name)
             kernel = parts.interpret(parsed, settings)
             for implementation in parsed.implementations:
-                found = parts.check_kernel(kernel, read_routine(source, implementation))
+                found = parts.check_kernel(kernel, language.read_routine(source, implementation))
                 problems += found
                 if all(problem.severity is not Severity.ERROR for problem in found):
-                    code = read_code(source, implementation)
+                    code = language.read_code(source, implementation)
                     problems += check_body(kernel, code, parts.dummies(kernel))
         except CompileError as error:
             problems += error.problems
     return tuple(problems)
 
 
-def _kernel_in(path: Path, type_name: str | None) -> ParsedKernel:
+def _kernel_in(path: Path, type_name: str | None, language: Language) -> ParsedKernel:
     source = read_source(path)
     if type_name is not None:
-        return read_kernel(source, type_name, needs_code=False)
-    names = kernel_types(source)
+        return language.read_kernel(source, type_name, needs_code=False)
+    names = language.kernel_types(source)
     if len(names) != 1:
         found = f"several kernel types: {listed(names, 'and')}" if names else "no kernel type"
         raise CompileError(
@@ -72,4 +70,4 @@ def _kernel_in(path: Path, type_name: str | None) -> ParsedKernel:
                 hint="Name the one that is meant with '--type NAME'." if names else "",
             )
         )
-    return read_kernel(source, names[0], needs_code=False)
+    return language.read_kernel(source, names[0], needs_code=False)

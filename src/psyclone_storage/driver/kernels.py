@@ -15,14 +15,9 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
-from psyclone_storage.driver.apis import ApiParts
+from psyclone_storage.driver.rows import ApiParts, Language
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
-from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.resolve import resolve_code
-from psyclone_storage.frontend.fortran.state import may_keep_state
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
@@ -42,6 +37,7 @@ class Kernels:
 
     index: SourceIndex
     api: ApiParts
+    language: Language
     settings: Settings
     line_limit: bool = False
     beside: bool = False
@@ -65,9 +61,11 @@ class Kernels:
         key = (path, wanted.original)
         if key not in self._known:
             source = read_checked(path, self.line_limit)
-            parsed = read_kernel(source, wanted.original, wanted_by=wanted.call.name_span)
+            parsed = self.language.read_kernel(
+                source, wanted.original, wanted_by=wanted.call.name_span
+            )
             if self.api.checks_syntax:
-                found = check_syntax(source, parsed.implementations)
+                found = self.language.check_syntax(source, parsed.implementations)
                 raise_if_any(found)
                 self.warnings[path] = found
             self._known[key] = self.api.interpret(parsed, self.settings)
@@ -112,12 +110,13 @@ class Kernels:
 
     def _may_keep_state(self, source: SourceText, name: str) -> bool:
         if (source, name) not in self._may_keep:
-            self._may_keep[source, name] = may_keep_state(source, name)
+            self._may_keep[source, name] = self.language.keeps_state(source, name)
         return self._may_keep[source, name]
 
     def _code(self, source: SourceText, name: str) -> KernelCode:
         if (source, name) not in self._codes:
-            self._codes[source, name] = resolve_code(read_code(source, name), self._modules)
+            code = self.language.read_code(source, name)
+            self._codes[source, name] = self.language.resolve(code, self._modules)
         return self._codes[source, name]
 
     def _file_of(self, wanted: Import) -> Path:
@@ -135,7 +134,7 @@ class Kernels:
             candidates = {
                 text: path
                 for text, path in candidates.items()
-                if wanted.original in kernel_types(SourceText(str(path), text))
+                if wanted.original in self.language.kernel_types(SourceText(str(path), text))
             }
         if self.beside and len(candidates) > 1:
             folder = Path(wanted.call.name_span.source.name).resolve().parent

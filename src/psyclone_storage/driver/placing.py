@@ -10,18 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from psyclone_storage.backend.fortran.kernel import (
-    base_name,
-    emit_code,
-    emit_interface,
-    emit_kernel_module,
-    names_of,
-    numbered_names,
-)
+from psyclone_storage.backend.fortran.kernel import base_name, names_of, numbered_names
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.routine import subroutine_heads
+from psyclone_storage.driver.rows import Language
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
@@ -80,7 +73,7 @@ class Placed:
     heads: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def place_kernels(program: Program, numbering: KernelNumbering) -> Placed:
+def place_kernels(program: Program, numbering: KernelNumbering, language: Language) -> Placed:
     """Return `program` with every changed kernel under the names that it gets.
 
     Each call has a file of its own for its kernel; those in the PSy layer share a
@@ -91,30 +84,31 @@ def place_kernels(program: Program, numbering: KernelNumbering) -> Placed:
     """
     if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
         return Placed(program)
-    placing = _Placing(program, numbering)
+    placing = _Placing(program, numbering, language)
     invokes = tuple(map(placing.invoke, program.invokes))
     codes = [replace(code, name=name) for code, name in placing.inlined.items()]
     inlined = InlinedProcedures(
         tuple(
-            tuple(emit_interface(name, specifics)) for specifics, name in placing.interfaces.items()
+            tuple(language.emit_interface(name, specifics))
+            for specifics, name in placing.interfaces.items()
         ),
-        tuple(tuple(emit_code(code)) for code in codes),
+        tuple(tuple(language.emit_code(code)) for code in codes),
     )
-    heads = tuple(head for code in codes for head in _heads(code))
+    heads = tuple(head for code in codes for head in _heads(code, language))
     return Placed(replace(program, invokes=invokes), tuple(placing.kernels), inlined, heads)
 
 
-def _heads(code: KernelCode) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _heads(code: KernelCode, language: Language) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the names and dummies of a subroutine and of those inside of it, in their order."""
     yield code.name.lower(), code.dummies
     if code.internal is not None:
-        yield from subroutine_heads(SourceText(code.name, code.internal.text)).items()
+        yield from language.heads(SourceText(code.name, code.internal.text)).items()
 
 
 class _Placing:
     """The names given so far in one program."""
 
-    def __init__(self, program: Program, numbering: KernelNumbering) -> None:
+    def __init__(self, program: Program, numbering: KernelNumbering, language: Language) -> None:
         calls = [call for item in program.invokes for call in kernel_calls(item.schedule)]
         data = [datum.name for item in program.invokes for datum in item.schedule.data]
         routines = [item.name for item in program.invokes]
@@ -122,6 +116,7 @@ class _Placing:
         self._names = NameTable([program.name, *data, *routines, *kernels])
         self._module = program.name
         self._shelf = numbering
+        self._language = language
         self.inlined: dict[KernelCode, str] = {}
         self.interfaces: dict[tuple[str, ...], str] = {}
         self.kernels: list[KernelText] = []
@@ -144,7 +139,7 @@ class _Placing:
 
         def kernel_text(number: int) -> KernelText:
             new = numbered_names(old, number)
-            return KernelText(new.module, emit_kernel_module(call.codes, old, new))
+            return KernelText(new.module, self._language.emit_kernel(call.codes, old, new))
 
         number = self._shelf.allocate(base_name(old.module), kernel_text)
         self.kernels.append(kernel_text(number))

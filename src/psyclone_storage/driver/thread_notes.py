@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
-from psyclone_storage.config.settings import Settings
 from psyclone_storage.driver.kernels import Kernels
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
@@ -31,13 +30,11 @@ def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
     return replace(unit, routines=routines)
 
 
-def unordered_sums(program: Program, settings: Settings) -> Iterator[Diagnostic]:
-    """Yield each sum that is not reproducible though the settings ask for it (G003, a warning).
+def unordered_sums(program: Program) -> Iterator[Diagnostic]:
+    """Yield each sum that is not reproducible, of those that are not exact (G003, a warning).
 
-    That is one on a device. Exact sums are reproducible anywhere.
+    That is one on a device.
     """
-    if not settings.reproducible_reductions or settings.lfric.exact_sums:
-        return
     for invoke in program.invokes:
         for item in statements(invoke.schedule):
             if not isinstance(item, DirectiveRegion) or not item.runs_on_device:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +19,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.cli.guard import guarded
 from psyclone_storage.cli.style import Style
 from psyclone_storage.driver import compile as stages
+from psyclone_storage.driver.apis import target_of
+from psyclone_storage.driver.rows import Target
 from unit.cli.conftest import Command
 
 SOURCE = Path(__file__).parents[3] / "src"
@@ -81,6 +84,16 @@ def test_stopping_from_the_keyboard_is_quiet(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == ""
 
 
+def with_language(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    """Let every target print in another way."""
+
+    def changed(*asked: object) -> Target:
+        target = target_of(*asked)  # type: ignore[arg-type]
+        return replace(target, language=replace(target.language, **changes))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stages, "target_of", changed)
+
+
 @pytest.mark.parametrize("words", ["", "-j 2 other.x90 --output-dir out"])
 def test_a_defect_in_a_stage_names_the_file(
     monkeypatch: pytest.MonkeyPatch, command: Command, project: Path, words: str
@@ -90,7 +103,7 @@ def test_a_defect_in_a_stage_names_the_file(
     def broken(*_: object) -> object:
         raise KeyError("w9")
 
-    monkeypatch.setattr(stages, "emit_algorithm", broken)
+    with_language(monkeypatch, emit_algorithm=broken)
     done: Outcome = command("alg.x90", *words.split())
     assert done.status == 2
     assert done.err.count("error[I001]: Internal error: KeyError at test_guard.py:") == (
@@ -103,7 +116,8 @@ def test_a_defect_in_a_stage_names_the_file(
 def test_generated_code_that_cannot_be_read_back_is_a_defect(
     monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    monkeypatch.setattr(stages, "emit_unit", lambda *_: "subroutine other()\nend subroutine\n")
+    text = "subroutine other()\nend subroutine\n"
+    with_language(monkeypatch, emit_unit=lambda *_: text)
     done = command("-opsy", "psy.f90", "alg.x90")
     assert done.status == 2
     assert "Generated code differs from what was to be generated." in done.err

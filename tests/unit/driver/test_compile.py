@@ -9,12 +9,12 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver import compile as stages
 from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
+GRIDS = CORPUS.parent / "gocean"
 REQUEST = Request("lfric", True, (CORPUS / "kernels",))
 
 
@@ -42,7 +42,8 @@ def test_kernels_are_read_once_for_all_algorithms(monkeypatch: pytest.MonkeyPatc
     def read_again(*_: object, **__: object) -> object:
         raise AssertionError("a kernel is read a second time")
 
-    monkeypatch.setattr("psyclone_storage.driver.kernels.read_kernel", read_again)
+    language = replace(shared.kernels.language, read_kernel=read_again)
+    monkeypatch.setattr(shared.kernels, "language", language)
     assert shared.compile_algorithm(algorithm).psy_text == first.psy_text
 
 
@@ -88,18 +89,29 @@ def test_long_lines_of_kernels_are_refused_if_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "text"),
-    [
-        ("emit_algorithm", "program alg\n  call invoke(setval_c(f, 0.0))\nend program alg\n"),
-        ("emit_algorithm", "program alg\n"),
-    ],
+    "text",
+    ["program alg\n  call invoke(setval_c(f, 0.0))\nend program alg\n", "program alg\n"],
 )
-def test_an_algorithm_that_is_not_what_was_promised_is_a_defect(
-    monkeypatch: pytest.MonkeyPatch, stage: str, text: str
-) -> None:
-    monkeypatch.setattr(stages, stage, lambda _: text)
+def test_an_algorithm_that_is_not_what_was_promised_is_a_defect(text: str) -> None:
     with pytest.raises(InternalError, match="Generated code"):
-        build("halo_increment_then_stencil")
+        with_algorithm_text(text).compile_algorithm(CORPUS / "halo_increment_then_stencil.x90")
+
+
+def with_algorithm_text(text: str) -> Compiler:
+    """Return a compiler that writes `text` for every algorithm."""
+    made = compiler()
+    language = replace(made.target.language, emit_algorithm=lambda _: text)
+    return replace(made, target=replace(made.target, language=language))
+
+
+def test_settings_of_one_api_are_not_read_for_another() -> None:
+    settings = default_settings()
+    words = replace(settings.lfric, compute_annexed_dofs=True, fuse_built_ins=True)
+    made = make_compiler(
+        replace(settings, lfric=words), Request("gocean", True, (GRIDS / "kernels",))
+    )
+    (invoke,) = made.compile_algorithm(GRIDS / "continuity.x90").program.invokes
+    assert not invoke.schedule.annexed_clean
 
 
 def test_an_invoke_for_halo_cells_alone_says_why_it_does_nothing_in_one_memory() -> None:
@@ -117,13 +129,13 @@ def test_indentation_of_the_psy_layer_is_a_setting() -> None:
     assert text != plain
 
 
-def test_the_check_of_the_output_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "emit_algorithm", lambda _: "no Fortran at all\n")
-    with pytest.raises((CompileError, InternalError)):
-        build("halo_increment_then_stencil")
-    trusting = replace(default_settings(), backend_checks_enabled=False)
+def test_the_check_of_the_output_is_a_setting() -> None:
+    made = with_algorithm_text("no Fortran at all\n")
     algorithm = CORPUS / "halo_increment_then_stencil.x90"
-    assert make_compiler(trusting, REQUEST).compile_algorithm(algorithm).algorithm_text
+    with pytest.raises((CompileError, InternalError)):
+        made.compile_algorithm(algorithm)
+    trusting = replace(made, settings=replace(default_settings(), backend_checks_enabled=False))
+    assert trusting.compile_algorithm(algorithm).algorithm_text == "no Fortran at all\n"
 
 
 def test_ignored_modules_are_not_looked_for(tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""Fortran, as the driver reads and prints it."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.fortran.algorithm import emit_algorithm
+from psyclone_storage.backend.fortran.kernel import (
+    emit_code,
+    emit_interface,
+    emit_kernel_module,
+)
+from psyclone_storage.backend.fortran.limit import within_limit, without_indentation
+from psyclone_storage.backend.fortran.printer import emit_unit
+from psyclone_storage.driver.rows import Language
+from psyclone_storage.frontend.fortran.algorithm import read_algorithm
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.resolve import resolve_code
+from psyclone_storage.frontend.fortran.routine import read_routine, subroutine_heads
+from psyclone_storage.frontend.fortran.state import may_keep_state
+
+FORTRAN = Language(
+    "fortran",
+    read_algorithm,
+    read_kernel,
+    kernel_types,
+    read_routine,
+    read_code,
+    resolve_code,
+    may_keep_state,
+    check_syntax,
+    emit_unit,
+    emit_algorithm,
+    emit_kernel_module,
+    emit_code,
+    emit_interface,
+    within_limit,
+    without_indentation,
+    subroutine_heads,
+)

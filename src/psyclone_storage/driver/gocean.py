@@ -1,0 +1,82 @@
+"""GOcean, as the driver knows it: its parts, and what its settings mean."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.gocean import abi
+from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.config.settings import Rank, Settings
+from psyclone_storage.domain.build import Domain
+from psyclone_storage.domain.gocean.arguments import build_dummies
+from psyclone_storage.domain.gocean.domain import GoceanDomain
+from psyclone_storage.domain.gocean.kernel_check import check_kernel
+from psyclone_storage.domain.gocean.metadata import interpret
+from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.domain.gocean.words import GridProperty, Tables, today
+from psyclone_storage.driver.accesses import accesses_meant
+from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.grid_settings import read_bound, read_path
+from psyclone_storage.driver.rows import ApiParts, Choices, Target
+from psyclone_storage.ir.kernel import GridBounds, Kernel
+from psyclone_storage.ir.parsed import ParsedKernel
+from psyclone_storage.ir.types import Intrinsic
+
+_RANKS = {Rank.SCALAR: 0, Rank.ARRAY: 2}
+
+
+def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
+    """Return the GOcean kernel that `parsed` describes, with the tables of `settings`."""
+    return interpret(parsed, _tables(settings))
+
+
+def _tables(settings: Settings) -> Tables:
+    gocean = settings.gocean
+    properties = {
+        today(name): GridProperty(Intrinsic(known.intrinsic.value), _RANKS[known.rank])
+        for name, known in gocean.grid_properties.items()
+    }
+    bounds = {
+        (space.offset, space.field_type, today(space.name)): GridBounds(
+            *map(
+                read_bound,
+                (space.outer_start, space.outer_stop, space.inner_start, space.inner_stop),
+            )
+        )
+        for space in gocean.iteration_spaces
+    }
+    accesses = {
+        today(word): meaning for word, meaning in accesses_meant(gocean.access_mapping).items()
+    }
+    return Tables(accesses, properties, bounds)
+
+
+def _domain(settings: Settings) -> Domain:
+    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags))
+
+
+def _choices(settings: Settings) -> Choices:  # noqa: ARG001 - every API has some
+    return Choices()
+
+
+def _infrastructure(settings: Settings) -> Infrastructure:
+    known = settings.gocean.grid_properties
+    return gocean_infrastructure({today(name): read_path(one.path) for name, one in known.items()})
+
+
+def _no_builtin(name: str) -> None:
+    """Return nothing: there is no built-in for GOcean."""
+
+
+GOCEAN = ApiParts(
+    _domain,
+    interpret_gocean,
+    _choices,
+    (),
+    _no_builtin,
+    "gocean_infrastructure",
+    build_dummies,
+    check_kernel,
+    abi.Module.KINDS,
+    checks_syntax=True,
+)
+DL_ESM_INF = Target(FORTRAN, _infrastructure)

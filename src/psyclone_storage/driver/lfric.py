@@ -1,0 +1,63 @@
+"""LFRic, as the driver knows it: its parts, and what its settings mean."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.lfric import abi
+from psyclone_storage.backend.lfric.checks import CheckLevel
+from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.build import Domain
+from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
+from psyclone_storage.domain.lfric.domain import LfricDomain
+from psyclone_storage.domain.lfric.kernel_check import check_kernel
+from psyclone_storage.domain.lfric.metadata import interpret
+from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.driver.accesses import accesses_meant
+from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.rows import ApiParts, Choices, Target
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.parsed import ParsedKernel
+
+
+def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
+    """Return the LFRic kernel that `parsed` describes, with the limits and words of `settings`."""
+    lfric = settings.lfric
+    limits = Limits(lfric.num_any_space, lfric.num_any_discontinuous_space)
+    return interpret(parsed, limits, accesses_meant(lfric.access_mapping))
+
+
+def _domain(settings: Settings) -> Domain:
+    return LfricDomain(LfricRules(settings.reproducible_reductions))
+
+
+def _choices(settings: Settings) -> Choices:
+    lfric = settings.lfric
+    return Choices(
+        lfric.compute_annexed_dofs,
+        lfric.fuse_built_ins,
+        lfric.exact_sums,
+        lfric.fill_before_increment,
+    )
+
+
+def _infrastructure(settings: Settings) -> Infrastructure:
+    level = CheckLevel(settings.lfric.run_time_checks.value)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_infrastructure(level, exact_sums=exact, padding=padding)
+
+
+LFRIC = ApiParts(
+    _domain,
+    interpret_lfric,
+    _choices,
+    builtin_names(),
+    builtin,
+    "lfric_infrastructure",
+    build_dummies,
+    check_kernel,
+    abi.Module.CONSTANTS,
+)
+LFRIC_CORE = Target(FORTRAN, _infrastructure)

@@ -1,0 +1,116 @@
+"""What an API and a target are to the driver: rows of parts that it never asks for by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from psyclone_storage.backend.fortran.kernel import KernelNames
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.domain.build import Domain
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
+from psyclone_storage.ir.schedule import Program
+from psyclone_storage.ir.unit import Unit
+
+
+class ReadsKernel(Protocol):
+    """Reads the metadata of one kernel type of a file."""
+
+    def __call__(
+        self,
+        source: SourceText,
+        type_name: str,
+        *,
+        needs_code: bool = True,
+        wanted_by: Span | None = None,
+    ) -> ParsedKernel:
+        """Return the kernel `type_name`, whose subroutines must be there if it `needs_code`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How files of one language are read, and printed.
+
+    `read_algorithm`, `read_kernel` and `kernel_types`, `read_routine` and `read_code` give an
+    algorithm, the metadata of kernels, the head and all of a subroutine, whose names `resolve`
+    looks up where modules are found. `keeps_state` tells whether a subroutine may change what
+    outlives its calls, `check_syntax` what of a file is none of the language. `emit_unit` prints a
+    module, with procedures that are printed already, `emit_algorithm` an algorithm with its invokes
+    replaced, `emit_kernel` a module of changed subroutines under new names, `emit_code` one of
+    them, and `emit_interface` a name for several. `within_limit` breaks long lines,
+    `without_indentation` leaves out the blanks before them. `heads` are the subroutines of a text
+    and their arguments, by which what was printed is read back.
+    """
+
+    name: str
+    read_algorithm: Callable[[SourceText], ParsedAlgorithm]
+    read_kernel: ReadsKernel
+    kernel_types: Callable[[SourceText], tuple[str, ...]]
+    read_routine: Callable[[SourceText, str], ParsedRoutine]
+    read_code: Callable[[SourceText, str], KernelCode]
+    resolve: Callable[[KernelCode, ModuleFinder], KernelCode]
+    keeps_state: Callable[[SourceText, str], bool]
+    check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]
+    emit_unit: Callable[[Unit, InlinedProcedures], str]
+    emit_algorithm: Callable[[Program], str]
+    emit_kernel: Callable[[tuple[KernelCode, ...], KernelNames, KernelNames], str]
+    emit_code: Callable[[KernelCode], list[str]]
+    emit_interface: Callable[[str, Iterable[str]], list[str]]
+    within_limit: Callable[[str], str]
+    without_indentation: Callable[[str], str]
+    heads: Callable[[SourceText], dict[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is generated: a language, and the infrastructure that it calls."""
+
+    language: Language
+    infrastructure: Callable[[Settings], Infrastructure]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the settings of an API choose for its schedules.
+
+    Loops over dofs compute annexed ones if they are `annexed_clean`; neighbouring built-ins
+    share loops if it `fuses_built_ins`; with `exact_sums` reals are summed without rounding.
+    What a loop adds to is filled before if it `fills_before_increment`.
+    """
+
+    annexed_clean: bool = False
+    fuses_built_ins: bool = False
+    exact_sums: bool = False
+    fills_before_increment: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ApiParts:
+    """What the stages of a compilation need to know of an API.
+
+    `builtins` are the names of the built-ins, `builtin` gives the kernel behind one.
+    `infrastructure` is the folder, below `external`, of the interfaces to compile against.
+    `dummies` are those of a kernel's subroutine, whose kinds are in `kinds_module`; `check_kernel`
+    compares a written subroutine with them. With `checks_syntax` the whole file of a kernel is
+    looked at for what is no Fortran: kernels for grids are short.
+    """
+
+    domain: Callable[[Settings], Domain]
+    interpret: Callable[[ParsedKernel, Settings], Kernel]
+    choices: Callable[[Settings], Choices]
+    builtins: tuple[str, ...]
+    builtin: Callable[[str], Kernel | None]
+    infrastructure: str
+    dummies: Callable[[Kernel], tuple[Dummy, ...]]
+    check_kernel: Callable[[Kernel, ParsedRoutine], tuple[Diagnostic, ...]]
+    kinds_module: str
+    checks_syntax: bool = False

@@ -1,0 +1,391 @@
+"""A target is a folder and a row, an API its own folders and three files outside: both tried.
+
+The package is copied, the folders are written, the rows are put in, and the command compiles with
+what came out. What is counted is what had to be touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORPUS = ROOT / "tests" / "corpus" / "gocean"
+
+# ---------------------------------------------------------------------------- a target
+
+MATRICES = '''
+"""A library of matrices: fields are objects with values, and halos are swapped by a procedure."""
+
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.workspace import whole
+from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.rows import Target
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import Index, Member, Name
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.schedule import Axis
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Call, Declare
+from psyclone_storage.ir.walk import kernel_calls
+
+MATRIX = DerivedType("matrix", "matrices_mod")
+
+
+def dummies(context):
+    return tuple(
+        Declare(datum.name, MATRIX if datum.kind is ArgKind.FIELD else datum.type,
+                ("intent(inout)",))
+        for datum in context.schedule.data
+    )
+
+
+def rows_or_columns(context, asked):
+    call = kernel_calls(asked.loop)[0]
+    field = call.args[asked.loop.bounds_from].value
+    axis = 2 if asked.loop.over.axis is Axis.NORTH else 1
+    return Index(Member(field, "extent"), (whole(axis),))
+
+
+def swapped(context, asked):
+    name = context.work.imports.local("matrices_mod", "swap")
+    return (Call(Name(name), (Name(asked.datum.name), asked.depth)),)
+
+
+def infrastructure(settings):
+    return Infrastructure(
+        "Matrices",
+        frozenset({"matrix", "matrices_mod", "swap"}),
+        lambda kind: "kinds_mod",
+        ScalarType(Intrinsic.INTEGER),
+        lambda datum: ScalarType(Intrinsic.REAL, "wp"),
+        dummies,
+        {
+            ops.DataOf: lambda context, asked: Member(Name(asked.datum.name), "values"),
+            ops.LoopStart: lambda context, asked: whole(1),
+            ops.LoopEnd: rows_or_columns,
+            ops.GridProperty: lambda context, asked: Member(asked.field, asked.name),
+        },
+        {ops.Exchange: swapped},
+        lambda context, calls, lines: (),
+    )
+'''
+
+TARGET_ROW = (
+    "driver/apis.py",
+    '    (Api.GOCEAN, "dl_esm_inf"): DL_ESM_INF,\n',
+    '    (Api.GOCEAN, "matrices"): Target(FORTRAN, infrastructure),\n',
+    (
+        "from psyclone_storage.backend.matrices.table import infrastructure\n"
+        "from psyclone_storage.driver.fortran import FORTRAN\n"
+    ),
+)
+
+# ---------------------------------------------------------------------------- an API
+
+METADATA = '''
+"""The metadata of kernels for the elements of vectors: `vec_arg(vec_read)`."""
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+
+WORDS = {"vec_read": Access.READ, "vec_write": Access.WRITE}
+REAL = ScalarType(Intrinsic.REAL)
+
+
+def interpret(parsed, settings):
+    args = tuple(argument(item) for item in parsed.component("meta_args").items)
+    return Kernel(parsed.name, parsed.module, parsed.procedure, Iteration.DOF, args,
+                  implementations=parsed.implementations, span=parsed.span)
+
+
+def argument(item):
+    word = item.items[0].span.text.lower()
+    if word not in WORDS:
+        raise CompileError(Diagnostic("M011", f"'{word}' is no access of a vector.", item.span))
+    return KernelArg(ArgKind.FIELD, Intrinsic.REAL, WORDS[word], "vector", span=item.span)
+
+
+def dummies(kernel):
+    return tuple(
+        Dummy(Role.DOF_VALUE, f"x_{at}", REAL, "in" if arg.access is Access.READ else "out",
+              arg=at, access=arg.access)
+        for at, arg in enumerate(kernel.args)
+    )
+'''
+
+DOMAIN = '''
+"""Vectors: each element is computed from those at the same place, so that no halo is ever read."""
+
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.domain.build import BoundInvoke, kernel_of
+from psyclone_storage.domain.data import DataTable, Wanted
+from psyclone_storage.domain.vectors.metadata import dummies
+from psyclone_storage.ir.expr import Name
+from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.region import NOTHING
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed
+from psyclone_storage.ir.schedule import Actual, Extent, KernelCall, Reach
+from psyclone_storage.ir.types import DerivedType
+
+
+class Rules:
+    def initial_extent(self, call, schedule):
+        return Extent(Reach.ALL)
+
+    def halo_need(self, schedule, loop, call, arg):
+        return HaloNeed(NOTHING, False, "at its own place only")
+
+    def halo_left(self, schedule, loop, call, arg):
+        return HaloLeft(NOTHING, Fresh.YES, "no halo")
+
+    def without_annexed(self, schedule):
+        return frozenset(datum.name for datum in schedule.data)
+
+    def check_extent(self, loop, call):
+        return ()
+
+    def known_bounds(self, loop):
+        return None
+
+    def _no(self, *about):
+        return False
+
+    keeps_annexed_clean = shares_dofs = knows_clean_halos = _no
+    overlaps_exchanges = sums_in_order = _no
+
+
+class Domain:
+    rules = Rules()
+
+    def bind_invoke(self, invoke, algorithm, kernels):
+        data = DataTable()
+        calls = [self.bound(number, call, kernel_of(call, kernels), data)
+                 for number, call in enumerate(invoke.calls, start=1)]
+        return BoundInvoke(tuple(calls), data, ())
+
+    def bound(self, number, call, kernel, data):
+        actuals = []
+        for described, given in zip(kernel.args, call.args, strict=True):
+            wanted = Wanted(given.expr, DerivedType("vector", "vectors_mod"), given.span,
+                            kind=ArgKind.FIELD, access=described.access)
+            name = data.add(wanted).name
+            actuals.append(Actual(name, Name(name), span=given.span))
+        uid = f"{kernel.name.lower()}@loop{number}"
+        return KernelCall(uid, kernel, tuple(actuals), dummies(kernel), span=call.name_span)
+
+    def bounds_from(self, kernel):
+        return 0
+
+    def check_schedule(self, schedule):
+        return ()
+'''
+
+VECTORS = '''
+"""A library of vectors."""
+
+from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.backend.workspace import whole
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import Index, Member, Name
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Declare
+from psyclone_storage.ir.walk import kernel_calls
+
+
+def values(datum):
+    return Member(Name(datum.name), "x")
+
+
+def length(context, asked):
+    loop = asked.loop
+    datum = context.datum(kernel_calls(loop)[0], loop.bounds_from)
+    return Index(Name("size"), (values(datum),))
+
+
+def infrastructure(settings):
+    return Infrastructure(
+        "Vectors",
+        frozenset({"vector", "vectors_mod"}),
+        lambda kind: "kinds_mod",
+        ScalarType(Intrinsic.INTEGER),
+        lambda datum: ScalarType(Intrinsic.REAL),
+        lambda context: tuple(
+            Declare(datum.name, datum.type, ("intent(inout)",)) for datum in context.schedule.data
+        ),
+        {
+            ops.DataOf: lambda context, asked: values(asked.datum),
+            ops.LoopStart: lambda context, asked: whole(1),
+            ops.LoopEnd: length,
+        },
+        {},
+        lambda context, calls, lines: (),
+    )
+'''
+
+PARTS = '''
+"""Vectors, as the driver knows them."""
+
+from psyclone_storage.backend.vectors.table import infrastructure
+from psyclone_storage.domain.vectors.domain import Domain
+from psyclone_storage.domain.vectors.metadata import dummies, interpret
+from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.rows import ApiParts, Choices, Target
+
+VECTORS = ApiParts(
+    lambda settings: Domain(),
+    interpret,
+    lambda settings: Choices(),
+    (),
+    lambda name: None,
+    "vectors",
+    dummies,
+    lambda kernel, routine: (),
+    "kinds_mod",
+)
+LIBRARY = Target(FORTRAN, infrastructure)
+'''
+
+API_ROWS = (
+    (
+        "driver/apis.py",
+        "TARGETS: Mapping[tuple[Api, str], Target] = {\n",
+        '    (Api.VECTORS, "library"): LIBRARY,\n',
+        "from psyclone_storage.driver.vectors import LIBRARY, VECTORS\n",
+    ),
+    ("driver/apis.py", "APIS: Mapping[Api, ApiParts] = {\n", "    Api.VECTORS: VECTORS,\n", ""),
+    ("config/settings.py", '    LFRIC = "lfric"\n', '    VECTORS = "vectors"\n', ""),
+    ("config/settings.py", '    "lfric": Api.LFRIC,\n', '    "vectors": Api.VECTORS,\n', ""),
+)
+
+KERNEL = """module scale_mod
+  use vector_kernels_mod
+  type, extends(vector_kernel) :: scale_type
+    type(vec_arg), dimension(2) :: meta_args = (/ vec_arg(vec_write), vec_arg(vec_read) /)
+  contains
+    procedure, nopass :: scale_code
+  end type scale_type
+contains
+  subroutine scale_code(y, x)
+    real, intent(out) :: y
+    real, intent(in) :: x
+    y = 2.0 * x
+  end subroutine scale_code
+end module scale_mod
+"""
+ALGORITHM = """program alg
+  use vectors_mod, only: vector
+  use scale_mod, only: scale_type
+  implicit none
+  type(vector) :: a, b
+  call invoke(scale_type(b, a), scale_type(a, b))
+end program alg
+"""
+
+
+class Copy:
+    """A copy of the package, and what is changed of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.package = folder / "src" / "psyclone_storage"
+        shutil.copytree(
+            ROOT / "src" / "psyclone_storage",
+            self.package,
+            ignore=shutil.ignore_patterns("__pycache__", "storage", "runtime"),
+        )
+        shutil.copytree(ROOT / "config", folder / "config")
+        self.folders: set[str] = set()
+        self.outside: set[str] = set()
+
+    def write(self, folder: str, files: Mapping[str, str]) -> None:
+        """Write a folder of the new target or API."""
+        self.folders.add(folder)
+        (self.package / folder).mkdir()
+        for name, text in {"__init__.py": '"""New."""\n', **files}.items():
+            (self.package / folder / name).write_text(text.lstrip(), encoding="utf-8")
+
+    def add(self, file: str, text: str) -> None:
+        """Write a file outside of such folders."""
+        self.outside.add(file)
+        (self.package / file).write_text(text.lstrip(), encoding="utf-8")
+
+    def put(self, file: str, behind: str, row: str, imports: str) -> None:
+        """Put a row into a table, and what it imports behind the first import of the package."""
+        self.outside.add(file)
+        path = self.package / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(behind) == 1
+        text = text.replace(behind, behind + row)
+        first = text.index("from psyclone_storage")
+        path.write_text(text[:first] + imports + text[first:], encoding="utf-8")
+
+    def compile(self, request: str, algorithm: Path) -> str:
+        """Return the PSy layer that the copy makes of `algorithm`, in a process of its own."""
+        code = (
+            "from pathlib import Path\n"
+            "from psyclone_storage.config.load import default_settings\n"
+            "from psyclone_storage.driver.compile import Request, make_compiler\n"
+            f"made = make_compiler(default_settings(), {request})\n"
+            f"print(made.compile_algorithm(Path({str(algorithm)!r})).psy_text)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(self.package.parent)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path / "copy")
+
+
+def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
+    copy.write("backend/matrices", {"table.py": MATRICES})
+    copy.put(*TARGET_ROW)
+    assert (copy.folders, copy.outside) == ({"backend/matrices"}, {"driver/apis.py"})
+    folders = f"(Path({str(CORPUS / 'kernels')!r}),)"
+    algorithm = CORPUS / "continuity.x90"
+    asked = f"Request('gocean', True, {folders}, target='matrices')"
+    layer = copy.compile(asked, algorithm)
+    assert "use matrices_mod, only: matrix, swap" in layer
+    assert "call swap(height, 1)" in layer
+    assert "do j = 1, flux_x%extent(2)" in layer
+    assert "call flux_u_code(i, j, flux_x%values, height%values, u%values)" in layer
+    for word in ("r2d_field", "internal", "halo_exchange", "%data"):
+        assert word not in layer
+    plain = copy.compile(f"Request('gocean', True, {folders})", algorithm)
+    assert "call height%halo_exchange(1)" in plain
+
+
+def test_an_api_is_its_folders_and_three_files_outside(copy: Copy, tmp_path: Path) -> None:
+    copy.write("domain/vectors", {"metadata.py": METADATA, "domain.py": DOMAIN})
+    copy.write("backend/vectors", {"table.py": VECTORS})
+    copy.add("driver/vectors.py", PARTS)
+    for row in API_ROWS:
+        copy.put(*row)
+    assert copy.outside == {"driver/vectors.py", "driver/apis.py", "config/settings.py"}
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "scale_mod.f90").write_text(KERNEL, encoding="utf-8")
+    algorithm = tmp_path / "alg.x90"
+    algorithm.write_text(ALGORITHM, encoding="utf-8")
+    folders = f"(Path({str(tmp_path / 'kernels')!r}),)"
+    request = f"Request('vectors', True, {folders}, steps='fuse; openmp-parallel-do')"
+    layer = copy.compile(request, algorithm)
+    assert "use vectors_mod, only: vector" in layer
+    assert "do df = 1, size(b%x)" in layer
+    assert "call scale_code(b%x(df), a%x(df))" in layer
+    assert "call scale_code(a%x(df), b%x(df))" in layer
+    assert "!$omp parallel do default(shared), private(df), schedule(static)" in layer
