@@ -20,9 +20,20 @@ class Allocation:
 
     `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
     such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
+    `pending` is what a device may still do here after an access has ended, for memories to keep.
     """
 
-    __slots__ = ("pointer", "capacity", "space", "block", "owner", "label", "writable", "_uses")
+    __slots__ = (
+        "pointer",
+        "capacity",
+        "space",
+        "block",
+        "owner",
+        "label",
+        "writable",
+        "pending",
+        "_uses",
+    )
 
     def __init__(self, space: MemorySpace, pointer: int, capacity: int, block: Any) -> None:
         """Record a piece of `capacity` bytes at address `pointer`; memories call this."""
@@ -33,6 +44,7 @@ class Allocation:
         self.owner: object | None = None
         self.label = ""
         self.writable = True
+        self.pending: tuple[Any, ...] = ()
         self._uses = 1
 
     @property

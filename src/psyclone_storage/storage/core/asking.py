@@ -43,6 +43,9 @@ def prepare_all(tokens: Sequence[AccessToken]) -> None:
             token.buffer.replicas.check_usable(token)
         for token in tokens:
             token.buffer.replicas.bring(token)
+            replica = token.replica
+            if replica.memory.has_current:
+                replica.memory.follow(replica.allocation_there(), token.mode.writes)
     except BaseException:
         _let_go(tokens)
         raise

@@ -395,6 +395,9 @@ class Buffer:
 
     def _end(self, token: AccessToken, error: BaseException | None) -> None:
         """Let others have the data, and start what the hints ask for."""
+        replica = token.replica
+        if replica.memory.has_current and replica.allocation is not None:
+            replica.memory.note_use(replica.allocation, token.mode.writes)
         self.table.release(token)
         wrote = token.mode.writes
         if self._has_wishes and not (wrote and error is not None):

@@ -120,7 +120,7 @@ class Replicas:
         found = self.find(space)
         if found is None:
             found = Incarnation(memory_of(self._home(space)))
-            self._list.append(found)
+            self._take_in(found)
         if space not in self.resident:
             memory_of(space)
             self.resident[space] = found
@@ -370,13 +370,19 @@ class Replicas:
         if known is not None:
             known.allocation = replica.allocation
         else:
-            self._list.append(replica)
+            self._take_in(replica)
         if not replica.allocation_there().writable:
             self._guarded = self.attention = True
         if valid:
             self.validity.add(self.at(replica.space).bit, range(self.layout.count))
 
     # -- private: where --------------------------------------------------------------------------
+
+    def _take_in(self, replica: Incarnation) -> None:
+        """Know one more replica; the hot path knows nothing of the order of streams."""
+        self._list.append(replica)
+        if replica.memory.has_current:
+            self._guarded = self.attention = True
 
     def _home(self, space: MemorySpace) -> MemorySpace:
         """Return the space of the replica that serves `space`."""

@@ -161,6 +161,9 @@ class AccessToken(Claim):
         memory = self._memory()
         if memory.space.host_accessible:
             self.replica.memory.settle()
+        elif memory.has_current:
+            # An access that was opened by another thread is used in the stream of this one.
+            memory.follow(self.allocation, self.mode.writes)
         return memory.window(self.allocation, spec)
 
     def release(self, error: BaseException | None = None) -> None:

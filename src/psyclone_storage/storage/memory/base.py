@@ -95,6 +95,16 @@ class Memory(ABC):
     def settle(self) -> None:  # noqa: B027
         """Wait for what a device still does here, before the host looks; most have copies."""
 
+    def follow(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
+        """Let this thread's work on the device wait for what is still done to `allocation`.
+
+        Work that reads waits for writers, work that `writes` for readers as well. Nothing else is
+        waited for, and the host does not wait.
+        """
+
+    def note_use(self, allocation: Allocation, wrote: bool) -> None:  # noqa: B027
+        """Note that what this thread has given the device so far uses `allocation`."""
+
     def can_copy_from(self, source: Memory) -> bool:
         """Say whether this memory can fetch from `source` by itself (HM-32)."""
         return False

@@ -6,9 +6,10 @@ counts is `cupy.cuda.is_available()`: CuPy imports happily on machines without a
 
 from __future__ import annotations
 
+import threading
 import weakref
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -99,9 +100,34 @@ class CUDAMemory(Memory):
         """Return the CuPy array itself."""
         return window
 
+    def follow(self, allocation: Allocation, writes: bool) -> None:
+        """Let the current stream wait for the events of other streams."""
+        if allocation.pending:
+            with self._device():
+                _wait_in(_cupy().cuda.get_current_stream(), self._number, allocation, writes)
+
+    def note_use(self, allocation: Allocation, wrote: bool) -> None:
+        """Record an event in the current stream.
+
+        Whoever wrote has waited for all before, so that its event stands for theirs.
+        """
+        with self._device():
+            stream = _cupy().cuda.get_current_stream()
+            event = stream.record(_cupy().cuda.Event(disable_timing=True))
+        use = _Use((self._number, stream.ptr), event, wrote)
+        with _LOCK:
+            kept = () if wrote else allocation.pending
+            older = tuple(other for other in kept if other.wrote or other.stream != use.stream)
+            allocation.pending = (*older, use)
+
+    @property
+    def _number(self) -> int:
+        return self.space.device_id or 0
+
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`, on the device."""
         with self._device():
+            self.follow(allocation, writes=True)
             self.window(allocation, spec).fill(value)
             _cupy().cuda.get_current_stream().synchronize()
 
@@ -150,6 +176,8 @@ class CUDAMemory(Memory):
             stream = _cupy().cuda.get_current_stream()
             if source.space is not self.space and not source.space.host_accessible:
                 stream.wait_event(_end_of_work(source.space))
+            _wait_in(stream, self._number, source, writes=False)
+            _wait_in(stream, self._number, target, writes=True)
             runtime.memcpyAsync(
                 target.pointer + first,
                 source.pointer + first,
@@ -161,6 +189,24 @@ class CUDAMemory(Memory):
 
     def _device(self) -> Any:
         return _cupy().cuda.Device(self.space.device_id or 0)
+
+
+class _Use(NamedTuple):
+    """Be the end of some work with memory: device and stream, its event, and whether it wrote."""
+
+    stream: tuple[int, int]
+    event: Any
+    wrote: bool
+
+
+_LOCK = threading.Lock()
+
+
+def _wait_in(stream: Any, number: int, allocation: Allocation, writes: bool) -> None:
+    """Let a stream of GPU `number` wait for uses of memory that it may not overtake."""
+    for use in allocation.pending:
+        if (writes or use.wrote) and use.stream != (number, stream.ptr):
+            stream.wait_event(use.event)
 
 
 class _Ledger:
