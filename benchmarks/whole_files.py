@@ -1,6 +1,6 @@
 """Read every Fortran file below some folders whole, change it, and say what is not understood.
 
-    python benchmarks/whole_files.py FOLDER... [--edits 3] [--every 1] [--preprocess -DNAME ...]
+    python benchmarks/whole_files.py FOLDER... [--edits 3] [--every 1] [--preprocess="-DNAME ..."]
 
 For each file: its tree printed without a change is the file, byte for byte. Then one statement at a
 time, chosen at random, is exchanged for another, and the text has to differ there alone. The text
@@ -79,14 +79,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--edits", type=int, default=3, help="exchanges to try in each file")
     parser.add_argument("--every", type=int, default=1, help="look at each n-th file alone")
-    parser.add_argument("--preprocess", nargs="*", help="run 'cpp -P' first, with these options")
+    parser.add_argument(
+        "--preprocess", nargs="?", const="", help="run 'cpp -P' first, with these options"
+    )
     return parser.parse_args()
 
 
 def _check(path: Path, options: argparse.Namespace, tally: Tally) -> None:
     text = path.read_bytes().decode("utf-8", errors="surrogateescape")
     if options.preprocess is not None:
-        text = _preprocessed(path, options.preprocess) or text
+        text = _preprocessed(path, options.preprocess.split()) or text
     source = SourceText(str(path), text)
     started = time.perf_counter()
     try:
