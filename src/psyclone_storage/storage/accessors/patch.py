@@ -24,7 +24,7 @@ from psyclone_storage.storage.memory.registry import host_memory, memory_of, rou
 
 
 class Patch:
-    """Be the elements of a read stencil, as a kernel gets them.
+    """The elements of a read stencil, as a kernel gets them.
 
     `array` holds them in local order, `mapping` is the stencil. `patch[i]` takes the global index
     and raises `IndexError` outside of the stencil.
@@ -97,7 +97,7 @@ def gather(
 
 
 class _Part(NamedTuple):
-    """Be what a stencil reads of one chunk: global element numbers, and their local places."""
+    """What a stencil reads of one chunk: global element numbers, and their local places."""
 
     chunk: int
     numbers: Indices

@@ -18,7 +18,7 @@ Indices = np.ndarray[Any, np.dtype[np.intp]]
 
 
 class Stencil(Protocol):
-    """Be a set of elements of a buffer, in a local order."""
+    """A set of elements of a buffer, in a local order."""
 
     @property
     def local_shape(self) -> tuple[int, ...]:
@@ -37,7 +37,7 @@ class Stencil(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Be the box from `starts` to before `stops` of a buffer of `shape`.
+    """The box from `starts` to before `stops` of a buffer of `shape`.
 
     The map is affine: a local index is the global one less `starts`.
     """
@@ -80,7 +80,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class IndexMap:
-    """Be any set of elements; `places` is the hash map from element number to local index."""
+    """Any set of elements; `places` is the hash map from element number to local index."""
 
     places: Mapping[int, int]
     shape: tuple[int, ...]

@@ -16,7 +16,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class Allocation:
-    """Be one piece of memory: address, capacity in bytes, space, owner and users.
+    """One piece of memory: address, capacity in bytes, space, owner and users.
 
     `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
     such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.

@@ -39,7 +39,7 @@ class ContextKind(Enum):
 
 
 class Context:
-    """Be a place that executes kernels, the host or one device.
+    """A place that executes kernels, the host or one device.
 
     `zero_copy` makes a device work on page-locked host memory instead of its own (HM-17). Obtain
     contexts from `Context.get`; one is alive as long as somebody refers to it (HM-9).
@@ -147,7 +147,7 @@ class Context:
 
 
 class HostContext(Context):
-    """Be the context of the host (HM-6)."""
+    """The context of the host (HM-6)."""
 
     def __init__(self, device_id: int = 0) -> None:
         """Stand for the one host. Raises `DeviceUnavailableError` for any number but 0."""
@@ -157,7 +157,7 @@ class HostContext(Context):
 
 
 class CUDAContext(Context):
-    """Be the context of one GPU, or of the emulated device in its place (HM-6)."""
+    """The context of one GPU, or of the emulated device in its place (HM-6)."""
 
     def __init__(self, device_id: int) -> None:
         """Stand for device `device_id` of the own node."""
@@ -165,7 +165,7 @@ class CUDAContext(Context):
 
 
 class MICContext(Context):
-    """Be the context of one coprocessor; its transfers start from plain host memory (HM-31).
+    """The context of one coprocessor; its transfers start from plain host memory (HM-31).
 
     Only the emulation has coprocessors: number n is the emulated device n in this role.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 class StorageError(Exception):
-    """Be the common ancestor of every error that the storage runtime raises on purpose."""
+    """The common ancestor of every error that the storage runtime raises on purpose."""
 
     code = "R200"
 

@@ -12,7 +12,7 @@ from psyclone_storage.storage.memory.base import Memory
 
 
 class Incarnation:
-    """Be the replica of a buffer in one memory, allocated or not yet (HM-40)."""
+    """The replica of a buffer in one memory, allocated or not yet (HM-40)."""
 
     __slots__ = ("memory", "space", "bit", "allocation")
 

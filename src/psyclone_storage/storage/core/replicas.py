@@ -44,7 +44,7 @@ from psyclone_storage.storage.memory.registry import memory_of, router
 
 
 class _Transfer(NamedTuple):
-    """Be a transfer under way: the bit of its target, one bit for each chunk, and its end."""
+    """A transfer under way: the bit of its target, one bit for each chunk, and its end."""
 
     bit: int
     chunks: int
@@ -52,7 +52,7 @@ class _Transfer(NamedTuple):
 
 
 class Recipe(Protocol):
-    """Be what the replicas need of the options of their buffer."""
+    """What the replicas need of the options of their buffer."""
 
     @property
     def label(self) -> str:

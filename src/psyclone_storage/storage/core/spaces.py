@@ -40,7 +40,7 @@ for _kind in SpaceKind:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemorySpace:
-    """Be one place where data may live.
+    """One place where data may live.
 
     `node` and `device_id` come from the tag (`device_id` is None where the kind is not `DEVICE`).
     `bit` is the mark of the space in the validity masks of a buffer. Obtain spaces from

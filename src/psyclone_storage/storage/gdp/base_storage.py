@@ -47,7 +47,7 @@ OVERWRITE = AccessMode.WRITE_ONLY
 
 
 class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
-    """Be a field that lives on the host, on a device, or on both.
+    """A field that lives on the host, on a device, or on both.
 
     The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
     subclasses differ in which sides there are and who keeps them in step.

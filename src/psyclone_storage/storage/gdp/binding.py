@@ -46,7 +46,7 @@ class TransferWarning(UserWarning):
 
 
 class Arguments(dict[str, Any]):
-    """Be the arrays of a call by name, and what the halos say about its domain (GDP-19)."""
+    """The arrays of a call by name, and what the halos say about its domain (GDP-19)."""
 
     __slots__ = ("_things",)
 
@@ -107,7 +107,7 @@ def bound(
 
 @dataclass(slots=True)
 class _Guest:
-    """Be an argument that is not a storage with a buffer where the call runs."""
+    """An argument that is not a storage with a buffer where the call runs."""
 
     info: Info
     written: bool

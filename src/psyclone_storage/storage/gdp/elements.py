@@ -17,7 +17,7 @@ from psyclone_storage.storage.gdp.indexing import device_key, host_key
 
 
 class Readable(Protocol):
-    """Be what reading needs of a storage."""
+    """What reading needs of a storage."""
 
     def window(self, space: MemorySpace) -> Any:
         """Return the array at `space`, valid or not."""

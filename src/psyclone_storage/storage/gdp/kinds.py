@@ -63,7 +63,7 @@ _Kind = TypeVar("_Kind", bound=Storage)
 
 
 class CPUStorage(Storage):
-    """Be a storage in main memory."""
+    """A storage in main memory."""
 
     __slots__ = ()
 
@@ -112,7 +112,7 @@ class CPUStorage(Storage):
 
 
 class GPUStorage(Storage):
-    """Be a storage on a device, without a buffer in main memory."""
+    """A storage on a device, without a buffer in main memory."""
 
     __slots__ = ()
 
@@ -140,7 +140,7 @@ class GPUStorage(Storage):
 
 
 class CUDAManagedGPUStorage(Storage):
-    """Be a storage in unified memory, which the driver moves between host and device."""
+    """A storage in unified memory, which the driver moves between host and device."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ class CUDAManagedGPUStorage(Storage):
 
 
 class SoftwareManagedGPUStorage(Storage):
-    """Be a storage with a buffer on each side, kept in step by the runtime."""
+    """A storage with a buffer on each side, kept in step by the runtime."""
 
     __slots__ = ()
 

@@ -45,7 +45,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Be data of which a storage is made: arrays of either side, or one of our own objects.
+    """Data of which a storage is made: arrays of either side, or one of our own objects.
 
     With a `buffer`, that of another face, `spec` says which of its elements the face shows.
     """

@@ -51,7 +51,7 @@ Place: TypeAlias = "Context | Memory | MemorySpace | str | None"
 
 @dataclass(frozen=True, slots=True)
 class HData:
-    """Be one row of the table of incarnations (HM-40): what an array has in one memory.
+    """One row of the table of incarnations (HM-40): what an array has in one memory.
 
     `capacity` is in bytes, `pointer` an address, 0 where nothing is allocated.
     """
@@ -85,7 +85,7 @@ class ArrayWords(TypedDict, total=False):
 
 
 class _HArray:
-    """Be what all heterogeneous arrays have in common, whatever their elements are.
+    """What all heterogeneous arrays have in common, whatever their elements are.
 
     `buffer` holds the values; other faces may look at the same one. `context` is the context of
     the first touch, None if the constructor named none.

@@ -25,7 +25,7 @@ from psyclone_storage.storage.hmemo.harray_interface import Interface, interface
 
 
 class Access:
-    """Be what all accesses have in common: the right to use the values at one context.
+    """What all accesses have in common: the right to use the values at one context.
 
     Raises `AccessConflictError` for two accesses of which one writes, at different contexts
     (HM-61) or in different threads (HM-62), and for an access after a write access of the same
@@ -164,7 +164,7 @@ class ReadAccess(Access):
 
 
 class _Writing(Access):
-    """Be what the accesses that write have in common."""
+    """What the accesses that write have in common."""
 
     __slots__ = ()
 

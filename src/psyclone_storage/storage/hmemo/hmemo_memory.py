@@ -15,19 +15,19 @@ from psyclone_storage.storage.memory.host import ManagedMemory, PinnedMemory
 
 
 class CUDAMemory(Memory):
-    """Be the memory of a GPU, or of the emulated device in its place (HM-30)."""
+    """The memory of a GPU, or of the emulated device in its place (HM-30)."""
 
 
 class MICMemory(Memory):
-    """Be the memory of a coprocessor, which only the emulation has (HM-31)."""
+    """The memory of a coprocessor, which only the emulation has (HM-31)."""
 
 
 class CUDAHostMemory(Memory):
-    """Be page-locked host memory, with fast transfers to and from a GPU (HM-30)."""
+    """Page-locked host memory, with fast transfers to and from a GPU (HM-30)."""
 
 
 class CUDAManagedMemory(Memory):
-    """Be memory that host and GPU share."""
+    """Memory that host and GPU share."""
 
 
 CUDAMemory.register(cuda.CUDAMemory)

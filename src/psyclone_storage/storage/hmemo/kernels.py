@@ -23,7 +23,7 @@ class UnsupportedKernelError(StorageError, LookupError):
 
 
 class Kernel:
-    """Be one operation, known by its name, that each kind of context may implement its own way."""
+    """One operation, known by its name, that each kind of context may implement its own way."""
 
     def __init__(self, name: str, work: Work | None = None) -> None:
         """Make a kernel; `work` serves all kinds that have no implementation of their own."""

@@ -23,7 +23,7 @@ class Wish(NamedTuple):
 
 
 class Exportable(Protocol):
-    """Be what an export needs of a storage."""
+    """What an export needs of a storage."""
 
     def current_space(self) -> MemorySpace:
         """Return where the current data are."""

@@ -111,7 +111,7 @@ _DEFAULTS = FortranOptions()
 
 
 class FortranLibrary:
-    """Be a loaded library that has the Fortran storages in it."""
+    """A loaded library that has the Fortran storages in it."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Load the shared library at `path`.
@@ -187,7 +187,7 @@ class FortranLibrary:
 
 
 class FortranStorage:  # pylint: disable=too-many-public-methods
-    """Be a storage in Fortran, used from here by the words that it has there.
+    """A storage in Fortran, used from here by the words that it has there.
 
     A space is given as everywhere in this runtime; there are two, the host and one device. Every
     method raises the error of this runtime that stands for the one in Fortran.
@@ -325,7 +325,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 
 
 class FortranField:
-    """Be a storage, view or array of ours that is lent to Fortran, in the memory that it has here.
+    """A storage, view or array of ours that is lent to Fortran, in the memory that it has here.
 
     Fortran sees the elements that the face shows, in the order of memory. Without `device` it makes
     a copy on its own device when it needs one, keeps it from loan to loan as long as nobody here
@@ -459,7 +459,7 @@ class FortranField:
 
 
 class _Part(NamedTuple):
-    """Be the elements of a buffer that are lent: the first one, and how many."""
+    """The elements of a buffer that are lent: the first one, and how many."""
 
     start: int
     size: int
@@ -482,7 +482,7 @@ def _part_of(face: Any) -> _Part:
 
 
 class _Description(ctypes.Structure):
-    """Be `storage_description_type` of `field_storage_c_mod`."""
+    """A record `storage_description_type` of `field_storage_c_mod`."""
 
     _fields_ = (
         ("element", ctypes.c_int),

@@ -45,7 +45,7 @@ def describe(thing: Any) -> dict[Device, Info]:
 
 
 class Verbs(Protocol):
-    """Be what keeps two sides in step, as far as a data interface needs it."""
+    """What keeps two sides in step, as far as a data interface needs it."""
 
     def device_to_host(self) -> None:
         """Bring the host side up to date."""

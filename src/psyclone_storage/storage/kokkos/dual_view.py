@@ -33,7 +33,7 @@ from psyclone_storage.storage.memory.registry import resolved_device
 
 @dataclass(frozen=True, slots=True)
 class DualViewType:
-    """Be the type of a dual view; `t_dev` and `t_host` are those of its two views."""
+    """The type of a dual view; `t_dev` and `t_host` are those of its two views."""
 
     t_dev: ViewClass
 
@@ -57,7 +57,7 @@ class DualViewType:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Be what both views show of a buffer."""
+    """What both views show of a buffer."""
 
     buffer: Buffer
     layout: ViewLayout

@@ -20,7 +20,7 @@ from psyclone_storage.storage.kokkos.view_cut import is_whole
 
 @dataclass(frozen=True, slots=True)
 class OffsetViewType:
-    """Be the type of an offset view."""
+    """The type of an offset view."""
 
     inner: ViewClass
 

@@ -55,7 +55,7 @@ _ATOMIC = int(MemoryTraits.Atomic)
 
 
 class ViewClass(ViewType):
-    """Be a view type that can be called to make a view, and asked whether something is one."""
+    """A view type that can be called to make a view, and asked whether something is one."""
 
     __slots__ = ()
 
@@ -522,7 +522,7 @@ class View(Viewed, metaclass=_Typed):
 
 
 class _Cell:
-    """Be one element of a view, for atomic access; locks the memory for all atomic views of it."""
+    """One element of a view, for atomic access; locks the memory for all atomic views of it."""
 
     __slots__ = ("view", "position", "record")
 
@@ -562,7 +562,7 @@ def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
 
 
 class Divisible(Protocol):
-    """Be what a part can be taken of: a view, a dual view or a view with offsets."""
+    """What a part can be taken of: a view, a dual view or a view with offsets."""
 
     def part(self, *choices: Any) -> Self:
         """Return the part that `choices` select."""

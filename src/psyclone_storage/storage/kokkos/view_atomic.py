@@ -10,7 +10,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 
 class Cell(Protocol):
-    """Be one element as an atomic access needs it: something to lock, to load and to store."""
+    """One element as an atomic access needs it: something to lock, to load and to store."""
 
     def update(self, change: Callable[[Any], Any]) -> Any:
         """Replace the value by `change(value)` with nobody in between; return the new value."""
@@ -20,7 +20,7 @@ class Cell(Protocol):
 
 
 class AtomicElement(NDArrayOperatorsMixin):
-    """Be an element whose updates are atomic: `v[i] += 1` counts even if other threads do it too.
+    """An element whose updates are atomic: `v[i] += 1` counts even if other threads do it too.
 
     In all other operations it is its value at that moment.
     """

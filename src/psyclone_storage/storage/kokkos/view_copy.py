@@ -28,7 +28,7 @@ from psyclone_storage.storage.memory.registry import host_memory
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Be one side of a copy."""
+    """One side of a copy."""
 
     type: ViewType
     handle: Handle

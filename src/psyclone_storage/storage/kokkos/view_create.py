@@ -39,7 +39,7 @@ from psyclone_storage.storage.kokkos.view_wrap import (
 
 
 class _WithoutInitializing:
-    """Be the property that leaves new memory as it is."""
+    """The property that leaves new memory as it is."""
 
     def __repr__(self) -> str:
         """Return the name."""

@@ -25,7 +25,7 @@ T = TypeVar("T", bound=ViewType)
 
 
 class _All:
-    """Be the choice of a whole dimension."""
+    """The choice of a whole dimension."""
 
     def __repr__(self) -> str:
         """Return the name."""
@@ -36,7 +36,7 @@ ALL = _All()
 
 
 class Choice(NamedTuple):
-    """Be what is taken of one dimension; `length` None means that the dimension is removed."""
+    """What is taken of one dimension; `length` None means that the dimension is removed."""
 
     begin: int
     length: int | None

@@ -42,7 +42,7 @@ _registered: dict[str, np.dtype[Any]] = {}
 
 
 class ScalarType(str):
-    """Be an element type such as `const int`, with the NumPy type that it has in memory."""
+    """An element type such as `const int`, with the NumPy type that it has in memory."""
 
     __slots__ = ("name", "dtype", "const")
     name: str
@@ -67,7 +67,7 @@ class ScalarType(str):
 
 
 class DataType(str):
-    """Be a data type: element type, number of run-time dimensions, compile-time extents."""
+    """A data type: element type, number of run-time dimensions, compile-time extents."""
 
     __slots__ = ("scalar", "rank_dynamic", "static")
     scalar: ScalarType

@@ -89,7 +89,7 @@ def on_device(part: Part) -> bool:
 
 
 class Exported:
-    """Be a view as the export through DLPack needs it."""
+    """A view as the export through DLPack needs it."""
 
     def __init__(self, part: Part) -> None:
         """Export `part`."""

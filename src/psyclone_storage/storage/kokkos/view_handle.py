@@ -23,7 +23,7 @@ from psyclone_storage.storage.kokkos.view_type import ViewType
 
 
 class Record:
-    """Be one replica of a buffer, used by views. Obtain records from `record_of`.
+    """One replica of a buffer, used by views. Obtain records from `record_of`.
 
     `space` is where the memory is, which may be page-locked where a view says `HostSpace`. `lock`
     makes accesses of atomic views atomic.
@@ -108,7 +108,7 @@ class Use:
 
 
 class Handle(NamedTuple):
-    """Be the run-time half of a view: the memory, the user that it counts as, and the places.
+    """The run-time half of a view: the memory, the user that it counts as, and the places.
 
     `record` is None for a view without memory, `use` for one that does not count (VIEW-11).
     `offset` is the place of the first element in the replica.
@@ -165,7 +165,7 @@ class Handle(NamedTuple):
 
 
 class Viewed:
-    """Be a view as far as its type and its handle go; `View` adds all that one can do with it."""
+    """A view as far as its type and its handle go; `View` adds all that one can do with it."""
 
     __slots__ = ("type", "handle", "__weakref__")
     type: ViewType
@@ -173,7 +173,7 @@ class Viewed:
 
 
 class Pointer(int):
-    """Be the address of an element, which also knows the memory it points into.
+    """The address of an element, which also knows the memory it points into.
 
     That is what makes a view of a pointer safe: the memory stays, and what does not fit is refused.
     A null pointer is 0, with no memory.

@@ -23,7 +23,7 @@ Extents = tuple[int, ...]
 
 @runtime_checkable
 class ViewLayout(Protocol):
-    """Be a layout: the class is a parameter of the view type, the object knows the extents.
+    """A layout: the class is a parameter of the view type, the object knows the extents.
 
     `is_regular` says that extents alone make one: `layout_class(*extents)`.
     """
@@ -84,7 +84,7 @@ class _Strided:
 
 
 class LayoutRight(_Strided):
-    """Be the layout of C: the last stride is 1, and strides grow from right to left (VIEW-6)."""
+    """The layout of C: the last stride is 1, and strides grow from right to left (VIEW-6)."""
 
     __slots__ = ()
     is_regular: ClassVar[bool] = True
@@ -96,7 +96,7 @@ class LayoutRight(_Strided):
 
 
 class LayoutLeft(_Strided):
-    """Be the layout of Fortran: the first stride is 1, strides grow to the right (VIEW-7)."""
+    """The layout of Fortran: the first stride is 1, strides grow to the right (VIEW-7)."""
 
     __slots__ = ()
     is_regular: ClassVar[bool] = True
@@ -108,7 +108,7 @@ class LayoutLeft(_Strided):
 
 
 class LayoutStride(_Strided):
-    """Be a layout with any strides (VIEW-8).
+    """A layout with any strides (VIEW-8).
 
     `LayoutStride((3, 4), (8, 2))` takes extents and strides, `LayoutStride(3, 8, 4, 2)` the pairs
     of extent and stride one after the other.

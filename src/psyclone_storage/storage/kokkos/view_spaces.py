@@ -61,7 +61,7 @@ Restrict = MemoryTraits.Restrict
 
 @dataclass(frozen=True, slots=True)
 class ExecutionSpace:
-    """Be who executes: the host or a device; calling it gives its default instance, itself."""
+    """Who executes: the host or a device; calling it gives its default instance, itself."""
 
     name: str
     memory_space: MemorySpace
@@ -96,7 +96,7 @@ Cuda = ExecutionSpace("Cuda", CudaSpace)
 
 
 class Device(NamedTuple):
-    """Be the pair of who executes and where the data are (VIEW-29)."""
+    """The pair of who executes and where the data are (VIEW-29)."""
 
     execution_space: ExecutionSpace
     memory_space: MemorySpace
@@ -142,7 +142,7 @@ def space_name(space: MemorySpace) -> str:
 
 
 class ScratchSpace:
-    """Be a handle of scratch memory: views take their memory from it, one after the other.
+    """A handle of scratch memory: views take their memory from it, one after the other.
 
     `capacity` is in bytes, `space` where they are. As an argument of a view type the class stands
     for unmanaged memory of the default execution space.

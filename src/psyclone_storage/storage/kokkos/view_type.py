@@ -37,7 +37,7 @@ from psyclone_storage.storage.kokkos.view_spaces import (
 
 
 class Count(int):
-    """Be a number that may also be called, as `rank` and `rank_dynamic` are both ways."""
+    """A number that may also be called, as `rank` and `rank_dynamic` are both ways."""
 
     def __call__(self) -> int:
         """Return the number."""
@@ -54,7 +54,7 @@ class _Place(IntEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ViewType:  # pylint: disable=too-many-public-methods
-    """Be the type of a view. Obtain one as `View[...]`; types compare by what they say."""
+    """The type of a view. Obtain one as `View[...]`; types compare by what they say."""
 
     data_type: DataType
     array_layout: type[ViewLayout]

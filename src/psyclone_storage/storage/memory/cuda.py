@@ -192,7 +192,7 @@ class CUDAMemory(Memory):
 
 
 class _Use(NamedTuple):
-    """Be the end of some work with memory: device and stream, its event, and whether it wrote."""
+    """The end of some work with memory: device and stream, its event, and whether it wrote."""
 
     stream: tuple[int, int]
     event: Any

@@ -27,7 +27,7 @@ _POISON_WORD = np.uint64(0x7FF4A5A57FB4A5A5)
 
 
 class EmulatedDeviceArray(DeviceArithmetic):
-    """Be an array on an emulated device, with the words that CuPy users know.
+    """An array on an emulated device, with the words that CuPy users know.
 
     Host code cannot read it: `np.asarray` raises `HostUseError`. `get` copies to the host, `set`
     copies from it. Indexing, assignment of scalars and of arrays of the same device, arithmetic
@@ -216,7 +216,7 @@ class EmulatedDeviceArray(DeviceArithmetic):
 
 
 class DevicePointer:
-    """Be an address on a device, like the memory pointer of CuPy."""
+    """An address on a device, like the memory pointer of CuPy."""
 
     __slots__ = ("ptr", "space")
 

@@ -29,7 +29,7 @@ class PoolUse:
 
 
 class Block:
-    """Be some pages of the host, with their size in bytes and their address."""
+    """Some pages of the host, with their size in bytes and their address."""
 
     __slots__ = ("pages", "size", "address")
 
@@ -43,7 +43,7 @@ class Block:
 
 
 class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
-    """Be the bytes of one allocation; give the block back to its pool when nothing uses them."""
+    """The bytes of one allocation; give the block back to its pool when nothing uses them."""
 
     pool: Pool | None = None
     block: Block
