@@ -20,12 +20,10 @@ def as_stored(values: Any, dtype: np.dtype[Any]) -> Any:
     NumPy raises for values that the elements cannot have: `OverflowError`, `TypeError` or
     `ValueError`.
     """
-    kind = getattr(getattr(values, "dtype", None), "kind", "")
-    if values is not None and (
-        getattr(values, "dtype", None) == dtype
-        or (kind in _NUMBERS and kind and dtype.kind in "biufc")
-        or hasattr(values, "__cuda_array_interface__")
-    ):
+    known = getattr(values, "dtype", None)
+    if hasattr(values, "__cuda_array_interface__") or (known is not None and known == dtype):
+        return values
+    if known is not None and known.kind in _NUMBERS and dtype.kind in "biufc":
         return values
     if dtype.names is not None:
         made = np.asarray(values, dtype)

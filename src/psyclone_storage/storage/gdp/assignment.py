@@ -85,18 +85,20 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
     ndim = _check_fit(storage, chosen, part, values)
     tokens = (target,) if source is None else (source, target)
     acquire_all(tokens)
-    error: BaseException | None = None
     try:
         if source is not None:
             values = _converted(storage, value, space)
         with target.on_device():
             storage.window(target.space)[chosen] = _without_ones(values, ndim)
-    except BaseException as failure:
-        error = failure
+    except BaseException as error:
+        _release(tokens, error)
         raise
-    finally:
-        for token in tokens:
-            token.release(error)
+    _release(tokens, None)
+
+
+def _release(tokens: tuple[AccessToken, ...], error: BaseException | None) -> None:
+    for token in tokens:
+        token.release(error)
 
 
 def _side_of(storage: Assignable, backing: Backing, value: Any) -> str | None:

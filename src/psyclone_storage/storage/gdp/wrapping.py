@@ -359,8 +359,7 @@ def _adopted(
     for array, memory in _parts(material, kind):
         allocation, offset = memory.adopt(array)
         buffer.adopt(allocation)
-    on_device = None if material.device is None else space_of(material.device)
-    backing = backed_by(buffer, kind, NOWHERE, parameters, on_device)
+    backing = backed_by(buffer, kind, NOWHERE, parameters, _device_of(material))
     backing.points = size
     if kind is SoftwareManagedGPUStorage:
         _set_state(backing, state)
@@ -370,6 +369,10 @@ def _adopted(
             buffer.freeze()
         backing.written_back()
     return kind(ghost(parameters, strides, offset), parameters.labels, backing)
+
+
+def _device_of(material: Material) -> MemorySpace | None:
+    return None if material.device is None else space_of(material.device)
 
 
 def _parts(material: Material, kind: type[Storage]) -> list[tuple[Any, Any]]:

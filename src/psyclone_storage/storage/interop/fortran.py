@@ -386,9 +386,12 @@ class FortranField:
                 written = self.fortran.version
                 yield self.fortran.handle
                 self._end(token, written)
-            except BaseException:
+            except BaseException as error:
                 self.fortran.abandon()
                 self._seen = -1
+                if token.mode.writes and isinstance(error, AccessConflictError):
+                    # A refused access spoils nothing by itself, but Fortran may have written.
+                    token.release(StorageError(str(error)))
                 raise
 
     def close(self) -> None:
