@@ -23,7 +23,6 @@ from psyclone_storage.cli.kernel_folder import KernelFolder, discard
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
-from psyclone_storage.cli.trial import try_to_compile
 from psyclone_storage.cli.write import Output, differs, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import (
@@ -182,6 +181,8 @@ def _done(
     }
     problems = build.warnings
     if options.compile:
+        from psyclone_storage.cli.trial import try_to_compile  # noqa: PLC0415
+
         problems += try_to_compile(file, build, compiler, options)
     if options.strict and problems:
         raise CompileError(*as_errors(problems))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli.write import Output, cannot_write, differs, encoded, temporary_file
-from psyclone_storage.driver.placing import KernelText
+from psyclone_storage.driver.numbering import KernelText
 
 
 class KernelFolder:

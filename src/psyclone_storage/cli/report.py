@@ -12,12 +12,6 @@ from typing import Any
 from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.style import in_colour
 from psyclone_storage.driver.compile import Build
-from psyclone_storage.driver.reports import (
-    dag_text,
-    explanation,
-    schedule_objects,
-    schedule_text,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +25,20 @@ class Reports:
 
 def reports_of(file: Path, build: Build, options: Options) -> Reports:
     """Return the reports on `file` that `options` ask for."""
+    if not any((options.schedule, options.explain, options.schedule_json, options.dag)):
+        return Reports()
+    from psyclone_storage.driver import reports  # noqa: PLC0415
+
     texts = []
     if options.schedule:
-        texts.append(schedule_text(build, colour=in_colour(options.colour, sys.stdout)))
+        texts.append(reports.schedule_text(build, colour=in_colour(options.colour, sys.stdout)))
     if options.explain:
-        texts.append(explanation(build))
+        texts.append(reports.explanation(build))
     heading = f"{file}:\n" if texts and len(options.files) > 1 else ""
     return Reports(
         heading + "\n".join(texts),
-        schedule_objects(build) if options.schedule_json else (),
-        dag_text(build) if options.dag else "",
+        reports.schedule_objects(build) if options.schedule_json else (),
+        reports.dag_text(build) if options.dag else "",
     )
 
 

@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import (
     CompileError,
     Diagnostic,
     InternalError,
     Severity,
-    raise_if_any,
 )
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.settings import API_NAMES, Settings
+from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, lower, target_of
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
-from psyclone_storage.driver.placing import Counting, KernelNumbering, KernelText, place_kernels
+from psyclone_storage.driver.numbering import Counting, KernelNumbering, KernelText, Placed
 from psyclone_storage.driver.rows import ApiParts, Language, Target
-from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import index_directories
@@ -31,15 +30,15 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.unit import Routine
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.scripting.context import Context
-from psyclone_storage.scripting.recipe import Recipe, read_recipe
-from psyclone_storage.scripting.settings import Compilation
-from psyclone_storage.transform.catalogue import StepRequest, read_steps
+from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.transform.finish import with_shared_loops
 from psyclone_storage.transform.halos import with_halos
 from psyclone_storage.transform.joint import with_joint_exchanges
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
-from psyclone_storage.transform.profile import Grain
+
+if TYPE_CHECKING:
+    from psyclone_storage.driver.requested import Requested
+    from psyclone_storage.driver.steps import Refused
 
 
 class LineLimit(Enum):
@@ -111,11 +110,8 @@ class Compiler:
     target: Target
     distributed: bool
     kernels: Kernels
-    recipe: Recipe | None = None
-    steps: tuple[StepRequest, ...] = ()
-    profile: frozenset[Grain] = frozenset()
+    requested: Requested | None = None
     breaks_lines: bool = False
-    context: Context | None = None
     includes: tuple[Path, ...] = ()
 
     def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
@@ -147,7 +143,7 @@ class Compiler:
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
         language = self.target.language
-        placed = place_kernels(program, numbering, language)
+        placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
         layer = language.emit_unit(unit, placed.inlined)
@@ -181,11 +177,9 @@ class Compiler:
 
     def _transform(self, program: Program, rules: Rules) -> tuple[Program, Refused]:
         """Apply the user's recipe and steps, then what the settings ask for."""
-        if self.recipe is not None:
-            program = self.recipe.run(program, rules, self.kernels, self.context)
-        program, refused = apply_steps(program, self.steps, rules, self.kernels)
-        program = with_profiles(program, self.profile, rules)
-        raise_if_any(unfinished(program, refused))
+        refused: Refused = ()
+        if self.requested is not None:
+            program, refused = self.requested.apply(program, rules, self.kernels)
         if self.api.choices(self.settings).fuses_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
         if self.settings.joint_exchanges:
@@ -205,7 +199,6 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
     distributed = request.distributed
     if distributed is None:
         distributed = settings.distributed_memory
-    told = Compilation(settings, name, distributed, request.kernel_output, request.includes)
     return Compiler(
         settings,
         api,
@@ -219,18 +212,43 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
             request.line_limit is LineLimit.ALL,
             request.beside,
         ),
-        read_recipe(request.script) if request.script else None,
-        read_steps(request.steps),
-        frozenset(map(Grain, request.profile)),
+        _requested(settings, name, request, distributed),
         request.line_limit is LineLimit.OUTPUT,
-        Context(told, partial(_emitted, target, settings), dict(request.keywords)),
         request.includes,
     )
 
 
+def _requested(
+    settings: Settings, name: Api, request: Request, distributed: bool
+) -> Requested | None:
+    """Return what `request` asks for beyond a translation, None if it is nothing.
+
+    Steps, and what scripts see of a program, are half of the compiler: most calls need none of it.
+    """
+    if not (request.script or request.steps or request.profile):
+        return None
+    from psyclone_storage.driver.requested import read_requested  # noqa: PLC0415
+
+    return read_requested(
+        (request.script, request.steps, request.profile),
+        (settings, name, distributed, request.kernel_output, request.includes),
+        partial(_emitted, target_of(name, request.target), settings),
+        dict(request.keywords),
+    )
+
+
+def _placed(program: Program, numbering: KernelNumbering, language: Language) -> Placed:
+    """Return `program` with every changed kernel under the names that it gets."""
+    if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
+        return Placed(program)
+    from psyclone_storage.driver.placing import place_kernels  # noqa: PLC0415
+
+    return place_kernels(program, numbering, language)
+
+
 def _emitted(target: Target, settings: Settings, program: Program, routine: str | None) -> str:
     """Return what `program` becomes as it is, or one of its routines in its module."""
-    placed = place_kernels(program, Counting(), target.language)
+    placed = _placed(program, Counting(), target.language)
     unit = lower(target, placed.program, settings)
     if routine is not None:
         unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))

@@ -1,4 +1,7 @@
-"""Fortran, as the driver reads and prints it."""
+"""Fortran, as the driver reads and prints it.
+
+Bodies of kernels are read for steps alone, so that what reads them is imported when one asks.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,30 @@ from psyclone_storage.backend.fortran.kernel import (
 )
 from psyclone_storage.backend.fortran.limit import within_limit, without_indentation
 from psyclone_storage.backend.fortran.printer import emit_unit
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.rows import Language
+from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
-from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.routine import read_routine, subroutine_heads
 from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.ir.code import KernelCode
+
+
+def _read_code(source: SourceText, name: str) -> KernelCode:
+    """Return the subroutine `name` of a module in `source`."""
+    from psyclone_storage.frontend.fortran.body import read_code  # noqa: PLC0415
+
+    return read_code(source, name)
+
+
+def _resolve(code: KernelCode, finder: ModuleFinder) -> KernelCode:
+    """Return `code` with a symbol for each name."""
+    from psyclone_storage.frontend.fortran.resolve import resolve_code  # noqa: PLC0415
+
+    return resolve_code(code, finder)
+
 
 FORTRAN = Language(
     "fortran",
@@ -25,8 +44,8 @@ FORTRAN = Language(
     read_kernel,
     kernel_types,
     read_routine,
-    read_code,
-    resolve_code,
+    _read_code,
+    _resolve,
     may_keep_state,
     check_syntax,
     emit_unit,

@@ -1,76 +1,19 @@
-"""Where the kernels that steps have changed go: to files of their own, or into the PSy layer.
-
-Two compilations may run at once and change the same kernel. So a number, and with it the
-names of a changed kernel, are allocated by a numbering, which the command line ties to a folder.
-"""
+"""Where the kernels that steps have changed go: to files of their own, or into the PSy layer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Iterator
+from dataclasses import replace
 
 from psyclone_storage.backend.fortran.kernel import base_name, names_of, numbered_names
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.numbering import KernelNumbering, KernelText, Placed
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
-
-
-@dataclass(frozen=True, slots=True)
-class KernelText:
-    """A changed kernel: the name of its module and the text of the file for it."""
-
-    module: str
-    text: str
-
-    @property
-    def suffix(self) -> str:
-        """What the name of the file ends in, which tells whether to preprocess it."""
-        return ".F90" if "\n#" in f"\n{self.text}" else ".f90"
-
-
-class KernelNumbering(Protocol):
-    """Gives numbers to changed kernels."""
-
-    def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
-        """Return a number for `kernel`, which gives its text under each number.
-
-        `base` is the name of its module without a number. No other text gets the same number.
-
-        Raises:
-            CompileError: the number is taken by another text, or cannot be claimed.
-        """
-
-
-@dataclass(slots=True)
-class Counting:
-    """A numbering that knows of this compilation alone: the numbers of a name count from 0."""
-
-    _next: dict[str, int] = field(default_factory=dict)
-
-    def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
-        """Return the next number of `base`."""
-        number = self._next.get(base.lower(), 0)
-        self._next[base.lower()] = number + 1
-        return number
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A program whose calls name the changed kernels.
-
-    `kernels` go to files, `inlined` into the PSy layer; `heads` are the dummy arguments of the
-    subroutines among these, by name.
-    """
-
-    program: Program
-    kernels: tuple[KernelText, ...] = ()
-    inlined: InlinedProcedures = field(default_factory=InlinedProcedures)
-    heads: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def place_kernels(program: Program, numbering: KernelNumbering, language: Language) -> Placed:
@@ -82,8 +25,6 @@ def place_kernels(program: Program, numbering: KernelNumbering, language: Langua
     Raises:
         CompileError: a number cannot be claimed.
     """
-    if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
-        return Placed(program)
     placing = _Placing(program, numbering, language)
     invokes = tuple(map(placing.invoke, program.invokes))
     codes = [replace(code, name=name) for code, name in placing.inlined.items()]

@@ -11,7 +11,6 @@ from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
 from psyclone_storage.ir.unit import Routine, Unit
 from psyclone_storage.ir.walk import kernel_calls, statements
-from psyclone_storage.transform.kernel.state import changed_state
 
 
 def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
@@ -67,6 +66,8 @@ def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:
 def _of_call(call: KernelCall, kernels: Kernels) -> Iterator[str]:
     if call.kernel.is_builtin:
         return
+    from psyclone_storage.transform.kernel.state import changed_state  # noqa: PLC0415
+
     for code in call.codes or kernels.procedures_with_saved_state(call.kernel):
         if kernels.is_thread_safe(call.kernel, code) and any(changed_state(code)):
             yield (

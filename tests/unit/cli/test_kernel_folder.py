@@ -11,7 +11,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli.kernel_folder import KernelFolder
 from psyclone_storage.cli.main import main
 from psyclone_storage.cli.write import write_together
-from psyclone_storage.driver.placing import KernelText
+from psyclone_storage.driver.numbering import KernelText
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 PROCESSES = 100

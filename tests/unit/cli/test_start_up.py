@@ -38,6 +38,33 @@ def test_the_compiler_is_not_imported(module: str, words: list[str]) -> None:
     assert "Traceback" not in done.stderr
 
 
+UNUSED = ("analysis.bodies", "frontend.fortran.body", "scripting", "transform.catalogue",
+          "transform.kernel", "driver.reports", "fparser", "numpy")  # fmt: skip
+TRANSLATION = """
+import sys
+from psyclone_storage.cli import main
+status = main.main({words})
+names = [name.removeprefix("psyclone_storage.") for name in sys.modules]
+loaded = [name for name in names if name.startswith({unused})]
+sys.exit(f"{{loaded}} imported, status {{status}}" if loaded or status else 0)
+"""
+
+
+def test_a_translation_imports_no_steps(tmp_path: Path) -> None:
+    corpus = Path(__file__).parents[2] / "corpus" / "lfric"
+    words = [str(corpus / "named_invoke.x90"), "-api", "lfric", "-d", str(corpus / "kernels"),
+             "-oalg", str(tmp_path / "a.f90"), "-opsy", str(tmp_path / "p.f90")]  # fmt: skip
+    program = TRANSLATION.format(words=words, unused=UNUSED)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_version_and_help_say_what_this_is() -> None:
     def answer(word: str) -> str:
         command = [sys.executable, "-m", "psyclone_storage", word]

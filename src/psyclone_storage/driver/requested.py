@@ -1,0 +1,65 @@
+"""What a user asks for beyond a translation: a script, steps, and regions for a profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
+from psyclone_storage.ir.rules import KernelSource, Rules
+from psyclone_storage.ir.schedule import Program
+from psyclone_storage.scripting.context import Context
+from psyclone_storage.scripting.recipe import Recipe, read_recipe
+from psyclone_storage.scripting.settings import Compilation
+from psyclone_storage.transform.catalogue import StepRequest, read_steps
+from psyclone_storage.transform.profile import Grain
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A script, the steps after it, and what a profiler is to tell apart, in this order."""
+
+    recipe: Recipe | None
+    steps: tuple[StepRequest, ...]
+    profile: frozenset[Grain]
+    context: Context
+
+    def apply(
+        self, program: Program, rules: Rules, kernels: KernelSource
+    ) -> tuple[Program, Refused]:
+        """Return `program` after all that, and which steps were refused where.
+
+        Raises:
+            CompileError: something was begun and not finished, or refused where it was named.
+        """
+        if self.recipe is not None:
+            program = self.recipe.run(program, rules, kernels, self.context)
+        program, refused = apply_steps(program, self.steps, rules, kernels)
+        program = with_profiles(program, self.profile, rules)
+        raise_if_any(unfinished(program, refused))
+        return program, refused
+
+
+def read_requested(
+    words: tuple[Path | None, str, tuple[str, ...]],
+    told: tuple[Settings, Api, bool, Path | None, tuple[Path, ...]],
+    emitted: Callable[[Program, str | None], str],
+    keywords: Mapping[str, object],
+) -> Requested:
+    """Return what `words` ask for: a script, steps as text, and what to profile.
+
+    `told` is what a script may ask of the compilation, `emitted` gives the code of a program.
+
+    Raises:
+        CompileError: the script is missing, or a step does not exist.
+    """
+    script, steps, profile = words
+    return Requested(
+        read_recipe(script) if script else None,
+        read_steps(steps),
+        frozenset(map(Grain, profile)),
+        Context(Compilation(*told), emitted, dict(keywords)),
+    )
