@@ -8,11 +8,13 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Invoke, Program, Schedule
-from psyclone_storage.ir.walk import find
+from psyclone_storage.ir.walk import (
+    find,
+    place_of,
+)
 from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_request, lacking
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.profile import Grain, regions_for
-from psyclone_storage.transform.step import place_of
 from psyclone_storage.transform.workbench import Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]

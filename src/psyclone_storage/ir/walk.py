@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.schedule import (
     Compound,
     DirectiveRegion,
@@ -69,6 +70,33 @@ def find(tree: Block, uid: str) -> Statement | None:
         if isinstance(item, Compound) and (inner := find(item, uid)) is not None:
             return inner
     return None
+
+
+def place_of(statement: Statement) -> Span | None:
+    """Return where the first call inside `statement` stands in the algorithm."""
+    if isinstance(statement, KernelCall):
+        return statement.span
+    if not isinstance(statement, Compound):
+        return None
+    return next((call.span for call in kernel_calls(statement)), None)
+
+
+def place_near(schedule: Schedule, uid: str) -> Span | None:
+    """Return where the statement `uid` stands in the algorithm, or what it is there for.
+
+    Derived statements serve a call behind them. Without one it is the last call, and for a name
+    that nothing has the first.
+    """
+    behind = False
+    last: Span | None = None
+    for item in statements(schedule):
+        behind = behind or item.uid == uid
+        place = place_of(item)
+        if behind and place is not None:
+            return place
+        last = place or last
+    first = (call.span for call in kernel_calls(schedule) if call.span is not None)
+    return last if behind else next(first, None)
 
 
 def path_to(tree: Block, uid: str) -> tuple[Statement, ...]:

@@ -9,7 +9,12 @@ from typing import ClassVar
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
-from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.ir.walk import (
+    find,
+    place_near,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.legality import check_flights
 from psyclone_storage.transform.move import MoveStatement
@@ -49,12 +54,14 @@ class SplitExchange:
             return problems
         found = find(schedule, self.exchange)
         if not isinstance(found, HaloExchange):
-            return (Diagnostic("T004", f"'{self.exchange}' is not a halo exchange."),)
+            message = f"'{self.exchange}' is not a halo exchange."
+            return (Diagnostic("T004", message, place_near(schedule, self.exchange)),)
         if found.phase is not Phase.WHOLE:
-            return (Diagnostic("T030", f"'{self.exchange}' is one end of an exchange already."),)
+            message = f"'{self.exchange}' is one end of an exchange already."
+            return (Diagnostic("T030", message, place_near(schedule, self.exchange)),)
         if not rules.overlaps_exchanges():
             message = f"'{self.exchange}' cannot be split: the API exchanges in one call."
-            return (Diagnostic("T032", message),)
+            return (Diagnostic("T032", message, place_near(schedule, self.exchange)),)
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -96,7 +103,7 @@ class OverlapExchange:
             return problems
         if self._started_early(schedule, rules) is None:
             message = f"No loop can run while '{self.exchange}' is under way."
-            return (Diagnostic("T033", message),)
+            return (Diagnostic("T033", message, place_near(schedule, self.exchange)),)
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

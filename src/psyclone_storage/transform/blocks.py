@@ -7,7 +7,11 @@ from collections.abc import Collection
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, Loop, Schedule, Statement
-from psyclone_storage.ir.walk import path_to, replaced
+from psyclone_storage.ir.walk import (
+    path_to,
+    place_near,
+    replaced,
+)
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Reasons, missing, under_directive
 
@@ -46,13 +50,13 @@ def check_block(
     block = between(schedule, first, last)
     if not block:
         message = f"'{first}' and '{last}' do not stand one after the other."
-        return (Diagnostic("T023", message),)
+        return (Diagnostic("T023", message, place_near(schedule, first)),)
     reasons: list[Diagnostic] = []
     for item in block:
         reasons += under_directive(schedule, item.uid, around=around, inside=inside)
         if not isinstance(item, Loop | DirectiveRegion):
             message = f"'{item.uid}' is no loop, and threads would all do it."
-            reasons.append(Diagnostic("T027", message))
+            reasons.append(Diagnostic("T027", message, place_near(schedule, item.uid)))
     return tuple(reasons)
 
 

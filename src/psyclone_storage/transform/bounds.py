@@ -9,13 +9,16 @@ from typing import ClassVar
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import KnownBounds, Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
-from psyclone_storage.ir.walk import outer_loops, replaced
+from psyclone_storage.ir.walk import (
+    outer_loops,
+    place_of,
+    replaced,
+)
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
     loop_named,
     not_a_loop,
-    place_of,
     under_directive,
 )
 

@@ -16,6 +16,10 @@ from dataclasses import MISSING, dataclass, fields
 from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.source import (
+    SourceText,
+    Span,
+)
 from psyclone_storage.ir.walk import find
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
@@ -121,6 +125,9 @@ Value = str | int | bool | None
 _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
 """Reasons that lie in an option of a step, so that no other place would be better."""
 
+_OPTION = "--apply"
+"""What diagnostics call the text of the steps."""
+
 _WISH = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 
@@ -160,9 +167,9 @@ def read_steps(text: str) -> tuple[StepRequest, ...]:
     """
     problems: list[Diagnostic] = []
     requests: list[StepRequest] = []
-    for part in _parts(text):
+    for part, place in _parts(text):
         try:
-            requests.append(_read_step(part))
+            requests.append(_read_step(part, place))
         except CompileError as error:
             problems += error.problems
     if problems:
@@ -248,39 +255,55 @@ def _options(kind: type[Step]) -> dict[str, Value]:
 # ---------------------------------------------------------------------------- reading
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Yield the steps of `text` one by one, those of recipes in their place."""
+def _parts(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield the steps of `text` one by one, those of recipes in their place, with that place."""
+    source, start = SourceText(_OPTION, text), 0
     for part in text.split(";"):
-        yield from RECIPES.get(part.strip(), part).split(";") if part.strip() else ()
+        blanks = len(part) - len(part.lstrip())
+        place = source.span(start + blanks, start + blanks + len(part.strip()))
+        start += len(part) + 1
+        for step in RECIPES.get(part.strip(), part).split(";") if part.strip() else ():
+            yield step, place
 
 
-def _read_step(text: str) -> StepRequest:
+def _read_step(text: str, place: Span) -> StepRequest:
     found = _WISH.fullmatch(text)
     if found is None:
         hint = "Write it as 'name' or 'name{option=value option=value}', with ';' between steps."
-        raise CompileError(Diagnostic("T040", f"'{text.strip()}' is not a step.", hint=hint))
+        raise CompileError(Diagnostic("T040", f"'{text.strip()}' is not a step.", place, hint=hint))
     name, options = found[1], found[2] or ""
     if name not in STEPS:
         known = (*STEPS, *RECIPES)
         hint = did_you_mean(name, known) or f"There are {listed(known, 'and')}."
         if name.endswith("Trans"):
             hint = f"Scripts know it by that name, if at all: see '-s'. {hint}"
-        raise CompileError(Diagnostic("T040", f"There is no step '{name}'.", hint=hint))
+        raise CompileError(Diagnostic("T040", f"There is no step '{name}'.", place, hint=hint))
     kind = STEPS[name]
-    return StepRequest(kind, tuple(_read_option(kind, word) for word in options.split()))
+    return StepRequest(kind, tuple(_read_option(kind, word, place) for word in options.split()))
 
 
-def _read_option(kind: type[Step], word: str) -> tuple[str, Value]:
+def _read_option(kind: type[Step], word: str, place: Span) -> tuple[str, Value]:
     name, equals, text = word.partition("=")
     known = [*_places(kind), *_options(kind)]
     if name not in known or not equals:
         hint = did_you_mean(name, known) or f"There are {listed(known, 'and')}, with '='."
         message = f"The step '{kind.name}' has no option '{word}'."
-        raise CompileError(Diagnostic("T041", message, hint=hint))
-    return name, _read_value(kind, name, text)
+        raise CompileError(Diagnostic("T041", message, _within(place, word), hint=hint))
+    try:
+        return name, _read_value(kind, name, text)
+    except ValueError as error:
+        raise CompileError(Diagnostic("T041", str(error), _within(place, word))) from error
+
+
+def _within(place: Span, word: str) -> Span:
+    """Return the first place of `word` in `place`, all of it if it is not there."""
+    at = place.text.find(word)
+    start = place.start + at
+    return place if at < 0 else Span(place.source, start, start + len(word))
 
 
 def _read_value(kind: type[Step], name: str, text: str) -> Value:
+    """Return the value that `text` spells; raise `ValueError`, in words for the user, if none."""
     default = _options(kind).get(name, "")
     if isinstance(default, bool) or default is None:
         if text in ("true", "false"):
@@ -293,9 +316,10 @@ def _read_value(kind: type[Step], name: str, text: str) -> Value:
     return text
 
 
-def _wrong_value(kind: type[Step], name: str, text: str, wanted: str) -> CompileError:
-    message = f"The option '{name}' of the step '{kind.name}' takes {wanted}, not '{text}'."
-    return CompileError(Diagnostic("T041", message))
+def _wrong_value(kind: type[Step], name: str, text: str, wanted: str) -> ValueError:
+    return ValueError(
+        f"The option '{name}' of the step '{kind.name}' takes {wanted}, not '{text}'."
+    )
 
 
 def _value_text(value: object) -> str:

@@ -10,13 +10,16 @@ from psyclone_storage.analysis.schedules.races import changes_shared_dofs
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule
-from psyclone_storage.ir.walk import outer_loops, replaced
+from psyclone_storage.ir.walk import (
+    outer_loops,
+    place_of,
+    replaced,
+)
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
     loop_named,
     not_a_loop,
-    place_of,
     under_directive,
 )
 

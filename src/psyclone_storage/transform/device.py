@@ -17,9 +17,17 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access, BasisOperation
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, TaskWait
-from psyclone_storage.ir.walk import kernel_calls, path_to, statements
+from psyclone_storage.ir.walk import (
+    kernel_calls,
+    path_to,
+    place_near,
+    place_of,
+    statements,
+)
 from psyclone_storage.transform.kernel.routine import may_run_on_device
-from psyclone_storage.transform.step import Reasons, place_of
+from psyclone_storage.transform.step import (
+    Reasons,
+)
 
 
 def may_follow(schedule: Schedule, block: Sequence[Statement]) -> Reasons:
@@ -132,7 +140,9 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
             )
     if enters and not device_calls(schedule):
         yield Diagnostic(
-            "T085", f"'{schedule.name}' gives data to a device, but runs nothing there."
+            "T085",
+            f"'{schedule.name}' gives data to a device, but runs nothing there.",
+            place_near(schedule, ""),
         )
 
 

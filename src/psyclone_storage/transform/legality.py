@@ -29,9 +29,16 @@ from psyclone_storage.ir.schedule import (
     ProfileRegion,
     Schedule,
 )
-from psyclone_storage.ir.walk import in_sequence, path_to, statements
+from psyclone_storage.ir.walk import (
+    in_sequence,
+    path_to,
+    place_of,
+    statements,
+)
 from psyclone_storage.transform.device import check_devices
-from psyclone_storage.transform.step import Reasons, place_of
+from psyclone_storage.transform.step import (
+    Reasons,
+)
 
 
 def check_flights(schedule: Schedule, rules: Rules) -> Reasons:

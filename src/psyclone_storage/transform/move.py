@@ -10,7 +10,11 @@ from psyclone_storage.analysis.schedules.order import may_move
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
-from psyclone_storage.ir.walk import find, replaced
+from psyclone_storage.ir.walk import (
+    find,
+    place_near,
+    replaced,
+)
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, missing
 
@@ -50,7 +54,14 @@ class MoveStatement:
                 f"'{self.statement}' cannot be placed by '{self.target}': what is derived from"
                 " loops is placed anew after each step."
             )
-            return (Diagnostic("T013", message, hint="Name a loop or a pinned exchange."),)
+            return (
+                Diagnostic(
+                    "T013",
+                    message,
+                    place_near(schedule, self.statement),
+                    hint="Name a loop or a pinned exchange.",
+                ),
+            )
         return may_move(fixed, self.statement, self.target, after=self.after)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

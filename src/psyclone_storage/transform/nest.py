@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.ir.schedule import Loop, Over
-from psyclone_storage.transform.step import Reasons, place_of
+from psyclone_storage.ir.walk import place_of
+from psyclone_storage.transform.step import (
+    Reasons,
+)
 
 POINTS = (Over.ROWS, Over.COLUMNS)
 """What loops over a grid count as long as there are no tiles."""

@@ -14,11 +14,12 @@ from typing import ClassVar
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.walk import path_to, replaced, statements
+from psyclone_storage.ir.walk import path_to, place_near, place_of, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import may_follow, may_run_there
 from psyclone_storage.transform.halos import without_halos
@@ -27,7 +28,6 @@ from psyclone_storage.transform.step import (
     Reasons,
     loop_named,
     not_a_loop,
-    place_of,
     under_directive,
 )
 
@@ -77,7 +77,7 @@ class AccLoop:
         reasons = (*around, *may_run_there((loop,)))
         if self.sequential and (self.gang or self.vector):
             message = "A loop that runs in order has neither gangs nor vectors."
-            reasons += (Diagnostic("T084", message),)
+            reasons += (Diagnostic("T084", message, place_of(loop)),)
         nest = _nest(loop)
         if not 0 <= self.collapse <= len(nest):
             message = f"'{loop.uid}' is a nest of {len(nest)}, not of {self.collapse}."
@@ -197,7 +197,7 @@ class AccKernels:
         block = between(schedule, self.first, self.last)
         around = path_to(schedule, self.first)[:-1]
         if self.queue >= 0 and any(isinstance(item, DirectiveRegion) for item in around):
-            reasons += (_end_waits(f"'{self.first}'"),)
+            reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
         return (*reasons, *may_share_region(block), *may_run_there(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -256,13 +256,14 @@ def _not_queued(item: Statement) -> Iterator[Diagnostic]:
     inside = (item, *statements(item)) if isinstance(item, Loop | DirectiveRegion) else ()
     for one in inside:
         if isinstance(one, DirectiveRegion) and one.options.queue >= 0:
-            yield _end_waits(f"'{one.uid}'")
+            yield _end_waits(f"'{one.uid}'", place_of(one))
 
 
-def _end_waits(what: str) -> Diagnostic:
+def _end_waits(what: str, place: Span | None) -> Diagnostic:
     return Diagnostic(
         "T084",
         f"{what} cannot be put into a queue: the data region around it copies at its end.",
+        place,
         hint="Use 'acc-enter-data' instead of 'acc-data'.",
     )
 

@@ -19,7 +19,13 @@ from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.view import component_text
-from psyclone_storage.ir.walk import find, kernel_calls, replaced, statements
+from psyclone_storage.ir.walk import (
+    find,
+    kernel_calls,
+    place_near,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, missing
 
@@ -56,10 +62,10 @@ class AccEnterData:
         """Return all reasons against entering data."""
         if self.schedule != schedule.name:
             message = f"This is the schedule of '{schedule.name}', not of '{self.schedule}'."
-            return (Diagnostic("T003", message),)
+            return (Diagnostic("T003", message, place_near(schedule, "")),)
         if _enters(schedule):
             message = f"'{schedule.name}' enters its data already."
-            return (Diagnostic("T082", message),)
+            return (Diagnostic("T082", message, place_near(schedule, "")),)
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -102,20 +108,25 @@ class AccUpdate:
         """Return all reasons against the copy."""
         if self.to not in _SIDES:
             hint = f"There are {listed(list(_SIDES), 'and')}."
-            return (Diagnostic("T084", f"Nothing can be updated on '{self.to}'.", hint=hint),)
+            message, place = (
+                f"Nothing can be updated on '{self.to}'.",
+                place_near(schedule, self.at),
+            )
+            return (Diagnostic("T084", message, place, hint=hint),)
         if self.at != END and (problems := missing(schedule, self.at)):
             return problems
         bare = without_halos(schedule)
         if self.at != END and self.at not in {item.uid for item in bare.body}:
             message = f"'{self.at}' does not stand directly in '{schedule.name}', or is derived."
-            return (Diagnostic("T013", message),)
+            return (Diagnostic("T013", message, place_near(schedule, self.at)),)
         if not self._uses(schedule):
             what = f"'{self.data}'" if self.data else "a field or operator"
             message = f"Nothing of {what} is used, or changed by a device, at '{self.at}'."
-            return (Diagnostic("T088", message),)
+            return (Diagnostic("T088", message, place_near(schedule, self.at)),)
         known = {item.uid for item in statements(bare)}
         if all(update.uid in known for update in self._updates(schedule)):
-            return (Diagnostic("T082", f"All of this is updated at '{self.at}' already."),)
+            message = f"All of this is updated at '{self.at}' already."
+            return (Diagnostic("T082", message, place_near(schedule, self.at)),)
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

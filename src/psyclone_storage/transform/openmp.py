@@ -17,7 +17,13 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
-from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.ir.walk import (
+    find,
+    place_near,
+    place_of,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
@@ -26,7 +32,6 @@ from psyclone_storage.transform.step import (
     calls_inside,
     loop_named,
     not_a_loop,
-    place_of,
     under_directive,
 )
 
@@ -199,7 +204,7 @@ def _check_loop(
         message = f"OpenMP has no schedule '{sharing}'."
         hint = "There are static, dynamic, guided (each with a chunk size: static,8), auto and"
         hint += " runtime."
-        reasons += (Diagnostic("T024", message, hint=hint),)
+        reasons += (Diagnostic("T024", message, place_near(schedule, uid), hint=hint),)
     return (*reasons, *may_run_parallel(schedule, rules, loop_named(schedule, uid)))
 
 

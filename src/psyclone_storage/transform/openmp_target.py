@@ -13,7 +13,7 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.walk import path_to, replaced, statements
+from psyclone_storage.ir.walk import path_to, place_near, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import may_run_there
 from psyclone_storage.transform.step import (
@@ -107,7 +107,7 @@ class OpenTarget:
         teams = [one for one in held if isinstance(one, DirectiveRegion)]
         if teams and (len(block) > 1 or block[0] not in teams):
             message = f"'{teams[0].uid}' must be all that its region holds."
-            reasons += (Diagnostic("T089", message),)
+            reasons += (Diagnostic("T089", message, place_near(schedule, teams[0].uid)),)
         return (*reasons, *may_share_region(block), *may_run_there(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

@@ -14,7 +14,13 @@ from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.transfer import TaskWait
-from psyclone_storage.ir.walk import find, replaced, statements
+from psyclone_storage.ir.walk import (
+    find,
+    place_near,
+    place_of,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.blocks import between, check_block, enclosed
 from psyclone_storage.transform.device import leaves_tasks
 from psyclone_storage.transform.halos import without_halos
@@ -25,7 +31,6 @@ from psyclone_storage.transform.step import (
     loop_named,
     missing,
     not_a_loop,
-    place_of,
     under_directive,
 )
 
@@ -144,7 +149,7 @@ class TaskLoop:
         reasons = under_directive(schedule, self.loop, around=_AROUND_TASKS)
         if self.grainsize < 0 or self.num_tasks < 0 or (self.grainsize and self.num_tasks):
             message = "Tasks have a size, or there is a number of them, from 1 on, but not both."
-            reasons += (Diagnostic("T084", message),)
+            reasons += (Diagnostic("T084", message, place_near(schedule, self.loop)),)
         return (*reasons, *_no_sums(loop), *may_run_parallel(schedule, rules, loop))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -229,10 +234,11 @@ class AwaitTasks:
             return problems
         region = find(schedule, self.region)
         if not isinstance(region, DirectiveRegion) or not region.directive.is_of_one_thread:
-            return (Diagnostic("T004", f"In '{self.region}' no thread makes tasks for others."),)
+            message = f"In '{self.region}' no thread makes tasks for others."
+            return (Diagnostic("T004", message, place_near(schedule, self.region)),)
         if self._awaited(schedule, region) == region.body:
             message = f"Nothing in '{self.region}' depends on a task that is under way."
-            return (Diagnostic("T082", message),)
+            return (Diagnostic("T082", message, place_near(schedule, self.region)),)
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

@@ -18,7 +18,14 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import find, kernel_calls, path_to, replaced, statements
+from psyclone_storage.ir.walk import (
+    find,
+    kernel_calls,
+    path_to,
+    place_near,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, missing
 
@@ -68,13 +75,17 @@ class AddProfileRegion:
         if outer := [item for item in around if isinstance(item, Loop | DirectiveRegion)]:
             message = f"'{self.first}' lies inside of '{outer[0].uid}'."
             hint = f"Profile '{outer[0].uid}' as a whole."
-            return (Diagnostic("T034", message, hint=hint),)
+            return (Diagnostic("T034", message, place_near(schedule, self.first), hint=hint),)
         if not self._inside(schedule):
             message = f"'{self.first}' and '{self.last}' do not stand one after the other."
-            return (Diagnostic("T023", message),)
+            return (Diagnostic("T023", message, place_near(schedule, self.first)),)
         if not self._kept(schedule):
             message = f"'{self.first}' follows from the loop before it and has no place of its own."
-            return (Diagnostic("T013", message, hint="Profile that loop."),)
+            return (
+                Diagnostic(
+                    "T013", message, place_near(schedule, self.first), hint="Profile that loop."
+                ),
+            )
         return ()
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

@@ -13,12 +13,16 @@ from psyclone_storage.ir.kernel import Access, Iteration
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
-from psyclone_storage.ir.walk import outer_loops, path_to, replaced
+from psyclone_storage.ir.walk import (
+    outer_loops,
+    path_to,
+    place_of,
+    replaced,
+)
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
     not_a_loop,
-    place_of,
     under_directive,
 )
 
@@ -62,7 +66,7 @@ class ComputeRedundantly:
         reasons = list(under_directive(schedule, outer.uid))
         if not schedule.distributed:
             message = "Without distributed memory there is no halo to compute."
-            reasons.append(Diagnostic("T010", message))
+            reasons.append(Diagnostic("T010", message, place_of(outer)))
         if outer.over not in (Over.CELLS, Over.COLOURS, Over.TILE_COLOURS, Over.DOFS):
             message = f"'{outer.uid}' runs over {outer.over.value}, of which a halo has none."
             reasons.append(Diagnostic("T011", message, place_of(outer)))
@@ -85,7 +89,8 @@ class ComputeRedundantly:
     def _depth_reasons(self, loop: Loop) -> Iterator[Diagnostic]:
         if self.depth < 0:
             message = f"A halo has no level {self.depth}."
-            yield Diagnostic("T014", message, hint="Give 1 or more, or 0 for the whole halo.")
+            hint = "Give 1 or more, or 0 for the whole halo."
+            yield Diagnostic("T014", message, place_of(loop), hint=hint)
             return
         old = loop.extent
         further = self._extent.depth

@@ -11,18 +11,24 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
     DirectiveRegion,
-    KernelCall,
     Loop,
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import by_uid, find, kernel_calls, path_to, statements
+from psyclone_storage.ir.walk import (
+    by_uid,
+    find,
+    kernel_calls,
+    path_to,
+    place_near,
+    place_of,
+    statements,
+)
 
 Reasons = tuple[Diagnostic, ...]
 Place = Mapping[str, str]
@@ -86,6 +92,7 @@ def missing(schedule: Schedule, *uids: str) -> Reasons:
         Diagnostic(
             "T003",
             f"There is no '{uid}' in '{schedule.name}'.",
+            place_near(schedule, uid),
             hint=did_you_mean(uid, known) or f"There are: {', '.join(known)}.",
         )
         for uid in uids
@@ -99,7 +106,7 @@ def not_a_loop(schedule: Schedule, uid: str) -> Reasons:
         return problems
     if isinstance(find(schedule, uid), Loop):
         return ()
-    return (Diagnostic("T004", f"'{uid}' is not a loop."),)
+    return (Diagnostic("T004", f"'{uid}' is not a loop.", place_near(schedule, uid)),)
 
 
 def loop_named(schedule: Schedule, uid: str) -> Loop:
@@ -138,12 +145,3 @@ def under_directive(
 
 def _has(item: Statement, directives: Collection[Directive]) -> bool:
     return isinstance(item, DirectiveRegion) and item.directive in directives
-
-
-def place_of(statement: Statement) -> Span | None:
-    """Return where the first call inside `statement` stands in the algorithm."""
-    if isinstance(statement, KernelCall):
-        return statement.span
-    if not isinstance(statement, Compound):
-        return None
-    return next((call.span for call in kernel_calls(statement)), None)

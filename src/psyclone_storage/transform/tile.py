@@ -8,16 +8,21 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.grid import may_reorder_points
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule, Statement
-from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.ir.walk import (
+    place_near,
+    place_of,
+    replaced,
+    statements,
+)
 from psyclone_storage.transform.nest import POINTS, check_nest, inner_of
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
     loop_named,
     not_a_loop,
-    place_of,
     under_directive,
 )
 
@@ -56,7 +61,8 @@ class StripMineLoop:
         if problems := not_a_loop(schedule, self.loop):
             return problems
         loop = loop_named(schedule, self.loop)
-        reasons = (*under_directive(schedule, self.loop), *_size_reasons(self.size))
+        place = place_near(schedule, self.loop)
+        reasons = (*under_directive(schedule, self.loop), *_size_reasons(self.size, place))
         if loop.over in POINTS:
             return reasons
         message = f"'{loop.uid}' counts {loop.over.value}, not rows or columns of a grid."
@@ -103,7 +109,8 @@ class TileLoops:
             return problems
         loop = loop_named(schedule, self.loop)
         reasons = under_directive(schedule, self.loop)
-        reasons += (*_size_reasons(self.rows), *_size_reasons(self.columns))
+        place = place_of(loop)
+        reasons += (*_size_reasons(self.rows, place), *_size_reasons(self.columns, place))
         if problems := check_nest(loop):
             return (*reasons, *problems)
         return (*reasons, *may_reorder_points(schedule, loop))
@@ -131,12 +138,11 @@ def _inside(loop: Loop, uid: str, size: int, body: tuple[Statement, ...]) -> Loo
     return replace(loop, uid=uid, over=_SPLIT[loop.over][1], tile=size, body=body)
 
 
-def _size_reasons(size: int) -> Reasons:
+def _size_reasons(size: int, place: Span | None) -> Reasons:
     if size >= 1:
         return ()
-    return (
-        Diagnostic("T017", f"A tile cannot have {size} rows or columns.", hint="Give 1 or more."),
-    )
+    message = f"A tile cannot have {size} rows or columns."
+    return (Diagnostic("T017", message, place, hint="Give 1 or more."),)
 
 
 def _loops_over_rows(schedule: Schedule) -> Iterator[Place]:

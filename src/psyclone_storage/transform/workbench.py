@@ -19,7 +19,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
-from psyclone_storage.ir.walk import by_uid, find, kernel_calls, replaced
+from psyclone_storage.ir.walk import by_uid, find, kernel_calls, place_near, replaced
 from psyclone_storage.transform.kernel.state import changed_state
 from psyclone_storage.transform.legality import check_constructs, check_flights
 from psyclone_storage.transform.step import NeedsCode, Reasons, SharesCalls, Step, missing
@@ -84,7 +84,8 @@ class Workbench:
         for applied in reversed(self._history):
             if find(applied.before, uid) is not None:
                 message = f"'{uid}' is no longer there: '{applied.step.name}' has removed it."
-                raise CompileError(Diagnostic("T008", message, hint="Undo that step first."))
+                place = place_near(self._schedule, uid)
+                raise CompileError(Diagnostic("T008", message, place, hint="Undo that step first."))
         raise CompileError(*missing(self._schedule, uid))
 
     def codes_of(self, uid: str) -> tuple[KernelCode, ...]:
@@ -97,7 +98,8 @@ class Workbench:
         if isinstance(call, KernelCall) and call.codes:
             return call.codes
         if not isinstance(call, KernelCall) or call.kernel.is_builtin or self._source is None:
-            raise CompileError(Diagnostic("T004", f"'{uid}' has no code of its own to look at."))
+            message = f"'{uid}' has no code of its own to look at."
+            raise CompileError(Diagnostic("T004", message, place_near(self._schedule, uid)))
         return self._source.codes_of(call.kernel)
 
     def check(self, step: Step) -> Reasons:
@@ -127,7 +129,8 @@ class Workbench:
             CompileError: `T009`, there is nothing to undo.
         """
         if not self._history:
-            raise CompileError(Diagnostic("T009", "There is no step to undo."))
+            place = place_near(self._schedule, "")
+            raise CompileError(Diagnostic("T009", "There is no step to undo.", place))
         self._schedule = self._history.pop().before
         return self._schedule
 

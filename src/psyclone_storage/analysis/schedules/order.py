@@ -18,7 +18,11 @@ from psyclone_storage.analysis.schedules.dependence import (
 from psyclone_storage.analysis.schedules.grid import may_fuse_points
 from psyclone_storage.analysis.schedules.spaces import groups_by_space
 from psyclone_storage.analysis.schedules.touch import data_by_name
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import (
+    Diagnostic,
+    Related,
+)
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import describe_depth
@@ -34,7 +38,12 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import kernel_calls, path_to
+from psyclone_storage.ir.walk import (
+    kernel_calls,
+    path_to,
+    place_near,
+    place_of,
+)
 
 Reasons = tuple[Diagnostic, ...]
 
@@ -52,7 +61,7 @@ def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) 
     passed = schedule.body[stop:start] if stop <= start else schedule.body[start + 1 : stop]
     pairs = [(item, moved) if stop <= start else (moved, item) for item in passed]
     return tuple(
-        _out_of_order(uid, item.uid, edge)
+        _out_of_order(uid, item, edge, place_near(schedule, uid))
         for item, pair in zip(passed, pairs, strict=True)
         for edge in dependences(schedule, *pair)
     )
@@ -64,7 +73,8 @@ def may_swap(schedule: Schedule, first: str, second: str) -> Reasons:
     if problems := _missing(schedule, places, first, second):
         return problems
     if abs(places[first] - places[second]) != 1:
-        return (Diagnostic("S005", f"'{first}' and '{second}' are not neighbours."),)
+        message = f"'{first}' and '{second}' are not neighbours."
+        return (Diagnostic("S005", message, place_near(schedule, second)),)
     return may_move(schedule, first, second, after=places[first] < places[second])
 
 
@@ -98,9 +108,11 @@ def may_fuse(
         return problems
     one, two = body[places[first]], body[places[second]]
     if not isinstance(one, Loop) or not isinstance(two, Loop):
-        return (Diagnostic("S006", f"'{first}' and '{second}' are not both loops."),)
+        message = f"'{first}' and '{second}' are not both loops."
+        return (Diagnostic("S006", message, place_near(schedule, second)),)
     if places[second] - places[first] != 1:
-        return (Diagnostic("S005", f"'{second}' does not follow '{first}' directly."),)
+        message = f"'{second}' does not follow '{first}' directly."
+        return (Diagnostic("S005", message, place_near(schedule, second)),)
     known = word.same_space or share_space(groups_by_space(schedule), one, two)
     if one.over.axis is not None:
         unlike = tuple(_unlike(one, two, same_space=False))
@@ -136,17 +148,24 @@ def share_space(groups: tuple[frozenset[str], ...], one: Loop, two: Loop) -> boo
 
 def _missing(schedule: Schedule, places: dict[str, int], *uids: str) -> Reasons:
     return tuple(
-        Diagnostic("S003", f"'{uid}' does not stand directly in '{schedule.name}'.")
+        Diagnostic(
+            "S003",
+            f"'{uid}' does not stand directly in '{schedule.name}'.",
+            place_near(schedule, uid),
+        )
         for uid in uids
         if uid not in places
     )
 
 
-def _out_of_order(uid: str, passed: str, edge: Dependence) -> Diagnostic:
+def _out_of_order(uid: str, passed: Statement, edge: Dependence, place: Span | None) -> Diagnostic:
+    other = place_of(passed)
     return Diagnostic(
         "S004",
-        f"'{uid}' cannot pass '{passed}': for '{edge.datum}' this is a {edge.kind.value}.",
+        f"'{uid}' cannot pass '{passed.uid}': for '{edge.datum}' this is a {edge.kind.value}.",
+        place,
         hint=f"Keep '{edge.earlier}' before '{edge.later}'.",
+        related=(Related(other, f"'{passed.uid}'"),) if other else (),
     )
 
 
@@ -154,21 +173,24 @@ def _out_of_order(uid: str, passed: str, edge: Dependence) -> Diagnostic:
 
 
 def _unlike(one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
-    names = f"'{one.uid}' and '{two.uid}'"
+    names, place = f"'{one.uid}' and '{two.uid}'", place_of(two)
     if one.over is not two.over:
-        yield Diagnostic("S007", f"{names} run over {one.over.value} and {two.over.value}.")
+        yield Diagnostic("S007", f"{names} run over {one.over.value} and {two.over.value}.", place)
     elif one.over.in_sequence:
-        yield Diagnostic("S007", f"{names} run over the colours of a colouring each of their own.")
+        yield Diagnostic(
+            "S007", f"{names} run over the colours of a colouring each of their own.", place
+        )
     elif one.extent != two.extent:
         extents = f"{_extent_text(one.extent)} and {_extent_text(two.extent)}"
-        yield Diagnostic("S007", f"{names} do not run equally far: {extents}.")
+        yield Diagnostic("S007", f"{names} do not run equally far: {extents}.", place)
     elif one.tile != two.tile:
         sizes = f"{one.tile} and {two.tile}"
-        yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.")
+        yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.", place)
     elif not _bounds_agree(one, two, same_space=same_space):
         yield Diagnostic(
             "S008",
             f"{names} take their bounds from arguments whose spaces or meshes may differ.",
+            place,
             hint="Say that they are on the same space, if you know that they are.",
         )
 

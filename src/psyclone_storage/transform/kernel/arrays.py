@@ -95,19 +95,21 @@ def _not_told(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
     """Yield that the shape of one side is not known, or that it may change (T060)."""
     text = f"{spell(line.target)} = {spell(line.value)}"
     if any(unknown_lines((line,))):
-        yield Diagnostic("T052", f"'{text}' is not understood.")
+        yield Diagnostic("T052", f"'{text}' is not understood.", line.place)
     if names := sorted(unknown_procedures((line,), Names(code))):
         yield Diagnostic(
-            "T060", f"It is not known what {listed(names)} in '{text}' is, a function or an array."
+            "T060",
+            f"It is not known what {listed(names)} in '{text}' is, a function or an array.",
+            line.place,
         )
         return
     ranks = [rank_of(side, code) for side in (line.target, line.value)]
     if None in ranks or _has_index_vector(line.target, code):
-        yield Diagnostic("T060", f"The shapes in '{text}' cannot be told.")
+        yield Diagnostic("T060", f"The shapes in '{text}' cannot be told.", line.place)
     elif ranks[1] and ranks[0] != ranks[1]:
-        yield Diagnostic("T060", f"The two sides of '{text}' have different shapes.")
+        yield Diagnostic("T060", f"The two sides of '{text}' have different shapes.", line.place)
     elif ranks[1] and _is_whole_allocatable(line.target, code):
-        yield Diagnostic("T060", f"'{text}' may change the extents of its target.")
+        yield Diagnostic("T060", f"'{text}' may change the extents of its target.", line.place)
 
 
 def _has_index_vector(target: Expr, code: KernelCode) -> bool:
@@ -137,6 +139,7 @@ def _reads_late(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
             "T061",
             f"'{spell(line.target)} = {spell(line.value)}' reads '{name}' at other places than it"
             " writes, and all of it before it writes.",
+            line.place,
             hint="Assign to a temporary array first.",
         )
     for other in sorted(names_in(line.value) - {name}):
@@ -144,7 +147,7 @@ def _reads_late(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
             message = (
                 f"'{name}' and '{other}' may be the same data in '{spell(line.target)} = ...'."
             )
-            yield Diagnostic("T061", message)
+            yield Diagnostic("T061", message, line.place)
 
 
 def _may_share(first: str, second: str, code: KernelCode) -> bool:

@@ -13,10 +13,18 @@ from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.unit import Branch, Declare, If
-from psyclone_storage.ir.walk import find, path_to, replaced
+from psyclone_storage.ir.walk import (
+    find,
+    path_to,
+    place_of,
+    replaced,
+)
 from psyclone_storage.transform.kernel.code import check_call, coded_calls
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
-from psyclone_storage.transform.step import Place, Reasons, place_of
+from psyclone_storage.transform.step import (
+    Place,
+    Reasons,
+)
 
 _BOUNDS = (
     (Role.FIRST_COLUMN, "xstart", 0, ">="),

@@ -22,8 +22,8 @@ from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names, used_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
-from psyclone_storage.ir.walk import find, kernel_calls, replaced
-from psyclone_storage.transform.step import Place, Reasons, missing, place_of
+from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
+from psyclone_storage.transform.step import Place, Reasons, missing
 
 SHARED_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)
 """How a directive begins that shares the iterations of a loop in a kernel."""
@@ -63,7 +63,9 @@ def check_call(schedule: Schedule, uid: str) -> Reasons:
         return problems
     call = find(schedule, uid)
     if not isinstance(call, KernelCall):
-        return (Diagnostic("T004", f"'{uid}' is not a call of a kernel."),)
+        return (
+            Diagnostic("T004", f"'{uid}' is not a call of a kernel.", place_near(schedule, uid)),
+        )
     kernel, place = call.kernel, place_of(call)
     if kernel.is_builtin:
         return (Diagnostic("T050", f"'{kernel.name}' is a built-in, which has no code.", place),)
@@ -131,11 +133,22 @@ def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
 def check_each(
     schedule: Schedule, uid: str, check: Callable[[KernelCode], Iterable[Diagnostic]]
 ) -> Reasons:
-    """Return what `check` has against a subroutine of `uid`; each reason names it if need be."""
+    """Return what `check` has against a subroutine of `uid`; each reason names it if need be.
+
+    What has no place of its own is placed at the subroutine.
+    """
     codes = codes_of(schedule, uid)
+    reasons = [
+        (code, placed(reason, code.module.routine)) for code in codes for reason in check(code)
+    ]
     if len(codes) == 1:
-        return tuple(check(codes[0]))
-    return tuple(_naming(code, reason) for code in codes for reason in check(code))
+        return tuple(reason for _, reason in reasons)
+    return tuple(_naming(code, reason) for code, reason in reasons)
+
+
+def placed(reason: Diagnostic, place: Span | None) -> Diagnostic:
+    """Return `reason` at `place`, unless it has a place of its own."""
+    return reason if reason.span is not None else replace(reason, span=place)
 
 
 def _naming(code: KernelCode, reason: Diagnostic) -> Diagnostic:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.interface import Dummy, Role
@@ -20,7 +21,10 @@ from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import used_names
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
-from psyclone_storage.ir.walk import find
+from psyclone_storage.ir.walk import (
+    find,
+    place_near,
+)
 from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
@@ -79,7 +83,9 @@ class SetKernelConstants:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against the constants."""
-        if problems := self._check_options() or check_called(schedule, self.call):
+        if problems := self._check_options(place_near(schedule, self.call)) or check_called(
+            schedule, self.call
+        ):
             return problems
         dummies = _dummies(schedule, self.call)
         return check_each(schedule, self.call, lambda code: self._reasons(code, dummies))
@@ -98,7 +104,7 @@ class SetKernelConstants:
             return self.element_order, self.element_order
         return self.element_order_h, self.element_order_v
 
-    def _check_options(self) -> Reasons:
+    def _check_options(self, place: Span | None) -> Reasons:
         """Return what is wrong with the options (T057)."""
         horizontal, vertical = self._orders()
         given = (self.element_order_h, self.element_order_v) != (_UNSET, _UNSET)
@@ -113,7 +119,7 @@ class SetKernelConstants:
             problems.append("The number of quadrature points follows from the orders: give them.")
         if self.number_of_layers == _UNSET and horizontal == _UNSET:
             problems.append("Neither the number of layers nor the order of the elements is given.")
-        return tuple(Diagnostic("T057", problem) for problem in problems)
+        return tuple(Diagnostic("T057", problem, place) for problem in problems)
 
     def _reasons(self, code: KernelCode, dummies: tuple[Dummy, ...]) -> Iterator[Diagnostic]:
         values = self._values(code, dummies)

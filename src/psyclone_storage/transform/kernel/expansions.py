@@ -62,7 +62,8 @@ class Site:
 
     def refusal(self, because: str, hint: str = "") -> UnexpandableError:
         """Return that the call cannot be written out (T060)."""
-        return UnexpandableError(Diagnostic("T060", f"'{self.text}' {because}.", hint=hint))
+        place = self.scratch.code.place_of(self.name)
+        return UnexpandableError(Diagnostic("T060", f"'{self.text}' {because}.", place, hint=hint))
 
     def number(self, *exprs: Expr) -> ScalarType:
         """Return the type that all `exprs` have whose type is known; it must be of numbers."""

@@ -58,7 +58,10 @@ from psyclone_storage.ir.unit import (
     ScopedBlock,
     Use,
 )
-from psyclone_storage.ir.walk import find
+from psyclone_storage.ir.walk import (
+    find,
+    place_of,
+)
 from psyclone_storage.transform.kernel.code import (
     calls_for_points,
     check_body,
@@ -69,7 +72,7 @@ from psyclone_storage.transform.kernel.code import (
     with_each,
 )
 from psyclone_storage.transform.kernel.returns import without_returns
-from psyclone_storage.transform.step import Place, Reasons, place_of
+from psyclone_storage.transform.step import Place, Reasons
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
@@ -121,7 +124,8 @@ class InlineCall:
             return (_ambiguous(call, codes),)
         (code,) = codes
         if code.in_place:
-            return (Diagnostic("T065", f"The statements of '{self.call}' are in place already."),)
+            message = f"The statements of '{self.call}' are in place already."
+            return (Diagnostic("T065", message, place_of(call)),)
         jumps = tuple(_opaque_reasons(code))
         texts = (
             *_about_scope(code),

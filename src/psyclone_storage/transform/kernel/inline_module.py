@@ -93,7 +93,8 @@ class InlinePointKernel(InlineKernelModule):
 
 def _reasons(code: KernelCode) -> Iterator[Diagnostic]:
     if code.inlined:
-        yield Diagnostic("T054", f"'{code.name}' is in the PSy layer already.")
+        message = f"'{code.name}' is in the PSy layer already."
+        yield Diagnostic("T054", message, code.module.routine)
         return
     if line := preprocessed(code):
         message = f"'{code.name}' may depend on '{line}', and no preprocessor reads the PSy layer."

@@ -39,6 +39,7 @@ from psyclone_storage.ir.unit import (
     Opaque,
     Where,
 )
+from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
@@ -270,7 +271,7 @@ class IntrinsicsToCode:
         if unknown := sorted(self._wanted - FUNCTIONS):
             message = f"'{unknown[0]}' cannot be written out."
             hint = f"There are {listed(sorted(FUNCTIONS), 'and')}."
-            return (Diagnostic("T041", message, hint=hint),)
+            return (Diagnostic("T041", message, place_near(schedule, self.call), hint=hint),)
         return check_body(schedule, self.call) or check_each(schedule, self.call, self._reasons)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:

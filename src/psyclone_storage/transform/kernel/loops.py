@@ -22,6 +22,7 @@ from psyclone_storage.analysis.bodies.nests import (
 )
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
 from psyclone_storage.ir.rewrite import (
@@ -37,10 +38,12 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line
+from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
     check_body,
     check_each,
     coded_calls,
+    placed,
     with_each,
 )
 from psyclone_storage.transform.kernel.scratch import INTEGER, Scratch
@@ -111,7 +114,7 @@ class StripMineInKernel:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against chunks."""
         if self.size < 1:
-            return (_no_size(self.size),)
+            return (_no_size(self.size, place_near(schedule, self.call)),)
         return check_loop(schedule, self.call, self.loop, may_strip_mine)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -148,7 +151,7 @@ class TileInKernel:
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against tiles."""
         if self.size < 1:
-            return (_no_size(self.size),)
+            return (_no_size(self.size, place_near(schedule, self.call)),)
         return check_loop(schedule, self.call, self.loop, may_tile)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -224,7 +227,7 @@ class JamInKernel:
         """Return all reasons against iterations that run together."""
         if self.factor < 2:
             message = f"Two iterations or more run together, not {self.factor}."
-            return (Diagnostic("T017", message),)
+            return (Diagnostic("T017", message, place_near(schedule, self.call)),)
         return check_loop(schedule, self.call, self.loop, may_jam)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -250,16 +253,18 @@ def check_loop(
 ) -> Reasons:
     """Return what `check` has against loop `number` of the kernel that `uid` calls.
 
-    There may be no such loop (T064), or something `before` that.
+    There may be no such loop (T064), or something `before` that. What has no place of its own is
+    placed at the loop.
     """
 
     def reasons(code: KernelCode) -> Iterable[Diagnostic]:
         flow = flow_of(code)
         loops = flow.loops
         if 1 <= number <= len(loops):
-            return check(loops[number - 1], flow)
+            loop = loops[number - 1]
+            return (placed(reason, place_of_loop(loop)) for reason in check(loop, flow))
         message = f"'{code.name}' has no loop {number}: it has {len(loops)}."
-        return (Diagnostic("T064", message),)
+        return (Diagnostic("T064", message, code.module.routine),)
 
     return before(schedule, uid) or check_each(schedule, uid, reasons)
 
@@ -293,6 +298,11 @@ def may_strip_mine(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
     if flow.is_read_later(loop, (line.variable.lower(),)):
         message = f"The value of '{line.variable}' is used after its loop."
         yield Diagnostic("T063", message, place)
+
+
+def place_of_loop(loop: Node) -> Span | None:
+    """Return where an author wrote `loop`, None if a step has made it."""
+    return _line(loop).place
 
 
 def _line(loop: Node) -> Do:
@@ -330,8 +340,9 @@ def may_fuse_following(first: Node, flow: Flow) -> Reasons:
     return may_fuse_loops(first, second, flow)
 
 
-def _no_size(size: int) -> Diagnostic:
-    return Diagnostic("T017", f"A tile has at least one point in each direction, not {size}.")
+def _no_size(size: int, place: Span | None) -> Diagnostic:
+    message = f"A tile has at least one point in each direction, not {size}."
+    return Diagnostic("T017", message, place)
 
 
 def _same_bounds(first: Do, second: Do) -> bool:

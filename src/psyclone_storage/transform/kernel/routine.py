@@ -26,6 +26,7 @@ from psyclone_storage.ir.scopes import (
     used_values,
 )
 from psyclone_storage.ir.unit import Call, Critical, DirectiveLine, InputOutput, Opaque, Stop
+from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
     check_called,
     check_each,
@@ -76,7 +77,7 @@ class MakeAccRoutine:
         if self.parallelism not in _LEVELS:
             message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
             hint = f"There are {listed(_LEVELS, 'and')}."
-            return (Diagnostic("T057", message, hint=hint),)
+            return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
         return _check(schedule, self.call, "acc routine", self.force)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
@@ -132,7 +133,8 @@ def _check(schedule: Schedule, uid: str, directive: str, force: bool) -> Reasons
 
 def _reasons(code: KernelCode, directive: str, force: bool) -> Iterator[Diagnostic]:
     if any(item.text.lower().startswith(directive) for item in code.directives):
-        yield Diagnostic("T054", f"'{code.name}' has the directive '{directive}' already.")
+        message = f"'{code.name}' has the directive '{directive}' already."
+        yield Diagnostic("T054", message, code.module.routine)
         return
     yield from _leaves_the_device(code)
     if not force:

@@ -116,4 +116,5 @@ def constant(value: int, kind: ScalarType) -> Expr:
 
 def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:
     """Return that a step would change nothing in a kernel (T067)."""
-    return Diagnostic("T067", f"There is nothing to change in '{code.name}': it {why}.")
+    message = f"There is nothing to change in '{code.name}': it {why}."
+    return Diagnostic("T067", message, code.module.routine)

@@ -17,13 +17,19 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
+from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
     SHARED_LOOP,
     check_call,
     coded_calls,
     with_each,
 )
-from psyclone_storage.transform.kernel.loops import check_loop, loops_of, with_lines_for
+from psyclone_storage.transform.kernel.loops import (
+    check_loop,
+    loops_of,
+    place_of_loop,
+    with_lines_for,
+)
 from psyclone_storage.transform.step import Place, Reasons
 
 _LEVELS = ("vector", "worker", "gang")
@@ -69,7 +75,7 @@ class ShareInKernel:
         if self.level not in _LEVELS:
             message = f"'{self.level}' does not share loops of a kernel."
             hint = f"There are {listed(_LEVELS, 'and')}."
-            return (Diagnostic("T057", message, hint=hint),)
+            return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
         reasons = partial(_reasons, self.level, self.sums)
         return check_loop(schedule, self.call, self.loop, reasons, check_call)
 
@@ -95,7 +101,7 @@ def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
 def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnostic]:
     code = flow.code
     if code.in_place:
-        yield Diagnostic("T054", f"'{code.name}' is not called any more.")
+        yield Diagnostic("T054", f"'{code.name}' is not called any more.", code.module.routine)
         return
     enough = [f"acc routine {name}" for name in _LEVELS[_LEVELS.index(level) :]]
     if not any(item.text.lower().startswith(tuple(enough)) for item in code.directives):
@@ -107,7 +113,8 @@ def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnos
         )
     if _is_out_of_order(level, loop, flow):
         message = f"A loop around or in the one over '{counter(loop)}' leaves no '{level}' for it."
-        yield Diagnostic("T084", message, hint="A gang has workers, and a worker has lanes.")
+        hint = "A gang has workers, and a worker has lanes."
+        yield Diagnostic("T084", message, place_of_loop(loop), hint=hint)
     yield from may_parallelise(loop, flow, sums=sums)
 
 
