@@ -33,7 +33,8 @@ class Diagnostic:
     """One thing that is wrong: a code, a full sentence, the smallest place, and what to do.
 
     `code` is a key of `base.codes.CODES`. `label` is put beside the caret. `hint` says what the
-    user can do. `file` names the file where no place in a text is known.
+    user can do. `file` names the file where no place in a text is known. `remedies` are steps, by
+    name, that would mend it.
     """
 
     code: str
@@ -44,6 +45,7 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     severity: Severity = Severity.ERROR
     file: str = ""
+    remedies: tuple[str, ...] = ()
 
 
 class CompileError(Exception):

@@ -11,18 +11,20 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from concurrent import futures
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.cli.conflicts import over_input
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.guard import as_errors, failure
 from psyclone_storage.cli.kernel_folder import KernelFolder, discard
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
+from psyclone_storage.cli.workers import Workers
 from psyclone_storage.cli.write import Output, differs, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import (
@@ -117,26 +119,14 @@ def _compile_each(options: Options, compiler: Compiler) -> Iterator[tuple[Path, 
         for file in options.files:
             yield file, _compile_file(file, options, compiler)
         return
-    # `futures` loads its pool, which costs as much as a small file, when it is asked for here.
-    # Each worker keeps the kernels that it has read.
     sys.stdout.flush()
-    given = (options, compiler)
-    with futures.ProcessPoolExecutor(
-        options.jobs, initializer=_set_up_worker, initargs=given
-    ) as pool:
-        yield from zip(options.files, pool.map(_compile_in_worker, options.files), strict=True)
+    given = partial(_compile_in_worker, options=options, compiler=compiler)
+    with Workers(given, min(options.jobs, len(options.files))) as workers:
+        yield from zip(options.files, workers.each(options.files), strict=True)
 
 
-_worker: list[tuple[Options, Compiler]] = []
-
-
-def _set_up_worker(options: Options, compiler: Compiler) -> None:
-    _worker.append((options, compiler))
-
-
-def _compile_in_worker(file: Path) -> Done:
+def _compile_in_worker(file: Path, options: Options, compiler: Compiler) -> Done:
     """Compile `file` and keep what a script prints: the order of the files is the parent's."""
-    options, compiler = _worker[0]
     with redirect_stdout(io.StringIO()) as printed:
         done = _compile_file(file, options, compiler)
     return replace(done, printed=printed.getvalue())
@@ -245,15 +235,7 @@ def _write_all(options: Options, finished: list[Done]) -> None:
 
 def _check_inputs(outputs: list[Output], finished: list[Done]) -> None:
     read = {source.resolve() for done in finished for source in done.sources}
-    problems = [
-        Diagnostic(
-            "L002",
-            f"'{output.path}' is an input and would be overwritten.",
-            hint="Name another output.",
-        )
-        for output in outputs
-        if output.path.resolve() in read
-    ]
+    problems = [over_input(output.path) for output in outputs if output.path.resolve() in read]
     raise_if_any(problems)
 
 

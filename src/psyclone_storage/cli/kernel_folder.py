@@ -13,7 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.cli.write import Output, cannot_write, differs, encoded, temporary_file
+from psyclone_storage.cli.write import (
+    Output,
+    cannot_write,
+    check_same,
+    differs,
+    encoded,
+    given_name,
+    temporary_file,
+)
 from psyclone_storage.driver.numbering import KernelText
 
 
@@ -59,7 +67,7 @@ class KernelFolder:
             if self._texts.get(path, kernel.text) != kernel.text:
                 raise CompileError(differs(path))
             if path.exists():
-                _check_same(path, kernel.text)
+                check_same(path, kernel.text)
         elif not _create(path, kernel.text):
             return False
         self._texts[path] = kernel.text
@@ -77,24 +85,6 @@ def _create(path: Path, text: str) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_file(path, encoded(text)) as temporary:
-            return _link(temporary, path)
+            return given_name(temporary, path)
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
-
-
-def _link(temporary: Path, path: Path) -> bool:
-    try:
-        path.hardlink_to(temporary)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _check_same(path: Path, text: str) -> None:
-    """Raise `CompileError` unless the file at `path` holds `text`."""
-    try:
-        found = path.read_bytes()
-    except OSError as error:
-        raise CompileError(cannot_write(path, error)) from error
-    if found != encoded(text):
-        raise CompileError(differs(path))

@@ -14,6 +14,7 @@ from pathlib import Path
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
+from psyclone_storage.cli.conflicts import over_input, written_twice
 from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
@@ -155,10 +156,9 @@ def kernel_folder(options: Options) -> Path | None:
 
 
 def _check(options: Options) -> None:
-    problems = [
-        Diagnostic("L002", message, hint=hint)
-        for message, hint in (*_contradictions(options), *_clashes(options), *_mixtures(options))
-    ]
+    said = (*_contradictions(options), *_mixtures(options))
+    problems = [Diagnostic("L002", message, hint=hint) for message, hint in said]
+    problems += _clashes(options)
     if problems:
         raise CompileError(*problems)
 
@@ -187,7 +187,7 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
         )
 
 
-def _clashes(options: Options) -> Iterator[tuple[str, str]]:
+def _clashes(options: Options) -> Iterator[Diagnostic]:
     """Yield the files that would be written twice, or over what is read."""
     read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
@@ -195,13 +195,14 @@ def _clashes(options: Options) -> Iterator[tuple[str, str]]:
         if _is_stream(path):
             continue
         if path.resolve() in read:
-            yield f"'{path}' is an input and would be overwritten.", "Name another output."
+            yield over_input(path)
         elif path.resolve() in seen:
-            yield f"'{path}' would be written twice.", "Name another output for one of them."
+            yield written_twice(path)
         seen.add(path.resolve())
     for path in _reports(options):
         if path.suffix.lower() in _SOURCES and path.is_file() and path.resolve() not in read:
-            yield f"'{path}' is a source file, no place for a report.", "Name another output."
+            message = f"'{path}' is a source file, no place for a report."
+            yield Diagnostic("L002", message, hint="Name another output.")
 
 
 def _outputs(options: Options) -> Iterator[Path]:

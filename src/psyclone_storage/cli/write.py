@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.cli.conflicts import written_twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,25 @@ def differs(path: Path) -> Diagnostic:
         " file if it is an old one, or take 'multiple'."
     )
     return Diagnostic("L015", message, file=str(path), hint=hint)
+
+
+def given_name(temporary: Path, path: Path) -> bool:
+    """Give the file at `temporary` the name `path`, in one step; return False if that is taken."""
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        return False
+    return True
+
+
+def check_same(path: Path, text: str) -> None:
+    """Raise `CompileError` unless the file at `path` holds `text`: `L015`, or `L003`."""
+    try:
+        found = path.read_bytes()
+    except OSError as error:
+        raise CompileError(cannot_write(path, error)) from error
+    if found != encoded(text):
+        raise CompileError(differs(path))
 
 
 @contextmanager
@@ -140,7 +160,8 @@ class _Landing:
         for part in sorted(self._parts, key=lambda part: part.output.shared):
             with _reported(part.output.path):
                 if part.output.shared:
-                    _make_shared(part)
+                    if not given_name(part.temporary, part.target):
+                        check_same(part.target, part.output.text)
                     continue
                 if part.target.exists():
                     part.aside = _aside(part.target)
@@ -192,18 +213,8 @@ class _Landing:
 
 def _twice(earlier: Output, later: Output) -> tuple[Diagnostic, ...]:
     if not (earlier.shared and later.shared):
-        message = f"'{later.path}' would be written twice."
-        return (Diagnostic("L002", message, hint="Name another output for one of them."),)
+        return (written_twice(later.path),)
     return () if earlier.text == later.text else (differs(later.path),)
-
-
-def _make_shared(part: _Part) -> None:
-    """Make the file where there is none, in one step; another one must have the same text."""
-    try:
-        part.target.hardlink_to(part.temporary)
-    except FileExistsError:
-        if part.target.read_bytes() != encoded(part.output.text):
-            raise CompileError(differs(part.output.path)) from None
 
 
 @contextmanager

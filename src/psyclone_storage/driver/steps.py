@@ -89,10 +89,10 @@ def unfinished(program: Program, refused: Refused = ()) -> tuple[Diagnostic, ...
 
 
 def _would_help(refusal: Refusal, problem: Diagnostic, schedule: Schedule) -> bool:
-    """Return whether `problem` asks for the step of `refusal`, at the place of it."""
+    """Return whether the step of `refusal` would mend `problem`, at the place of it."""
     place = find(schedule, refusal.uid)
     is_there = place is not None and place_of(place) == problem.span
-    return is_there and f"'{refusal.step.name}'" in problem.hint
+    return is_there and refusal.step.name in problem.remedies
 
 
 def _after_refusals(problem: Diagnostic, tried: list[Refusal]) -> Diagnostic:

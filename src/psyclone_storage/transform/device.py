@@ -137,6 +137,7 @@ def _without_data(schedule: Schedule) -> Iterator[Diagnostic]:
                 f"'{item.uid}' counts on data that nothing gives to the device.",
                 place_of(item),
                 hint="Apply 'acc-enter-data', or 'acc-data' around it.",
+                remedies=("acc-enter-data", "acc-data"),
             )
     if enters and not device_calls(schedule):
         yield Diagnostic(
@@ -163,6 +164,7 @@ def _divided(schedule: Schedule) -> Iterator[Diagnostic]:
                 f"Not all of '{item.uid}' runs on the device.",
                 place_of(item),
                 hint="Apply 'acc-kernels' or 'acc-parallel' to the rest, too.",
+                remedies=("acc-kernels", "acc-parallel"),
             )
 
 
@@ -186,6 +188,7 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
                 f"'{call.kernel.name}' is called on a device, but is not compiled for it.",
                 call.span,
                 hint=f"Apply '{step}' to it.",
+                remedies=(step,),
             )
 
 

@@ -6,7 +6,7 @@ is under way, and an exchange may become necessary between the loops of one cons
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from psyclone_storage.analysis.schedules.touch import (
@@ -130,6 +130,7 @@ def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
                 f"Every {who} of '{construct.uid}' would do all of '{loop.uid}'.",
                 place_of(loop),
                 hint=f"Apply '{step}' to it.",
+                remedies=(step,),
             )
 
 
@@ -157,9 +158,9 @@ def _without_surroundings(schedule: Schedule) -> Iterator[Diagnostic]:
             if isinstance(one, DirectiveRegion)
         }
         if around.isdisjoint(item.directive.surroundings):
-            lacking, hint = _LACKING[item.directive]
-            message = f"'{item.uid}' {lacking}."
-            yield Diagnostic("T026", message, place_of(item), hint=hint)
+            lacking, hint, *remedies = _LACKING[item.directive]
+            message, place = f"'{item.uid}' {lacking}.", place_of(item)
+            yield Diagnostic("T026", message, place, hint=hint, remedies=tuple(remedies))
 
 
 _REPEATING = {
@@ -168,27 +169,38 @@ _REPEATING = {
 }
 """Regions in which everybody does what is not dealt out, who that is, and the step that deals."""
 
-_NO_TEAM = "Apply 'openmp-parallel' around it."
+_NO_TEAM = (
+    "is for one thread of a team, but nothing starts a team",
+    "Apply 'openmp-parallel' around it.",
+    "openmp-parallel",
+)
 _TASKS_FOR_NOBODY = (
     "makes tasks, but not by one thread of a team",
     "Apply 'openmp-single' and 'openmp-parallel' around it.",
+    "openmp-single",
+    "openmp-parallel",
 )
-_LACKING = {
+_LACKING: Mapping[Directive, tuple[str, ...]] = {
     Directive.OMP_DO: (
         "deals out iterations, but nothing starts a team of threads",
         "Apply 'openmp-parallel' around it, or 'openmp-parallel-do' instead of it.",
+        "openmp-parallel",
+        "openmp-parallel-do",
     ),
-    Directive.OMP_SINGLE: ("is for one thread of a team, but nothing starts a team", _NO_TEAM),
-    Directive.OMP_MASTER: ("is for one thread of a team, but nothing starts a team", _NO_TEAM),
+    Directive.OMP_SINGLE: _NO_TEAM,
+    Directive.OMP_MASTER: _NO_TEAM,
     Directive.OMP_TASK: _TASKS_FOR_NOBODY,
     Directive.OMP_TASKLOOP: _TASKS_FOR_NOBODY,
     Directive.OMP_TEAMS_DO: (
         "deals out iterations to the teams of a device, but is not on one",
         "Apply 'openmp-target' around it.",
+        "openmp-target",
     ),
     Directive.ACC_LOOP: (
         "deals out iterations, but is in no region for a device",
         "Apply 'acc-parallel' or 'acc-kernels' around it.",
+        "acc-parallel",
+        "acc-kernels",
     ),
 }
-"""What a construct lacks without the one around it, and what to do."""
+"""What a construct lacks without the one around it, what to do, and the steps that do it."""

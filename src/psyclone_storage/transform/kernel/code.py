@@ -133,28 +133,20 @@ def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
 def check_each(
     schedule: Schedule, uid: str, check: Callable[[KernelCode], Iterable[Diagnostic]]
 ) -> Reasons:
-    """Return what `check` has against a subroutine of `uid`; each reason names it if need be.
+    """Return what `check` has against the subroutines of `uid`.
 
-    What has no place of its own is placed at the subroutine.
+    What has no place of its own is placed at the subroutine, which tells one from another.
     """
-    codes = codes_of(schedule, uid)
-    reasons = [
-        (code, placed(reason, code.module.routine)) for code in codes for reason in check(code)
-    ]
-    if len(codes) == 1:
-        return tuple(reason for _, reason in reasons)
-    return tuple(_naming(code, reason) for code, reason in reasons)
+    return tuple(
+        placed(reason, code.module.routine)
+        for code in codes_of(schedule, uid)
+        for reason in check(code)
+    )
 
 
 def placed(reason: Diagnostic, place: Span | None) -> Diagnostic:
     """Return `reason` at `place`, unless it has a place of its own."""
     return reason if reason.span is not None else replace(reason, span=place)
-
-
-def _naming(code: KernelCode, reason: Diagnostic) -> Diagnostic:
-    if f"'{code.name}'" in reason.message:
-        return reason
-    return replace(reason, message=f"In '{code.name}': {reason.message}")
 
 
 def with_each(schedule: Schedule, uid: str, change: Callable[[KernelCode], KernelCode]) -> Schedule:

@@ -1,0 +1,19 @@
+"""Files that would be written over each other or over what is read, in words: `L002`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import Diagnostic
+
+
+def over_input(path: Path) -> Diagnostic:
+    """Return that `path` is read, and would be overwritten."""
+    message = f"'{path}' is an input and would be overwritten."
+    return Diagnostic("L002", message, hint="Name another output.")
+
+
+def written_twice(path: Path) -> Diagnostic:
+    """Return that two texts are for the file at `path`."""
+    message = f"'{path}' would be written twice."
+    return Diagnostic("L002", message, hint="Name another output for one of them.")
