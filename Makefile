@@ -6,6 +6,11 @@ F90 ?= gfortran
 WORKERS ?= 2
 PYTEST_ARGS ?=
 
+# What 'make quick' runs: neither Fortran is compiled nor PSyclone called, and nothing is searched for at
+# random. All other tests are left out, by name.
+QUICK := tests/unit tests/test_architecture.py tests/test_cases.py tests/test_errors.py
+LEFT_OUT := $(filter-out $(QUICK),$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
+
 ifdef PY
 READY :=
 else
@@ -18,7 +23,7 @@ export F90
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench gpu tools clean
+.PHONY: help demo test quick lint format docs bench gpu tools clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -28,6 +33,10 @@ demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two
 
 test: $(READY) tools  ## run every test that this machine can run
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
+
+quick: $(READY)  ## run the tests of two minutes, and say which are left out
+	$(PY) -m pytest -q -n $(WORKERS) --dist worksteal $(QUICK) $(PYTEST_ARGS)
+	@echo "Left out: $(LEFT_OUT). 'make test' runs all."
 
 lint: $(READY)  ## check style and types
 	$(PY) -m ruff check
