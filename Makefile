@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 # What 'make quick' runs: neither Fortran is compiled nor PSyclone called, and nothing is searched for at
 # random. All other tests are left out, by name.
 QUICK := tests/unit tests/test_architecture.py tests/test_cases.py tests/test_errors.py
-LEFT_OUT := $(filter-out $(QUICK),$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
+LEFT_OUT := $(filter-out $(QUICK) tests/unit/,$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
 
 ifdef PY
 READY :=
