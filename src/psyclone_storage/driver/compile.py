@@ -28,7 +28,7 @@ from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
-from psyclone_storage.ir.unit import Routine
+from psyclone_storage.ir.unit import Routine, Unit
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.transform.finish import with_shared_loops
@@ -146,15 +146,10 @@ class Compiler:
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
-        layer = language.emit_unit(unit, placed.inlined)
-        if self.settings.backend_indentation_disabled:
-            layer = language.without_indentation(layer)
-        text = language.emit_algorithm(program)
-        text = language.within_limit(text) if self.breaks_lines else text
         build = Build(
             program=program,
-            algorithm_text=text,
-            psy_text=layer,
+            algorithm_text=self._algorithm_text(program),
+            psy_text=self._psy_text(unit, placed),
             kernel_files=files,
             rules=domain.rules,
             warnings=(
@@ -168,6 +163,17 @@ class Compiler:
         if self.settings.backend_checks_enabled:
             check_output(build, dict(placed.heads) | _heads(unit.helpers), language)
         return build
+
+    def _algorithm_text(self, program: Program) -> str:
+        language = self.target.language
+        text = language.emit_algorithm(program)
+        return language.within_limit(text) if self.breaks_lines else text
+
+    def _psy_text(self, unit: Unit, placed: Placed) -> str:
+        language = self.target.language
+        text = language.emit_unit(unit, placed.inlined)
+        without_blanks = self.settings.backend_indentation_disabled
+        return language.without_indentation(text) if without_blanks else text
 
     @property
     def _wants_order(self) -> bool:

@@ -244,9 +244,8 @@ class _Spelling:
                 return f"[{self._listed(items)}]"
             case ComplexLiteral() | Parenthesised():
                 return f"({self._listed(children(expr))})"
-            case ImpliedDo(items, variable, start, stop, step):
-                bounds = self._listed((start, stop) if step is None else (start, stop, step))
-                return f"({self._listed(items)}, {variable} = {bounds})"
+            case ImpliedDo():
+                return self._implied_do(expr)
             case Keyword(name, value):
                 return f"{name}={self.of(value)}"
             case Range(lower, upper, step):
@@ -262,6 +261,12 @@ class _Spelling:
 
     def _listed(self, items: tuple[Expr, ...]) -> str:
         return ", ".join(map(self.of, items))
+
+    def _implied_do(self, expr: ImpliedDo) -> str:
+        bounds = (
+            (expr.start, expr.stop) if expr.step is None else (expr.start, expr.stop, expr.step)
+        )
+        return f"({self._listed(expr.items)}, {expr.variable} = {self._listed(bounds)})"
 
     def _unary(self, op: str, operand: Expr, outer: int) -> str:
         if op == ".not.":

@@ -84,18 +84,22 @@ def with_parts(expr: Expr, change: Change) -> Expr:
             return Unary(op, change(operand))
         case Binary(op, left, right):
             return Binary(op, change(left), change(right), expr.bracketed)
-        case ImpliedDo(items, variable, start, stop, step):
-            counter = change(Name(variable))
-            return ImpliedDo(
-                tuple(map(change, items)),
-                counter.text if isinstance(counter, Name) else variable,
-                change(start),
-                change(stop),
-                None if step is None else change(step),
-            )
+        case ImpliedDo():
+            return _implied_do(expr, change)
         case Range(lower, upper, step):
             return Range(*(None if part is None else change(part) for part in (lower, upper, step)))
     return expr
+
+
+def _implied_do(expr: ImpliedDo, change: Change) -> ImpliedDo:
+    counter = change(Name(expr.variable))
+    return ImpliedDo(
+        tuple(map(change, expr.items)),
+        counter.text if isinstance(counter, Name) else expr.variable,
+        change(expr.start),
+        change(expr.stop),
+        None if expr.step is None else change(expr.step),
+    )
 
 
 def substituted(expr: Expr, values: Mapping[str, Expr]) -> Expr:

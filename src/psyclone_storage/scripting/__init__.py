@@ -38,7 +38,6 @@ from psyclone_storage.scripting.views import (
     Schedule,
     StartOfExchange,
 )
-from psyclone_storage.scripting.views import DirectiveRegion as Construct
 from psyclone_storage.scripting.views import ProfileRegion as Region
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
@@ -47,6 +46,9 @@ from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.profile import AddProfileRegion as ProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
+
+Construct = DirectiveRegion
+"""The old word for it, which scripts use."""
 
 __all__ = [
     "Argument",

@@ -76,11 +76,11 @@ class Polynomial:
             found[new] = found.get(new, 0) + factor
         return Polynomial({monomial: factor for monomial, factor in found.items() if factor})
 
-    def replaced(self, symbol: str, value: Polynomial) -> Polynomial:
-        """Return the polynomial with `value` in the place of `symbol`."""
+    def replaced(self, name: str, value: Polynomial) -> Polynomial:
+        """Return the polynomial with `value` in the place of the symbol `name`."""
         total = Polynomial({})
         for monomial, factor in self.factors.items():
-            rest = tuple(one for one in monomial if one != symbol)
+            rest = tuple(one for one in monomial if one != name)
             term = Polynomial({rest: factor})
             for _ in range(len(monomial) - len(rest)):
                 term = term.times(value)

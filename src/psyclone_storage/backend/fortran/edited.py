@@ -140,7 +140,7 @@ class _Difference:
             yield from self._unit(old, new)
             return
         edits = None
-        if not isinstance(old, _NOT_LINES) and not isinstance(new, _NOT_LINES):
+        if not isinstance(old, _NotLines) and not isinstance(new, _NotLines):
             edits = self._construct(old, new)
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
@@ -316,7 +316,7 @@ class _Difference:
         found: list[str] = []
         lines: list[Line] = []
         for node in nodes:
-            if not isinstance(node, _NOT_LINES) and not _is_one_line(node):
+            if not isinstance(node, _NotLines) and not _is_one_line(node):
                 lines.append(node)
                 continue
             found += [*emit_lines(lines, indent), *_emitted(node, indent)]
@@ -338,7 +338,7 @@ class _Difference:
         return len(line) - len(line.lstrip())
 
 
-_NOT_LINES = DeclarationStatement | UseStatement | ProgramUnit
+_NotLines = DeclarationStatement | UseStatement | ProgramUnit
 
 
 def _no_lines(_: tuple[Line, ...]) -> tuple[Line, ...]:

@@ -11,13 +11,13 @@ from psyclone_storage.backend.lfric import (
     abi,
     basis,
     bounds,
-    exact_sums,
     halos,
     mesh,
     spaces,
     stencils,
 )
 from psyclone_storage.backend.lfric import data as data_of
+from psyclone_storage.backend.lfric import exact_sums as sums
 from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
 from psyclone_storage.backend.lfric.device import copy_to, enter_device, region_items
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
@@ -99,7 +99,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[Context, Any], Expr]] = {
     ops.StencilDirection: lambda context, op: stencils.stencil_direction(context, op.stencil),
     ops.LongestBranch: lambda context, op: stencils.stencil_max_branch(context, op.stencil),
     ops.IsDirty: halos.is_dirty,
-    ops.ExactSum: lambda context, op: exact_sums.exact_sum(context, op.datum),
+    ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),
 }
 _ACTIONS: Mapping[type[ops.Action], Callable[[Context, Any], tuple[Any, ...]]] = {
     ops.Exchange: halos.exchanged,
@@ -107,9 +107,9 @@ _ACTIONS: Mapping[type[ops.Action], Callable[[Context, Any], tuple[Any, ...]]] =
     ops.MarkDirty: halos.marked_dirty,
     ops.MarkClean: halos.marked_clean,
     ops.Reduce: halos.reduced_over_ranks,
-    ops.BeginExactSum: exact_sums.begun,
-    ops.AddExactly: exact_sums.added,
-    ops.EndExactSum: exact_sums.ended,
+    ops.BeginExactSum: sums.begun,
+    ops.AddExactly: sums.added,
+    ops.EndExactSum: sums.ended,
     ops.EnterDevice: enter_device,
     ops.CopyTo: copy_to,
 }

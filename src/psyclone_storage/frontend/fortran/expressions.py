@@ -140,8 +140,8 @@ class ExpressionParser:
                 return self._designator()
             case Kind.INTEGER | Kind.REAL | Kind.LOGICAL:
                 self.at += 1
-                value, bar, kind_name = text.partition("_")
-                return Literal(value.lower() + bar + kind_name, _NUMBERS[Kind(kind)],
+                value, mark, kind_name = text.partition("_")
+                return Literal(value.lower() + mark + kind_name, _NUMBERS[Kind(kind)],
                                kind_name or None)  # fmt: skip
             case Kind.STRING:
                 return self._string()
@@ -235,7 +235,8 @@ class ExpressionParser:
         if not 2 <= len(bounds) <= 3:
             raise self.fail()
         self.expect(")")
-        return ImpliedDo(tuple(items), variable, bounds[0], bounds[1], (*bounds, None)[2])
+        step = bounds[2] if len(bounds) == 3 else None
+        return ImpliedDo(tuple(items), variable, bounds[0], bounds[1], step)
 
     def _head_of_implied_do(self) -> int | None:
         """Return where `i =` stands in the brackets that open here, None if it does not."""

@@ -161,7 +161,8 @@ class _Resolver:
     def expr(self, expr: Expr) -> Expr:
         """Return `expr` with its bracketed names told apart."""
         expr = with_parts(expr, self.expr)
-        return self._bracketed(expr) if type(expr) is Index else expr
+        # What is of a class of its own is resolved: only a plain `Index` is not.
+        return self._bracketed(expr) if expr.__class__ is Index else expr
 
     def _bracketed(self, index: Index) -> Expr:
         match index.base:

@@ -77,7 +77,7 @@ _READ = AccessMode.READ
 _AUTO = Policy.AUTO
 
 
-class Buffer:
+class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask for
     """Keep some data coherent over memory spaces; the HDataManager of HMemo.
 
     `single` says that there is one chunk. Where a method takes a space, a tag or an alias will do,

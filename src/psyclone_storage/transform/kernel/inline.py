@@ -76,7 +76,7 @@ from psyclone_storage.transform.step import Place, Reasons
 
 _IMPLICIT = re.compile(r"implicit\b", re.IGNORECASE)
 _JUMPS = frozenset({"return", "goto", "go", "continue", "format", "entry", "data"})
-_BOUND_TO_ITS_ROUTINE = Return | Label | Goto | Format | Associate | ScopedBlock | Conditional
+_BoundToItsRoutine = Return | Label | Goto | Format | Associate | ScopedBlock | Conditional
 """Statements that mean something else in another routine, or that hold names of their own."""
 _LABEL = re.compile(r"^\s*\d", re.MULTILINE)
 _OF_DUMMIES = re.compile(r"intent\(.*\)|target|contiguous")
@@ -187,7 +187,7 @@ def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
             line.names & (own | _JUMPS) or _LABEL.search(line.text)
         )
         has_own = isinstance(line, DoConcurrent | Forall) and line.kind
-        bound = isinstance(line, _BOUND_TO_ITS_ROUTINE) or _is_called_by_name(line)
+        bound = isinstance(line, _BoundToItsRoutine) or _is_called_by_name(line)
         if unclear or bound or has_own:
             yield not_understood(code, line, "cannot be inlined")
 
