@@ -37,13 +37,23 @@ class Applied:
     before: Schedule
 
 
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A step, the schedule that it was tried on, and what came of it."""
+
+    step: Step
+    before: Schedule
+    after: Schedule
+    reasons: Reasons
+
+
 class Workbench:
     """A schedule, whose exchanges are planned, with the steps applied to it so far.
 
     `source` gives the code of kernels; without one no step may ask for it.
     """
 
-    __slots__ = ("_history", "_index", "_indexed", "_rules", "_schedule", "_source")
+    __slots__ = ("_history", "_index", "_indexed", "_last", "_rules", "_schedule", "_source")
 
     def __init__(
         self, schedule: Schedule, rules: Rules, source: KernelSource | None = None
@@ -52,6 +62,7 @@ class Workbench:
         self._rules = rules
         self._source = source
         self._history: list[Applied] = []
+        self._last: _Trial | None = None
         self._indexed: Schedule | None = None
         self._index: dict[str, Statement] = {}
 
@@ -135,7 +146,16 @@ class Workbench:
         return self._schedule
 
     def _tried(self, step: Step) -> tuple[Schedule, Reasons]:
-        """Return what `step` makes of the schedule, and the reasons against it."""
+        """Return what `step` makes of the schedule, and the reasons against it.
+
+        Whoever asks about a step applies it next: the last answer is kept.
+        """
+        kept = self._last
+        if kept is None or kept.before is not self._schedule or kept.step != step:
+            kept = self._last = _Trial(step, self._schedule, *self._try(step))
+        return kept.after, kept.reasons
+
+    def _try(self, step: Step) -> tuple[Schedule, Reasons]:
         try:
             codes = self._codes_for(step)
         except CompileError as error:

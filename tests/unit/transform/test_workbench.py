@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
+from psyclone_storage.transform.openmp import ParallelDo
 from psyclone_storage.transform.redundant import ComputeRedundantly
+from psyclone_storage.transform.step import Reasons
 from unit.analysis.small import cells, dofs, uids
 from unit.transform.benches import bench, codes, message_of, refused
 
@@ -59,3 +63,23 @@ def test_a_refused_step_leaves_no_trace() -> None:
     work = bench(dofs("u write w3"))
     assert refused(work, ColourLoop("loop1")) == ["T005"]
     assert work.history == ()
+
+
+def test_a_step_that_was_asked_about_is_not_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = bench(dofs("u write w3"))
+    tries: list[str] = []
+    check = ParallelDo.check
+
+    def counted(step: ParallelDo, schedule: Schedule, rules: Rules) -> Reasons:
+        tries.append(step.loop)
+        return check(step, schedule, rules)
+
+    monkeypatch.setattr(ParallelDo, "check", counted)
+    assert not made.check(ParallelDo("loop1"))
+    asked = list(tries)
+    assert asked
+    made.apply(ParallelDo("loop1"))
+    assert tries == asked
+    assert made.check(ParallelDo("loop1"))  # another schedule, another answer
+    made.undo()
+    assert not made.check(ParallelDo("loop1"))
