@@ -20,12 +20,14 @@ _AT_A_TIME = 1 << 25
 
 
 def exact_multiple(values: np.ndarray[Any, Any]) -> int:
-    """Return the sum of finite real values of at most 64 bits, in units of 2**-1126.
+    """Return the sum of whole numbers, or finite reals of at most 64 bits, in units of 2**-1126.
 
     Raises:
         ValueError: a value is infinite or not a number.
     """
     flat = np.ravel(values)
+    if flat.dtype.kind in "biu":
+        return sum(map(int, flat.tolist())) << -_LEAST_EXPONENT
     if not np.all(np.isfinite(flat)):
         raise ValueError("A value that is infinite or not a number has no exact sum.")
     return sum(

@@ -123,7 +123,8 @@ class _Requests:
         """Give the requests back to MPI, unless it has ended."""
         if not self._mpi.Is_finalized():
             for request in self._requests:
-                request.Free()
+                if request != self._mpi.REQUEST_NULL:
+                    request.Free()
 
 
 class MpiRanks:
@@ -149,11 +150,12 @@ class MpiRanks:
         sent: Sequence[tuple[int, Array, Sequence[Box]]],
     ) -> Exchange:
         """Return an exchange by persistent requests, in place: nothing is packed by us."""
-        requests = [
-            init(self._message(array, boxes), rank)
-            for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent))
-            for rank, array, boxes in messages
-        ]
+        requests = []
+        for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent)):
+            for rank, array, boxes in messages:
+                layout = self._layout(array, boxes)
+                requests.append(init([self._mpi.BOTTOM, 1, layout], rank))
+                layout.Free()  # a request keeps what it needs of it
         return _Requests(requests, self._mpi)
 
     def gathered(self, value: T) -> list[T]:
@@ -170,8 +172,8 @@ class MpiRanks:
         """Return when every rank has come here."""
         self._own.Barrier()
 
-    def _message(self, array: Array, boxes: Sequence[Box]) -> list[Any]:
-        """Return a message as MPI takes it: an origin of addresses, a number, and a type."""
+    def _layout(self, array: Array, boxes: Sequence[Box]) -> Any:
+        """Return the type of all boxes of an array, at their addresses."""
         boxes = boxes or [tuple(slice(0, extent) for extent in array.shape)]
         address = array.__array_interface__["data"][0]
         parts = [self._box(array, box) for box in boxes]
@@ -183,7 +185,7 @@ class MpiRanks:
         whole.Commit()
         for part in parts:
             part.Free()
-        return [self._mpi.BOTTOM, 1, whole]
+        return whole
 
     def _box(self, array: Array, box: Box) -> Any:
         """Return the type of the elements in a box, in the order of memory."""

@@ -93,10 +93,10 @@ def check_all(grid: Grid) -> None:
             check(one, numbers(grid, factor), depth, f"together, {factor}")
         check(whole, values, depth, "of another type")
         if grid.device is not None:
-            check_device(grid, values, depth)
+            check_device(grid, depth)
 
 
-def check_device(grid: Grid, values: np.ndarray[Any, Any], depth: int) -> None:
+def check_device(grid: Grid, depth: int) -> None:
     """Exchange fields that a device has; the host gets and gives messages alone."""
     fields = [Field(grid, values=numbers(grid, factor)) for factor in (1.0, 4.0)]
     for field in fields:
@@ -108,7 +108,29 @@ def check_device(grid: Grid, values: np.ndarray[Any, Any], depth: int) -> None:
         raise SystemExit("an exchange has moved a whole field")
     for factor, field in zip((1.0, 4.0), fields, strict=True):
         check(field, numbers(grid, factor), depth, f"from the device, {factor}")
-    _ = values
+    # One rank changes a field on the host: the others cannot know.
+    if grid.ranks.rank == 0:
+        with fields[0].storage.access(None, gt.RDWR) as array:
+            array[0, 0] = 3.0
+    exchange(fields, depth)
+    for factor, field in zip((1.0, 4.0), fields, strict=True):
+        check(field, numbers(grid, factor), depth, f"from both sides, {factor}")
+
+
+def check_unusual_values(grid: Grid) -> None:
+    """Let the last rank have what is no number: all ranks get the same answer, or error."""
+    field = Field(grid, label="odd", values=numbers(grid))
+    if grid.ranks.rank == grid.ranks.size - 1:
+        field.storage[field.internal.start] = np.nan
+    if not (np.isnan(field.min()) and np.isnan(field.max()) and np.isnan(field.sum())):
+        raise SystemExit("what is no number was lost")
+    said = ""
+    try:
+        field.sum(reproducible=True)
+    except ValueError as error:
+        said = str(error)
+    if f"on rank {grid.ranks.size - 1}" not in said:
+        raise SystemExit(f"what is no number has an exact sum: {said}")
 
 
 def sums(grid: Grid) -> list[str]:
@@ -134,6 +156,7 @@ def main() -> None:
         for device in (None, "gpu"):
             grid = Grid(SIZE, periodic=periodic, halo=HALO, device=device, ranks=ranks)
             check_all(grid)
+            check_unusual_values(grid)
             told = sums(grid)
     assert isinstance(ranks, MpiRanks)
     ranks.wait_for_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 from collections.abc import Iterator
@@ -194,6 +195,27 @@ def test_properties_of_a_grid() -> None:
     for unknown in ("area_f", "dx", "lat_t", "depth"):
         with pytest.raises(KeyError, match=unknown):
             made.property(unknown)
+
+
+def test_an_exchange_after_unpickling_or_copying_concerns_the_field_itself() -> None:
+    made = grid()
+    field = Field(made, values=VALUES)
+    field.exchange(1)
+    other = copy.deepcopy(field)
+    assert other.grid is made
+    with other.storage.access(None, gt.RDWR) as array:
+        array[2:-3, 2:-3] += 1.0
+    other.exchange(1)
+    assert other.storage.data_ro[1, 2] == VALUES[5, 0] + 1.0
+    assert field.storage.data_ro[1, 2] == VALUES[5, 0]
+    with pytest.raises(AttributeError):
+        field.storage = other.storage  # type: ignore[misc]
+
+
+def test_sums_of_whole_numbers_are_exact() -> None:
+    large = np.zeros((6, 4), np.int64)
+    large[0, :3] = (2**53 + 1, 1, -(2**53))
+    assert Field(grid(), values=large, dtype=np.int64).sum(reproducible=True) == 2.0
 
 
 def test_what_cannot_be_made_is_refused() -> None:

@@ -18,10 +18,15 @@ from psyclone_storage.runtime.ranks import Exchange, Ranks
 from psyclone_storage.storage import RDWR, Storage, bound, empty
 
 
-def side_of(storage: Storage) -> str | None:
-    """Return the device if it has the current values, None for the host."""
-    device = storage.device
-    return device if device is not None and storage.is_current(device) else None
+def side_of(storages: Sequence[Storage]) -> str | None:
+    """Return the device if it has the current values of all `storages`, None for the host.
+
+    Messages look the same from either side, so that each rank may choose its own.
+    """
+    device = storages[0].device
+    if device is None or not all(one.device and one.is_current(device) for one in storages):
+        return None
+    return device
 
 
 class InPlace:
@@ -56,7 +61,7 @@ class Packed:
     def __init__(self, ranks: Ranks, plan: HaloPlan, like: Sequence[Storage]) -> None:
         """Make messages for fields such as `like`."""
         self._plan = plan
-        self._side = side_of(like[0])
+        self._side = side_of(like)
         self._received = [self._buffer(message, like) for message in plan.received]
         self._sent = [self._buffer(message, like) for message in plan.sent]
         self._messages: Exchange = ranks.prepare(
@@ -109,7 +114,7 @@ class MessagePool:
 
     def take(self, fields: Sequence[Storage], depth: int) -> Packed:
         """Return messages for an exchange of `fields`, which have their values on one side."""
-        kind = depth, len(fields), fields[0].dtype, side_of(fields[0])
+        kind = depth, len(fields), fields[0].dtype, side_of(fields)
         idle = self._idle.setdefault(kind, [])
         made = idle.pop() if idle else Packed(self._ranks, self._plan(depth), fields)
         self._under_way[made] = idle

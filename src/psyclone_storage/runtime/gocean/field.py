@@ -45,12 +45,17 @@ class Field:
         self.internal, self.whole = regions(
             points, grid.subdomain.internal, at_start=grid.at_start, offset=grid.offset
         )
-        self.storage: Storage = grid.zeros(label, dtype)
+        self._storage: Storage = grid.zeros(label, dtype)
         self._clean = 0
         self._in_place: dict[int, InPlace] = {}
         self._under_way: tuple[int, Packed, int] | None = None
         if values is not None:
             self._fill(np.asarray(values))
+
+    @property
+    def storage(self) -> Storage:
+        """The values of all points of this rank; always the same object."""
+        return self._storage
 
     @property
     def values(self) -> Array:
@@ -144,19 +149,30 @@ class Field:
 
         A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
         ranks. The other adds one partial sum for each rank.
+
+        Raises:
+            ValueError: on all ranks, if a reproducible sum has a value that is not finite.
         """
         gathered = self.grid.ranks.gathered
-        if reproducible:
-            return rounded(sum(gathered(exact_multiple(self.values))))
-        return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+        if not reproducible:
+            return float(sum(gathered(self._reduced(lambda values: values.sum()))))
+        # A rank that raised here would leave the others waiting.
+        finite = bool(np.all(np.isfinite(self.values)))
+        parts = gathered(exact_multiple(self.values) if finite else None)
+        if None in parts:
+            raise ValueError(
+                f"{self.describe()} has a value that is infinite or not a number, on rank "
+                f"{parts.index(None)}: it has no exact sum."
+            )
+        return rounded(sum(part for part in parts if part is not None))
 
     def min(self) -> float:
-        """Return the least value at any internal point of the domain."""
-        return min(self.grid.ranks.gathered(self._reduced(lambda values: values.min())))
+        """Return the least value at any internal point of the domain, nan if there is one."""
+        return float(np.min(self.grid.ranks.gathered(self._reduced(lambda values: values.min()))))
 
     def max(self) -> float:
-        """Return the greatest value at any internal point of the domain."""
-        return max(self.grid.ranks.gathered(self._reduced(lambda values: values.max())))
+        """Return the greatest value at any internal point of the domain, nan if there is one."""
+        return float(np.max(self.grid.ranks.gathered(self._reduced(lambda values: values.max()))))
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of the whole domain on the rank `root`, None on the others.
@@ -174,7 +190,7 @@ class Field:
 
     def _reduced(self, function: Callable[[Any], Any]) -> float:
         """Return what `function` makes of the internal points, computed where they are."""
-        with self.storage.access(side_of(self.storage)) as array:
+        with self.storage.access(side_of([self.storage])) as array:
             return float(function(array[self.internal.box]))
 
     # -- making ----------------------------------------------------------------------------------
@@ -213,7 +229,7 @@ class Field:
                 f"read it on as many ranks as wrote it."
             )
         self.__init__(grid, state["points"], state["label"], dtype=values.dtype)  # type: ignore[misc]
-        self.storage = storage(values, label=self.label, **grid.keywords)
+        self._storage = storage(values, label=self.label, **grid.keywords)
         self._clean = state["clean"]
 
 
@@ -232,10 +248,10 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
         field.check_idle()
     for group in _together(wanted):
         grid = group[0].grid
-        if len(group) == 1 and side_of(group[0].storage) is None:
+        storages = [field.storage for field in group]
+        if len(group) == 1 and side_of(storages) is None:
             group[0].exchange_in_place(depth)
         else:
-            storages = [field.storage for field in group]
             packed = grid.messages.take(storages, depth)
             packed.start(storages)
             packed.finish(storages)
@@ -245,9 +261,11 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
 
 
 def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Yield the fields that share messages: those of one grid, one type of values and one side."""
+    """Yield the fields that share messages: those of one grid and one type of values.
+
+    All ranks group them alike: where a rank has the values, the others do not know.
+    """
     groups: dict[tuple[Any, ...], list[Field]] = {}
     for field in dict.fromkeys(fields):
-        kind = (id(field.grid), field.storage.dtype, side_of(field.storage))
-        groups.setdefault(kind, []).append(field)
+        groups.setdefault((id(field.grid), field.storage.dtype), []).append(field)
     yield from groups.values()

@@ -107,6 +107,10 @@ class Grid:
             found.append((places + (self.offset.shift if on_side else 0.0)) * self.spacing[axis])
         return found[0], found[1]
 
+    def __deepcopy__(self, memo: Any) -> Grid:
+        """Return the grid itself: copies of fields are fields on it."""
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what the grid is made of; its ranks are those of the program that reads it."""
         made = {
