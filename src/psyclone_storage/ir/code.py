@@ -27,7 +27,7 @@ class Procedure:
     """A procedure of a module: its name, and all names in it, in lower case, and its place.
 
     `pure` says that it is declared to change nothing but its arguments; where that is known,
-    `dummies` are those with their intents, in order.
+    `dummies` are those with their intents, in order, and `scalars` those that are no arrays.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Procedure:
     is_function: bool = False
     pure: bool = False
     dummies: tuple[tuple[str, str], ...] = ()
+    scalars: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,19 @@ from dataclasses import dataclass
 
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import Names
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, Verbatim, children, walk
+from psyclone_storage.ir.expr import (
+    Expr,
+    Index,
+    Keyword,
+    Member,
+    Name,
+    Range,
+    Verbatim,
+    children,
+    walk,
+)
 from psyclone_storage.ir.intrinsics import INQUIRING
-from psyclone_storage.ir.paths import AccessPath, Variable, path_of
+from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -113,14 +123,48 @@ def _called(line: Call, names: Names) -> Iterator[MemoryAccess]:
     for at, arg in enumerate(line.args):
         value = arg.value if isinstance(arg, Keyword) else arg
         if intents is not None and intents[at] == "in":
+            yield from _behind(arg, at, line.procedure, names)
             yield from reads_of(value, names)
         elif intents is not None and intents[at] == "out" and path_of(value) is not None:
+            yield from _behind(arg, at, line.procedure, names, writes=True)
             yield from _written(value, names)
         else:
             yield from _passed(value, names)
     if intents is not None and isinstance(procedure, Name):
         for name in sorted(names.read_by(procedure.key)):
             yield MemoryAccess(AccessPath(name), False)
+
+
+def _behind(
+    arg: Expr, at: int, procedure: Expr, names: Names, *, writes: bool = False
+) -> Iterator[MemoryAccess]:
+    """Yield that a procedure touches all of a variable of which it is given an element.
+
+    The element stands for what follows it, too, if the dummy argument is an array.
+    """
+    own = names.procedures.get(procedure.key) if isinstance(procedure, Name) else None
+    value = arg.value if isinstance(arg, Keyword) else arg
+    path = path_of(value)
+    if own is None or path is None or _function(value, names) is not None:
+        return
+    dummy = arg.key if isinstance(arg, Keyword) else next(iter(own.dummies[at : at + 1]), ("",))[0]
+    steps = path.steps
+    while steps and isinstance(steps[-1], Subscripts):
+        steps = steps[:-1]
+    if dummy in own.scalars or steps == path.steps or _is_section(path, names):
+        return
+    yield MemoryAccess(AccessPath(path.root, steps), writes)
+
+
+def _is_section(path: AccessPath, names: Names) -> bool:
+    """Return whether a path that ends with subscripts is a part of an array with its own shape."""
+    *before, last = path.steps
+    declared = names.declaration(path.variable)
+    if declared is None or not isinstance(last, Subscripts):
+        return False
+    once = not before or not isinstance(before[-1], Subscripts)
+    ranges = any(isinstance(item, Range) for item in last.items)
+    return once and ranges and len(declared.shape) == len(last.items)
 
 
 def _intents(line: Call, names: Names) -> tuple[str, ...] | None:
@@ -187,6 +231,9 @@ def _function_reads(function: str, expr: Expr, names: Names) -> Iterator[MemoryA
         return
     for item in (item for part in _brackets(expr) for item in part.items):
         yield from reads_of(item, names) if harmless else _passed(item, names)
+    if function in names.procedures and harmless:
+        for at, item in enumerate(_brackets(expr)[0].items):
+            yield from _behind(item, at, Name(function), names)
     if function in names.procedures:
         for name in sorted(names.read_by(function)):
             yield MemoryAccess(AccessPath(name), False)

@@ -23,7 +23,7 @@ from psyclone_storage.frontend.fortran.elements import (
     names_in,
     opaque,
 )
-from psyclone_storage.frontend.fortran.offers import intents_of, is_pure, structures_in
+from psyclone_storage.frontend.fortran.offers import intents_of, is_pure, scalars_of, structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import END_TYPE, TYPE_DEFINITION
 from psyclone_storage.frontend.fortran.specified import (
@@ -113,8 +113,9 @@ def _procedure(scope: OpenScope, reader: UnitReader, statements: list[Statement]
     names = frozenset[str]().union(*(names_in(item.text) for item in inside))
     is_function = scope.kind is ScopeKind.FUNCTION
     pure = is_pure(scope)
-    dummies = intents_of(reader, scope) if pure and not is_function else ()
-    return Procedure(scope.name.lower(), names, place, is_function, pure, dummies)
+    dummies = intents_of(reader, scope) if pure else ()
+    scalars = scalars_of(reader, scope, names) if pure else frozenset[str]()
+    return Procedure(scope.name.lower(), names, place, is_function, pure, dummies, scalars)
 
 
 def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -> KernelCode:

@@ -46,6 +46,15 @@ def pure_functions_in(reader: UnitReader, module: OpenScope) -> frozenset[str]:
     )
 
 
+def scalars_of(reader: UnitReader, scope: OpenScope, names: frozenset[str]) -> frozenset[str]:
+    """Return the dummy arguments of a procedure, with `names` in it, that are known scalars."""
+    if names & {"dimension", "codimension", "pointer", "target", "allocatable"}:
+        return frozenset()  # statements of their own may make arrays of variables
+    declared = reader.scope(scope).declarations
+    plain = {item.name.lower() for item in declared if not item.shape}
+    return frozenset(plain & {name.lower() for name in scope.dummies})
+
+
 def intents_of(reader: UnitReader, scope: OpenScope) -> tuple[tuple[str, str], ...]:
     """Return the dummy arguments of a procedure with their intents, in order and lower case."""
     given = {item.name.lower(): item.intent for item in reader.scope(scope).declarations}
