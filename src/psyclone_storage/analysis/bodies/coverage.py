@@ -16,7 +16,7 @@ from psyclone_storage.analysis.bodies.polynomials import Facts, Polynomial, cons
 from psyclone_storage.ir.expr import Expr, Range, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
 from psyclone_storage.ir.rewrite import names_in
-from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Goto, Opaque, Return
+from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Forall, Goto, Opaque, Return, Where
 
 _WRITE, _READ = "#w", "#r"
 _JUMPS = (Cycle, Exit, Goto, Return, Opaque)
@@ -70,9 +70,13 @@ class Coverage:
 
     # ------------------------------------------------------------------------ one write
 
+    def _is_masked(self, node: Node) -> bool:
+        """Return whether a statement may leave out elements of what it assigns to."""
+        return any(isinstance(self._flow.node(at).line, Where | Forall) for at in node.around)
+
     def _covers(self, write: Item, read: Item, loop: Node) -> bool:
         """Return whether `write` has set all elements of `read` whenever that is reached."""
-        if not isinstance(write.node.line, Assign):
+        if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
             return False
         shared = _shared(write.node, read.node)
         inside = loop.number < read.node.number < loop.stop
