@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise, product, takewhile
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
+from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.analysis.bodies.polynomials import (
     Facts,
     Polynomial,
@@ -20,10 +21,11 @@ from psyclone_storage.analysis.bodies.polynomials import (
     polynomial_of,
     symbol,
 )
+from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, Range, walk
 from psyclone_storage.ir.intrinsics import HARMLESS
-from psyclone_storage.ir.paths import Variable, aligned, path_of
+from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, aligned, path_of, prefixes
 from psyclone_storage.ir.unit import Do
 
 _FIRST, _SECOND = "#1", "#2"
@@ -163,8 +165,54 @@ class Meetings:
             return False
         pairs = aligned(first.path, second.path)
         if pairs is None:
-            return True
+            return not self._may_point(first.variable, second.variable)
+        if not self._stays(first, second):
+            return False
         return bool(pairs) and _Pair(self, first, second, pairs).never(orders)
+
+    def _may_point(self, first: Variable, second: Variable) -> bool:
+        """Return whether one of two components of a variable may be reached by the other."""
+        names = self._flow.names
+        alike = takewhile(lambda two: two[0] == two[1], zip(first, second, strict=False))
+        shared = sum(1 for _ in alike)
+        return first[0] in names.aliases or any(
+            names.is_pointer(part)
+            for one in (first, second)
+            for part in prefixes(one)
+            if len(part) > shared
+        )
+
+    def _stays(self, first: Item, second: Item) -> bool:
+        """Return whether pointers that stand behind subscripts are the same, if there are any."""
+        one, other = map(self._holder, (first, second))
+        if not one.steps and not other.steps:
+            return True
+        if one.variable != other.variable or len(one.subscripts) != len(other.subscripts):
+            return False
+        pairs = zip(one.subscripts, other.subscripts, strict=True)
+        return all(is_scalar(part, self._flow.names) for part in one.subscripts) and all(
+            self.value(left, _FIRST).minus(self.value(right, _SECOND)).known == 0
+            for left, right in pairs
+        )
+
+    def _holder(self, item: Item) -> AccessPath:
+        """Return the path up to the last pointer behind subscripts, no steps if there is none."""
+        steps = item.path.steps
+        variable: Variable = (item.path.root,)
+        indexed, length = False, 0
+        for at, step in enumerate(steps, 1):
+            if isinstance(step, Subscripts):
+                indexed = True
+                continue
+            variable = (*variable, step.key)
+            if indexed and self._flow.names.is_pointer(variable):
+                length = at
+        return AccessPath(item.path.root, steps[:length])
+
+    @property
+    def names(self) -> Names:
+        """What the names in the routine are."""
+        return self._flow.names
 
     def counter(self, loop: Node) -> Counter:
         """Return the values of a loop's counter."""
@@ -210,8 +258,11 @@ class _Pair:
         self._first, self._second = first, second
         self._equal: list[Polynomial] = []
         self._ranges: list[Polynomial] = []
-        for one, other in pairs:
-            self._compare(one, other)
+        written = aligned(first.access.path, second.access.path) or ()
+        for (one, other), parts in zip(pairs, written, strict=True):
+            names = meetings.names
+            if all(isinstance(part, Range) or is_scalar(part, names) for part in parts):
+                self._compare(one, other)
 
     def _compare(self, one: Expr, other: Expr) -> None:
         """Note what is 0 where the two are equal, or not positive where two ranges overlap."""

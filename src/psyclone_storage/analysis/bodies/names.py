@@ -6,11 +6,13 @@ whatever does most harm: a function may do anything, a name may be a pointer.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from psyclone_storage.ir.code import KernelCode, Procedure, Structure
+from psyclone_storage.ir.code import KernelCode, Procedure, Specified, Structure
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
@@ -19,6 +21,7 @@ from psyclone_storage.ir.unit import (
     Assign,
     Associate,
     Declare,
+    Do,
     Opaque,
     PointerAssign,
     ScopedBlock,
@@ -26,6 +29,13 @@ from psyclone_storage.ir.unit import (
 )
 
 _SHARED = frozenset({"pointer", "target"})
+_WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
+_ATTRIBUTES = frozenset(
+    {
+        *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),
+        *("equivalence", "namelist", "pointer", "protected", "save", "target", "volatile"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,31 @@ class Names:
         return frozenset(found)
 
     @cached_property
+    def unclear(self) -> frozenset[str]:
+        """The names to which statements may give attributes that their declarations do not have."""
+        module = (
+            item
+            for item in _opaque(self.code.module.declarations)
+            if _first_word(item) in _ATTRIBUTES
+        )
+        outer = (item.names for item in module)
+        here = (item.names for item in _opaque(self.code.declarations))
+        hidden = {item.name.lower() for item in self.code.declarations if isinstance(item, Declare)}
+        return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
+
+    @cached_property
+    def counters(self) -> frozenset[str]:
+        """The names of the counters of loops."""
+        lines = walk_lines(self.code.body)
+        return frozenset(line.variable.lower() for line in lines if isinstance(line, Do))
+
+    @cached_property
+    def _keeps(self) -> bool:
+        """Whether a statement of the routine may keep the values of any of its variables."""
+        words = map(_first_word, _opaque(self.code.declarations))
+        return any(word in {"save", "data"} for word in words)
+
+    @cached_property
     def assigned(self) -> frozenset[Variable]:
         """The variables that stand on the left of an assignment: they are no functions."""
         paths = (
@@ -107,10 +142,12 @@ class Names:
     def is_local(self, key: str) -> bool:
         """Return whether a variable ends with a call of the routine, and is none of its dummies."""
         declared = self.code.declared(key)
-        if declared is None or key in self._dummies:
+        if declared is None or key in self._dummies or key in self.unclear or self._keeps:
+            return False
+        if self.code.internal is not None and key in self.code.internal.names:
             return False
         words = {word.lower() for word in declared.attributes}
-        return not words & {"save", "parameter"} and declared.value is None
+        return not words & {"save", "parameter", "volatile"} and declared.value is None
 
     @cached_property
     def _dummies(self) -> frozenset[str]:
@@ -176,12 +213,21 @@ class Names:
         words: set[str] = set()
         if variable[0] in self.code.module.constants:
             return frozenset()
+        if variable[0] in self.unclear:
+            return _SHARED
         for part in prefixes(variable):
             declared = self.declaration(part)
-            if declared is None:
+            if declared is None or "volatile" in map(str.lower, declared.attributes):
                 return _SHARED
             words |= {word.lower() for word in declared.attributes}
         return frozenset(words & _SHARED)
+
+    def is_pointer(self, variable: Variable) -> bool:
+        """Return whether a variable or component may itself be a pointer."""
+        declared = self.declaration(variable)
+        if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
+            return True
+        return "pointer" in map(str.lower, declared.attributes)
 
     def is_shared(self, variable: Variable) -> bool:
         """Return whether a pointer may stand for a variable, or the variable is one."""
@@ -190,7 +236,18 @@ class Names:
     def _differ_in_type(self, first: Variable, second: Variable) -> bool:
         types = [item.type for item in map(self.declaration, (first, second)) if item]
         kinds = {item.intrinsic for item in types if isinstance(item, ScalarType)}
+        if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
+            return False  # a pointer may stand for a part of complex numbers
         return len(types) == 2 and len(kinds) == 2
+
+
+def _opaque(items: tuple[Specified, ...]) -> Iterator[Opaque]:
+    return (item for item in items if isinstance(item, Opaque))
+
+
+def _first_word(item: Opaque) -> str:
+    found = _WORD.match(item.text)
+    return found[0].lower() if found else ""
 
 
 def _is_text(declared: Declare) -> bool:

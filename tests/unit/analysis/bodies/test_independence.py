@@ -10,7 +10,7 @@ from psyclone_storage.analysis.bodies.independence import Independence, independ
 
 HEAD = """type :: parts
   real :: x(9), y(9), n
-  real, pointer :: p(:)
+  real, pointer :: p(:), o(:)
 end type parts
 real :: state(9)"""
 DECLARED = """real :: a(99), b(9, 9), c(9), q
@@ -19,7 +19,8 @@ real, target :: s(9)
 integer :: n, m, i, j, k, jiv, map(9), count
 real :: t, u, tmp(9), big
 logical :: any_left
-type(parts) :: d"""
+type(parts) :: d, e(9)
+complex, pointer :: z(:)"""
 FUNCTIONS = """pure real function twice(x)
   real, intent(in) :: x
   twice = 2.0 * x + state(1)
@@ -33,7 +34,16 @@ pure subroutine halve(x, y)
   real, intent(in) :: x
   real, intent(out) :: y
   y = x / 2.0
-end subroutine halve"""
+end subroutine halve
+pure subroutine spread_out(x, y)
+  real, intent(in) :: x(2)
+  real, intent(out) :: y(2)
+  y = x
+end subroutine spread_out
+pure real function both(x)
+  real, intent(in) :: x(2)
+  both = x(1) + x(2)
+end function both"""
 
 PARALLEL = {
     "components": "d%x(i) = d%y(i + 1)",
@@ -61,6 +71,9 @@ PARALLEL = {
     "a pure function": "a(i) = twice(c(i))",
     "a pure subroutine": "call halve(c(i), a(i))",
     "an index behind a scalar": "jiv = i + 1\na(jiv) = c(i)",
+    "components of one pointer": "e(n)%p(i) = e(n)%p(i) + 1.0",
+    "a component of one structure each": "e(i)%x(1) = e(i)%y(2)",
+    "a section passed to a pure subroutine": "call spread_out(c(1:2), b(1:2, i))",
     "a shift that does not change": "jiv = n - m\ndo j = 1, 2\nb(j, i + jiv) = 0.0\nend do",
 }
 DEPENDENT = {
@@ -91,6 +104,18 @@ DEPENDENT = {
     "a function that is not pure": "a(i) = noted(c(i))",
     "a pure function of what is written": "state(i) = twice(c(i))",
     "a pure subroutine's result": "call halve(c(i), a(1))",
+    "an index that is an array": "a(map + i) = c(1)",
+    "an index that is an array constructor": "a([0, 1] + i) = c(1:2)",
+    "an index that is a section": "a(map(1:2) + i) = c(1)",
+    "an index of unknown rank": "a(parted(n) + i) = c(1)",
+    "two pointers of a structure": "d%p(i) = d%o(i + 1)",
+    "pointers of structures": "e(i)%p(1) = e(i)%p(1) + 1.0",
+    "pointers of structures, with subscripts": "e(i)%p(i) = e(i)%p(i) + 1.0",
+    "a pointer to parts of complex numbers": "z(i) = r(i + 1)",
+    "an element for an array of a pure subroutine": "call spread_out(c(1:2), a(i))",
+    "an element read by a pure subroutine": "call spread_out(a(i), tmp)\na(i) = tmp(1)",
+    "an element read by a pure function": "a(i) = both(a(i))",
+    "an array set under a mask": "where (c > 0.0)\ntmp = c\nb(:, i) = sum(tmp)\nend where",
     "an unknown index": "a(map(i)) = c(i)",
     "an index that is a fraction": "jiv = q\na(jiv + i / 2) = c(i)",
     "a file": "print *, a(i)",
@@ -110,9 +135,24 @@ REDUCTIONS = {
 }
 
 
-def found(body: str | tuple[str, str], after: str = "") -> Independence:
+STATEMENTS = {
+    "a pointer": ("pointer :: w", "w(i) = r(i + 1)"),
+    "a target": ("target :: a", "a(i) = r(i + 1)"),
+    "all kept": ("save", "t = c(i)\na(i) = t"),
+    "one kept": ("save t", "t = c(i)\na(i) = t"),
+    "a volatile variable": ("volatile :: t", "t = c(i)\na(i) = t"),
+    "a first value": ("data t /0.0/", "t = c(i)\na(i) = t"),
+    "a first value of another": ("data u /0.0/", "tmp = c\na(i) = tmp(1)"),
+    "a namelist": ("namelist /group/ t", "t = c(i)\na(i) = t"),
+}
+
+
+def found(
+    body: str | tuple[str, str], after: str = "", declared: str = "", internal: str = ""
+) -> Independence:
     text, head = (body, "do i = 1, n") if isinstance(body, str) else body
-    whole = kernel_module(f"{head}\n{text}\nend do\n{after}", DECLARED, "a, b, c, n, m, q, d", HEAD)
+    loop = f"{head}\n{text}\nend do\n{after}\n{internal}"
+    whole = kernel_module(loop, f"{DECLARED}\n{declared}", "a, b, c, n, m, q, d", HEAD)
     first, last = whole.rsplit("end module", 1)
     flow = flow_of(code_in(f"{first}{FUNCTIONS}\nend module{last}"))
     return independence_of(flow.loops[0], flow)
@@ -126,6 +166,17 @@ def test_independent_iterations(body: str) -> None:
 @pytest.mark.parametrize("body", DEPENDENT.values(), ids=DEPENDENT)
 def test_dependent_iterations(body: str) -> None:
     assert found(body).reasons
+
+
+@pytest.mark.parametrize(("declared", "body"), STATEMENTS.values(), ids=STATEMENTS)
+def test_attributes_may_have_statements_of_their_own(declared: str, body: str) -> None:
+    more = "real :: w(:)\n" if "w" in declared else ""
+    assert found(body, declared=f"{more}{declared}").reasons
+
+
+def test_variables_of_internal_procedures_are_not_private() -> None:
+    internal = "contains\nsubroutine inner()\nq = t\nend subroutine inner"
+    assert found("t = c(i)\na(i) = t", internal=internal).reasons
 
 
 @pytest.mark.parametrize(("body", "what"), REDUCTIONS.items())

@@ -1,0 +1,80 @@
+"""Which expressions are certainly scalars.
+
+A subscript that is an array stands for many elements; what is not known may be one.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Parenthesised,
+    Unary,
+)
+from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING, REDUCING
+from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, path_of
+
+_OF_BOUNDS = frozenset({"lbound", "ubound"})
+
+
+def is_scalar(expr: Expr, names: Names) -> bool:
+    """Return whether `expr` is known to be no array."""
+    match expr:
+        case Literal():
+            return True
+        case Unary(_, part) | Parenthesised(part) | Keyword(_, part):
+            return is_scalar(part, names)
+        case Binary(_, left, right):
+            return is_scalar(left, names) and is_scalar(right, names)
+        case Index(Name() as name, items) if names.function_called((name.key,)) is not None:
+            return _is_scalar_call(name.key, items, names)
+    path = path_of(expr)
+    return path is not None and _is_scalar_data(path, names)
+
+
+def _is_scalar_call(function: str, items: tuple[Expr, ...], names: Names) -> bool:
+    """Return whether a function of the language makes a scalar of its arguments."""
+    module = names.code.module
+    if names.declaration((function,)) is not None:
+        return False
+    if function in names.procedures or function in module.generics:
+        return False
+    if function in ELEMENTAL:
+        return all(is_scalar(item, names) for item in items)
+    if function in REDUCING:
+        return len(items) == 1 or function == "dot_product"
+    if function in _OF_BOUNDS:
+        return len(items) > 1 and (not isinstance(items[1], Keyword) or items[1].key == "dim")
+    return function in INQUIRING and function != "shape"
+
+
+def _is_scalar_data(path: AccessPath, names: Names) -> bool:
+    """Return whether a path leads to one element, in each array that it goes through."""
+    variable: Variable = (path.root,)
+    shape = _rank(variable, names)
+    for step in path.steps:
+        if isinstance(step, Subscripts):
+            if not shape or shape != len(step.items):
+                return False
+            if not all(is_scalar(item, names) for item in step.items):
+                return False
+            shape = 0
+        elif shape == 0:
+            variable = (*variable, step.key)
+            shape = _rank(variable, names)
+        else:
+            return False
+    return shape == 0
+
+
+def _rank(variable: Variable, names: Names) -> int | None:
+    """Return the number of dimensions of a variable or component, None if it is not known."""
+    declared = names.declaration(variable)
+    if declared is not None:
+        return None if variable[0] in names.unclear else len(declared.shape)
+    return 0 if len(variable) == 1 and variable[0] in names.counters else None
