@@ -169,5 +169,6 @@ def test_a_step_lets_threads_store_a_constant() -> None:
 def test_a_user_may_name_what_threads_may_share() -> None:
     work = bench(COUNTER, WRITTEN)
     assert refused(work, ParallelDo("loop1")) == ["S015"]
+    work = bench(COUNTER, WRITTEN)
     work._source.thread_safe = ("work_code",)  # type: ignore[union-attr]
     work.apply(ParallelDo("loop1"))
