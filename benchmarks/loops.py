@@ -26,7 +26,7 @@ from psyclone_storage.analysis.bodies.independence import Independence, independ
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
-from psyclone_storage.frontend.fortran.offers import pure_functions_in, structures_in
+from psyclone_storage.frontend.fortran.offers import structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.units import UnitReader
 from psyclone_storage.ir.code import KernelCode, Structure
@@ -134,11 +134,10 @@ def module_files(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 class Offers:
-    """The derived types and pure functions of many modules, by module."""
+    """The derived types of many modules, by module."""
 
     def __init__(self, paths: Iterable[Path], macros: Iterable[str]) -> None:
         self._types: dict[str, tuple[Structure, ...]] = {}
-        self._pure: dict[str, frozenset[str]] = {}
         for path in paths:
             reader = UnitReader(SourceText(str(path), preprocessed(path, macros)))
             try:
@@ -148,29 +147,21 @@ class Offers:
             for scope in reader.opened:
                 if scope.kind is ScopeKind.MODULE:
                     self._types[scope.name.lower()] = tuple(structures_in(reader, scope))
-                    self._pure[scope.name.lower()] = pure_functions_in(reader, scope)
 
     def known(self, code: KernelCode) -> KernelCode:
         """Return `code` with what it imports of the modules that were read."""
         types = {(item.module, item.name): item for own in self._types.values() for item in own}
-        pure: set[str] = set()
         for use in (*code.uses, *code.module.uses):
             home = use.module.lower()
             names = {one.local.lower(): one.original.lower() for one in use.names}
             if use.whole:
                 offered = {item.name for item in self._types.get(home, ())}
-                names |= {name: name for name in offered | self._pure.get(home, frozenset())}
+                names |= {name: name for name in offered}
             for local, original in names.items():
                 if (home, original) in types:
                     types["", local] = replace(types[home, original], name=local, module="")
-                if original in self._pure.get(home, ()):
-                    pure.add(local)
         own = {(item.module, item.name): item for item in code.module.structures}
-        module = replace(
-            code.module,
-            structures=tuple((types | own).values()),
-            pure_functions=frozenset(pure),
-        )
+        module = replace(code.module, structures=tuple((types | own).values()))
         return replace(code, module=module)
 
 

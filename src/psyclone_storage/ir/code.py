@@ -78,7 +78,6 @@ class KernelModule:
     variables: tuple[Symbol, ...] = ()
     unresolved: frozenset[str] = frozenset()
     structures: tuple[Structure, ...] = ()
-    pure_functions: frozenset[str] = frozenset()
     symbols: SymbolTable = field(default_factory=SymbolTable, compare=False, repr=False)
 
     def symbol(self, key: str) -> Symbol | None:

@@ -23,7 +23,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
-from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, path_of
+from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of
 from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -280,11 +280,6 @@ def read_names(lines: Iterable[Line], names: Names) -> frozenset[str]:
 def written_names(lines: Iterable[Line], names: Names) -> frozenset[str]:
     """Return the keys of the variables of which `lines` write something."""
     return frozenset(one.root for one in accesses(lines, names) if one.writes)
-
-
-def written_variables(lines: Iterable[Line], names: Names) -> frozenset[Variable]:
-    """Return the variables and components of which `lines` write something."""
-    return frozenset(one.path.variable for one in accesses(lines, names) if one.writes)
 
 
 # ---------------------------------------------------------------------------- what is unknown

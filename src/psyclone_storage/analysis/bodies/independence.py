@@ -157,13 +157,6 @@ def is_own_array(variable: Variable, loop: Node, flow: Flow) -> bool:
     return Coverage(flow, variable).is_own(loop, flow.items_of(variable[0]))
 
 
-def private_scalars(loop: Node, flow: Flow) -> tuple[str, ...]:
-    """Return the plain variables that iterations of `loop` set, but for its counter."""
-    found = {one[0] for one in flow.written(loop) if len(one) == 1}
-    found -= {_counter(loop)}
-    return tuple(sorted(name for name in found if not has_shape(name, flow)))
-
-
 def has_shape(name: str, flow: Flow) -> bool:
     """Return whether a variable is known to be an array."""
     declared = flow.names.declaration((name,))

@@ -173,7 +173,7 @@ class Names:
         own = self.procedures.get(function)
         if own is not None:
             return own.pure and own.is_function
-        return function in HARMLESS or function in self.code.module.pure_functions
+        return function in HARMLESS
 
     def read_by(self, procedure: str) -> frozenset[str]:
         """Return the names, none of them local, that a pure procedure of the module may read."""

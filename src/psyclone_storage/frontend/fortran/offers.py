@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import Structure
-from psyclone_storage.ir.parsed import Declaration, ScopeKind
+from psyclone_storage.ir.parsed import Declaration
 from psyclone_storage.ir.unit import Declare
 
 _PROCEDURE = re.compile(r"\b(?:subroutine|function)\b", re.IGNORECASE)
@@ -35,15 +35,6 @@ def is_pure(scope: OpenScope) -> bool:
     found = _PROCEDURE.search(text)
     words = {word.lower() for word in _WORDS.findall(text[: found.start() if found else 0])}
     return "pure" in words or ("elemental" in words and "impure" not in words)
-
-
-def pure_functions_in(reader: UnitReader, module: OpenScope) -> frozenset[str]:
-    """Return the names, in lower case, of the pure functions of `module`."""
-    return frozenset(
-        scope.name.lower()
-        for scope in reader.opened
-        if scope.parent is module and scope.kind is ScopeKind.FUNCTION and is_pure(scope)
-    )
 
 
 def scalars_of(reader: UnitReader, scope: OpenScope, names: frozenset[str]) -> frozenset[str]:
