@@ -273,8 +273,11 @@ class Replicas:
     # -- ending an access ------------------------------------------------------------------------
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
-        """Record where the truth is after a write, and whether it is usable."""
-        if isinstance(error, AccessConflictError):
+        """Record where the truth is after a write, and whether it is usable.
+
+        A refusal left what was there: nothing usable, if the access had given the values up.
+        """
+        if isinstance(error, AccessConflictError) and token.mode.reads:
             error = None
         if error is None and self.poisoned is None and token.replica is self._last_writer:
             return
