@@ -36,7 +36,7 @@ VALUES: Mapping[str, Sequence[object]] = {
     "module": ("", "tracer"),
     "to": ("host", "device", "moon"),
     "data": ("", "f0", "a"),
-    "reproducible": (None, False, True),
+    "reproducible": (False, True),
 }
 BY_TYPE: Mapping[type, Sequence[object]] = {bool: (False, True), int: (0, 1, 2)}
 FAMILIES = ("openmp-", "acc-")

@@ -32,8 +32,12 @@ _FUNCTIONS = frozenset(
     repeat reshape rrspacing same_type_as scale scan selected_char_kind selected_int_kind
     selected_real_kind set_exponent shape shifta shiftl shiftr sign sin sinh size sngl spacing
     spread sqrt storage_size sum tan tanh team_number this_image tiny trailz transfer transpose trim
-    ubound ucobound unpack verify""".split()
+    ubound ucobound unpack verify
+    alog alog10 amax0 amax1 amin0 amin1 amod cabs ccos cexp clog csin csqrt dabs dacos dasin datan
+    datan2 dcos dcosh ddim dexp dim dint dlog dlog10 dmax1 dmin1 dmod dnint dsign dsin dsinh dsqrt
+    dtan dtanh iabs idim idint idnint ifix isign max0 max1 min0 min1""".split()
 )
+"""Generic names, and the specific ones of the standard's table 16.2."""
 
 
 def undeclared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
