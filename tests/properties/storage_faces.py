@@ -3,6 +3,7 @@
 Each class is one manner of one face. `places` are the memory spaces where it can be used, `policy`
 is what it does on a conflict, and `overwrites` says whether it can replace all values without
 bringing the old ones; where it `notices`, it does so for each update that happens to be of all.
+Of a buffer in chunks, one that goes `by_chunk` needs those alone of which it leaves a part.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Face(Protocol):
     policy: ClassVar[Policy]
     overwrites: ClassVar[bool]
     notices: ClassVar[bool]
+    by_chunk: ClassVar[bool]
 
     def read(self, place: str) -> Array:
         """Return a copy of all values, read at `place`."""
@@ -53,6 +55,7 @@ class _Whole:
 
     overwrites: ClassVar[bool] = False
     notices: ClassVar[bool] = False
+    by_chunk: ClassVar[bool] = False
 
     def overwrite(self: Any, place: str, values: Array) -> None:
         """Set all elements."""
@@ -78,6 +81,7 @@ class StorageElements(_OverStorage):
     places = ("host",)
     overwrites = True
     notices = False
+    by_chunk = True
 
     def read(self, place: str) -> Array:
         """Read half of the elements through a slice, the others one by one."""
@@ -100,6 +104,7 @@ class StorageBlocks(_OverStorage):
     places = ("host", "gpu")
     overwrites = True
     notices = True
+    by_chunk = True
 
     def read(self, place: str) -> Array:
         """Read in a block."""
@@ -155,6 +160,7 @@ class HMemoAccesses:
     policy = Policy.RAISE
     overwrites = True
     notices = False
+    by_chunk = False
 
     def __init__(self, buffer: Buffer) -> None:
         """Lay a heterogeneous array over the buffer."""
@@ -231,6 +237,7 @@ class KokkosCopies(_OverViews):
     places = PLACES
     overwrites = True
     notices = True
+    by_chunk = False
 
     def read(self, place: str) -> Array:
         """Copy to a mirror."""
@@ -275,6 +282,7 @@ class DeviceAccessors:
     policy = Policy.WAIT
     overwrites = True
     notices = False
+    by_chunk = False
 
     def __init__(self, buffer: Buffer) -> None:
         """Use the buffer itself."""
@@ -308,6 +316,7 @@ class Tasks:
     policy = Policy.WAIT
     overwrites = True
     notices = False
+    by_chunk = False
 
     def __init__(self, buffer: Buffer) -> None:
         """Use the buffer itself."""

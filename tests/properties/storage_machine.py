@@ -134,10 +134,23 @@ class UseOneBuffer(RuleBasedStateMachine):
             return self.refusal_of_read() if reads else None
         return AccessDeadlockError if policy is Policy.WAIT else AccessConflictError
 
-    def note_update(self, place: str, region: slice, values: Any, *, whole: bool) -> None:
-        """Tell the model of a write through a face; one of the `whole` needs nothing."""
+    def note_update(
+        self,
+        place: str,
+        region: slice,
+        values: Any,
+        *,
+        whole: bool,
+        needed: list[int] | None = None,
+    ) -> None:
+        """Tell the model of a write through a face; one of the `whole` needs nothing.
+
+        One that goes by chunks needs those that are `needed`, and leaves the others alone.
+        """
         if whole:
             self.model.poisoned = False
+        elif needed is not None:
+            self.model.need(place, needed)
         else:
             self.model.need(place)
             self.model.claim(place)

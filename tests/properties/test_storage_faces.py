@@ -65,10 +65,12 @@ class OneBuffer(UseOneBuffer):
         region, values = self.region(ends), self.new_values()
         face = self.face(name)
         whole = face.notices and len(values[region]) == self.model.size
-        error = self.refusal_of_write(face.policy, place, reads=not whole)
+        by_chunk = face.by_chunk and len(self.model.chunks) > 1
+        needed = self.model.chunks_cut_by(region) if by_chunk else None
+        error = self.refusal_of_write(face.policy, place, reads=not (whole or by_chunk))
         self.attempt(error, threaded, face.update, place, region, values[region])
         if error is None:
-            self.note_update(place, region, values, whole=whole)
+            self.note_update(place, region, values, whole=whole, needed=needed)
 
     @rule(use=uses, threaded=st.booleans())
     def overwrite(self, use: tuple[str, str], threaded: bool) -> None:
