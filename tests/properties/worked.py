@@ -27,7 +27,7 @@ from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 
 STEPS_TRIED = 20
-PLANES, GRIDS = range(800), range(400)
+PLANES, GRIDS = range(1000), range(400)
 SETTINGS = default_settings()
 
 
