@@ -75,7 +75,7 @@ class Recipe(Protocol):
         """Return the alignment of each replica in bytes."""
 
 
-class Replicas:
+class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks for
     """Keep the replicas of some data, in the order in which they came up.
 
     `resident` maps a space that was asked for to the replica that serves it: the host and its
