@@ -219,7 +219,8 @@ def flags_after(schedule: Schedule, mark: MarkHalo, world: World) -> tuple[str, 
 def schedules(sources: Path, annexed: bool) -> Iterator[tuple[str, Schedule]]:
     """Yield the schedule of each routine of a suite with `algorithm/routine`."""
     settings = default_settings()
-    lfric = replace(settings.lfric, compute_annexed_dofs=annexed)
+    chosen = {"compute_annexed_dofs": annexed, "fill_before_increment": False}
+    lfric = replace(settings.lfric, **chosen)
     request = Request("lfric", True, directories=(sources / "kernels",))
     compiler = make_compiler(replace(settings, lfric=lfric), request)
     for path in sorted(sources.glob("*.x90")):
