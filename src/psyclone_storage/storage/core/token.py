@@ -170,11 +170,6 @@ class AccessToken(Claim):
         """End the access; `error` says that its writing failed. Raise if it ended before."""
         self.buffer.release(self, error)
 
-    def give_back(self, error: BaseException) -> None:
-        """End the access, which nobody used because of `error`: only what it gave up is lost."""
-        self.leave_device()
-        self.release(None if self.mode.reads else error)
-
     def release_after(self, work: Future[Any]) -> None:
         """End the access when `work` ends, as failed if it fails; others may wait for that."""
         self.in_flight = True
