@@ -182,9 +182,8 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End an access; `error` says that what it wrote is unusable (spec 2B.2).
 
-        An `AccessConflictError` says that some access was refused, which wrote nothing: only what
-        this access had given up (`WRITE_ONLY`) is unusable. Raises `AccessReleasedError` if the
-        access has ended before.
+        An `AccessConflictError` does not: it says that some access was refused, which wrote
+        nothing. Raises `AccessReleasedError` if the access has ended before.
         """
         if not token.active:
             raise AccessReleasedError(f"{token.describe()} was released twice.")
@@ -193,15 +192,15 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
             self.replicas.close_write(token, error)
         self._end(token, error)
 
-    def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
-        """Do `release` for an access whose object is gone; may come amid anything."""
+    def drop(self, token: AccessToken) -> None:
+        """End an access whose object is gone, without an error; may come amid anything."""
         if not token.active:
             return
         if token.mode.writes:
             self.version += 1
-            self.replicas.close_write(token, error)
+            self.replicas.close_write(token, None)
         if self._has_wishes or not self.table.try_drop(token):
-            DROPPED.note(lambda: self._end(token, error))
+            DROPPED.note(lambda: self._end(token, None))
 
     def open(
         self,

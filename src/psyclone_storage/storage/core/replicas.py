@@ -273,11 +273,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     # -- ending an access ------------------------------------------------------------------------
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
-        """Record where the truth is after a write, and whether it is usable.
-
-        A refusal left what was there: nothing usable, if the access had given the values up.
-        """
-        if isinstance(error, AccessConflictError) and token.mode.reads:
+        """Record where the truth is after a write, and whether it is usable."""
+        if isinstance(error, AccessConflictError):
             error = None
         if error is None and self.poisoned is None and token.replica is self._last_writer:
             return

@@ -55,7 +55,7 @@ class Accessible(Protocol):
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End the access."""
 
-    def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
+    def drop(self, token: AccessToken) -> None:
         """End the access of an object that is gone."""
 
 
