@@ -65,15 +65,11 @@ class BufferOptions:
 
 
 class DirtySide(Enum):
-    """Name the side that alone has all values; `NONE` if both have, or there are none.
-
-    `MIXED` says that no side has all: each is current in some chunks only.
-    """
+    """Name the side that alone has current values; `NONE` if both have, or neither."""
 
     NONE = "clean"
     HOST = "host"
     DEVICE = "device"
-    MIXED = "mixed"
 
 
 _DEFAULTS = BufferOptions()
@@ -320,8 +316,7 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
         """Return the side that alone is current, as GDP-3's SyncState says it (spec 2B.3)."""
         host, device = self.replicas.valid_sides()
         if host == device:
-            mixed = not host and self.replicas.validity.anywhere
-            return DirtySide.MIXED if mixed else DirtySide.NONE
+            return DirtySide.NONE
         return DirtySide.HOST if host else DirtySide.DEVICE
 
     def assume_valid(self, spaces: Iterable[SpaceLike]) -> None:

@@ -163,15 +163,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             for replica in self._list
         )
 
-    def is_whole(self, space: MemorySpace) -> bool:
-        """Say whether all values that there are, are at `space`."""
-        replica = self.find(space)
-        return self.validity.is_whole(0 if replica is None else replica.bit)
-
     def valid_sides(self) -> tuple[bool, bool]:
-        """Say whether the host side, and any device, has all the values that there are."""
-        held = [replica for replica in self._list if replica.bit & self.validity.anywhere]
-        valid = [replica.space.kind for replica in held if self.validity.is_whole(replica.bit)]
+        """Say whether the host side, and any device, has all current values."""
+        valid = [
+            replica.space.kind for replica in self._list if replica.bit & self.validity.everywhere
+        ]
         host = any(kind.host_accessible for kind in valid)
         device = any(kind in (SpaceKind.DEVICE, SpaceKind.MANAGED) for kind in valid)
         return host, device
