@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from differential.features import ALGORITHM, METADATA, RAW, read_corpus, users_of_features
+from runtime.generated.builds import ANNEXED, OWNED
 from runtime.programs import (
-    ANNEXED,
-    OWNED,
     SERIAL,
     SOURCES,
     Answers,

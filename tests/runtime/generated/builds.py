@@ -13,9 +13,7 @@ from libraries import archive_in
 from psyclone_storage.cli.main import main
 from runtime.mutations import EXCHANGES, LOOPS, MARKS, SUMS, Place, number_places
 from runtime.programs import (
-    ANNEXED,
     FLAGS,
-    OWNED,
     SOURCES,
     SUPPORT,
     Mode,
@@ -25,6 +23,10 @@ from runtime.programs import (
 
 HELPERS = ("mixing_mod.f90", "objects_mod.f90")
 AT_ONCE = 2
+# What fills dofs for the sake of signalling values alone changes no answer, and is tested apart.
+_FOR_VALUES = "FILL_BEFORE_INCREMENT=false"
+OWNED = Mode("owned", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=false {_FOR_VALUES}"))
+ANNEXED = Mode("annexed", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=true {_FOR_VALUES}"))
 MUTATED = (OWNED, ANNEXED)
 KINDS = (EXCHANGES, MARKS, SUMS, LOOPS)
 
