@@ -3,10 +3,10 @@
     python benchmarks/whole_files.py FOLDER... [--edits 3] [--every 1] [--preprocess="-DNAME ..."]
 
 For each file: its tree printed without a change is the file, byte for byte. Then one statement at a
-time, chosen at random, is exchanged for another, and the text has to differ there alone. The text
-after each exchange is read again and has to be the tree that was meant. At the end stand the share
-of executable statements that are opaque, and what they are. The exit status is 1 if any of this
-failed.
+time, chosen at random, is exchanged for another, and the text has to differ there alone; and it is
+put under a condition, which has to add two lines and change none. The text after each of these is
+read again and has to be the tree that was meant. At the end stand the share of executable
+statements that are opaque, and what they are. The exit status is 1 if any of this failed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from psyclone_storage.ir.program_units import ProgramUnit, SourceFile
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
 from psyclone_storage.ir.unit import (
     Blank,
+    Branch,
     Call,
     Comment,
     Conditional,
     DirectiveLine,
     Format,
+    If,
     Label,
     Line,
     Opaque,
@@ -108,8 +110,7 @@ def _check(path: Path, options: argparse.Namespace, tally: Tally) -> None:
     candidates = list(_actions(tree))
     for line in chosen.sample(candidates, min(options.edits, len(candidates))):
         tally.edits += 1
-        problem = _exchange(tree, line)
-        if problem:
+        for problem in filter(None, (_exchange(tree, line), _enclose(tree, line))):
             tally.problems.append(f"{path}: {problem}")
 
 
@@ -149,13 +150,7 @@ def _actions(tree: SourceFile) -> Iterator[Line]:
 
 def _exchange(tree: SourceFile, chosen: Line) -> str:
     """Return what is wrong with the text in which `chosen` is another statement, or nothing."""
-
-    def change(unit: ProgramUnit) -> ProgramUnit:
-        if not any(line is chosen for line in walk_lines(unit.body)):
-            return unit
-        return replace(unit, body=_with_exchange(unit.body, chosen))
-
-    changed = tree.changed(change)
+    changed = _with_exchange(tree, chosen, _NEW)
     text, place = tree.source.text, extent_of(chosen)
     assert place is not None
     new = emit_changed(tree, changed)
@@ -167,15 +162,45 @@ def _exchange(tree: SourceFile, chosen: Line) -> str:
     return ""
 
 
-def _with_exchange(lines: tuple[Line, ...], chosen: Line) -> tuple[Line, ...]:
-    """Return `lines` with a call in the place of `chosen`, which is that very statement."""
+def _enclose(tree: SourceFile, chosen: Line) -> str:
+    """Return what is wrong with the text in which `chosen` is under a condition, or nothing.
+
+    A statement that shares lines with others is not looked at.
+    """
+    text, place = tree.source.text, extent_of(chosen)
+    assert place is not None
+    head = text.rfind("\n", 0, place.start) + 1
+    end = text.find("\n", place.stop)
+    end = len(text) if end < 0 else end
+    if text[head : place.start].strip() or text[place.stop : end].strip():
+        return ""
+    changed = _with_exchange(tree, chosen, If((Branch(Name("exchanged"), (chosen,)),)))
+    new = emit_changed(tree, changed)
+    where = f"line {tree.source.line_of(place.start)}"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    blanks = " " * (place.start - head)
+    lines = (f"{blanks}if (exchanged) then", text[head : place.stop], f"{blanks}end if")
+    if new != text[:head] + newline.join(lines) + text[place.stop :]:
+        return f"{where}: a condition around it has changed more than it added"
+    if read_file(SourceText(tree.source.name, new)) != changed:
+        return f"{where}: what is under a condition is read as something else"
+    return ""
+
+
+def _with_exchange(tree: SourceFile, chosen: Line, new: Line) -> SourceFile:
+    """Return the file with `new` in the place of `chosen`, which is that very statement."""
     place = extent_of(chosen)
 
     def change(line: Line) -> tuple[Line, ...]:
         same = type(line) is type(chosen) and extent_of(line) == place
-        return (_NEW if same else line,)
+        return (new if same else line,)
 
-    return rewritten(lines, change)
+    def change_unit(unit: ProgramUnit) -> ProgramUnit:
+        if not any(line is chosen for line in walk_lines(unit.body)):
+            return unit
+        return replace(unit, body=rewritten(unit.body, change))
+
+    return tree.changed(change_unit)
 
 
 def _report(tally: Tally) -> None:

@@ -10,6 +10,7 @@ import pytest
 from psyclone_storage.backend.fortran.edited import emit_changed
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.program_units import read_file
+from psyclone_storage.ir.directive import NO_OPTIONS, Directive
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
@@ -22,15 +23,18 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
+    Branch,
     Call,
     Comment,
     Declare,
+    DirectiveBlock,
     DirectiveLine,
     Do,
     If,
     Label,
     Line,
     Return,
+    While,
 )
 
 NEW = Call(Name("new"))
@@ -102,6 +106,80 @@ def test_statements_are_added_in_front_and_behind() -> None:
 
     assert edited("  b=2  ! c\n", change) == "  call new()\n  b=2  ! c\n  return\n"
     assert edited("  b=2\n\n", change) == "  call new()\n  b=2\n  return\n\n"
+
+
+def under_a_condition(line: Line) -> tuple[Line, ...]:
+    return (If((Branch(Name("y"), (line,)),)),) if isinstance(line, Do) else (line,)
+
+
+@pytest.mark.parametrize(
+    ("body", "after"),
+    [
+        (
+            "  DO i=1,n ! c\n\n    b =2 ! d\n  ENDDO\n  c=3\n",
+            "  if (y) then\n  DO i=1,n ! c\n\n    b =2 ! d\n  ENDDO\n  end if\n  c=3\n",
+        ),
+        (
+            "  do i=1,n\n    b =2\n  enddo ! c\n",
+            "  if (y) then\n  do i=1,n\n    b =2\n  enddo\n  end if ! c\n",
+        ),
+        (
+            "  do i=1,n\r\n    b =2\r\n  enddo\r\n",
+            "  if (y) then\r\n  do i=1,n\r\n    b =2\r\n  enddo\r\n  end if\r\n",
+        ),
+        # What shares its lines with others is written anew.
+        (
+            "  a=1; do i=1,n; b =2; enddo; c=3\n",
+            "  a=1; if (y) then\n    do i = 1, n\n      b = 2\n    end do\n  end if; c=3\n",
+        ),
+    ],
+)
+def test_what_is_put_under_a_condition_is_as_it_was(body: str, after: str) -> None:
+    assert edited(body, under_a_condition) == after
+
+
+def test_what_is_put_under_a_directive_is_as_it_was() -> None:
+    def change(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, Do):
+            return (line,)
+        return (DirectiveBlock(Directive.OMP_PARALLEL_DO, NO_OPTIONS, (line,), ("i",)),)
+
+    before = read("program p\n  a =1\n  do i=1,n\n    b(i)  =2\n  enddo; c=3\nend\n")
+    after = before.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
+    assert emit_changed(before, after) == (
+        "program p\n  a =1\n  !$omp parallel do default(shared), private(i)\n"
+        "  do i = 1, n\n    b(i)  =2\n  end do\n  !$omp end parallel do\n  c=3\nend\n"
+    )
+
+
+def test_neighbours_stay_as_they_are_where_one_between_them_goes() -> None:
+    def change(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, Do):
+            return (line,)
+        first, _, *rest = line.body
+        return (While(Name("y"), body=(first, *rest, NEW)),)
+
+    body = "  do i=1,n\n    a  =1\n    b  =2\n    c  =3 ! c\n\n    d  =4\n  enddo\n"
+    assert edited(body, change) == (
+        "  do while (y)\n    a  =1\n    c  =3 ! c\n\n    d  =4\n    call new()\n  end do\n"
+    )
+
+
+def test_what_comes_out_of_a_construct_is_as_it_was() -> None:
+    def change(line: Line) -> tuple[Line, ...]:
+        return line.body if isinstance(line, Do) else (line,)
+
+    body = "  a=1\n  do i=1,n\n    b  =2 ! b\n    c  =3\n  enddo\n"
+    assert edited(body, change) == "  a=1\n    b  =2 ! b\n    c  =3\n"
+
+
+def test_statements_of_two_procedures_are_not_neighbours() -> None:
+    before = read("module m\ncontains\nsubroutine s\n  a  =1\n  b  =2\nend subroutine\n"
+                  "subroutine t\n  c  =3\n  d  =4\nend subroutine\nend\n")  # fmt: skip
+    bodies = {unit.name: unit.body for unit in before.every_unit()}
+    mixed = While(Name("y"), body=(bodies["s"][0], bodies["t"][1]))
+    after = before.changed(lambda unit: replace(unit, body=(mixed,)) if unit.name == "t" else unit)
+    assert "  do while (y)\n  a  =1\n  d  =4\n  end do\nend" in emit_changed(before, after)
 
 
 def test_a_head_is_exchanged_alone() -> None:

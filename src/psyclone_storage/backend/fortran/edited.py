@@ -19,7 +19,7 @@ from psyclone_storage.backend.fortran.printer import (
     emit_use,
 )
 from psyclone_storage.backend.fortran.wrap import GOAL, wrapped
-from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.program_units import (
     DeclarationStatement,
@@ -48,6 +48,8 @@ from psyclone_storage.ir.unit import (
 
 Node = Line | SpecificationItem | ProgramUnit
 _BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
+_SIGN = "\0"
+_MARK = re.compile(rf" *!{_SIGN}(\d+)")
 _SEPARATOR = re.compile(r"[ \t]*;[ \t]*")
 _STEP = 2
 
@@ -65,7 +67,7 @@ def emit_changed(before: SourceFile, after: SourceFile) -> str:
     """Return the text of `before`, which was read, with what is different in `after`."""
     text = before.source.text
     edits = sorted(
-        _Difference(before.source).of_blocks(before.units, after.units, 0, 0),
+        _Difference(before).of_blocks(before.units, after.units, 0, 0),
         key=lambda edit: (edit.start, edit.stop),
     )
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -90,9 +92,13 @@ def extent_of(node: Node) -> Span | None:
 class _Difference:
     """What is different between two trees of one file."""
 
-    def __init__(self, source: SourceText) -> None:
-        self._source = source
-        self._text = source.text
+    def __init__(self, before: SourceFile) -> None:
+        self._source = before.source
+        self._text = before.source.text
+        self._written = {
+            self._key(written.node): written
+            for written in _placed([unit.body for unit in before.every_unit()])
+        }
 
     def of_blocks(
         self, before: Sequence[Node], after: Sequence[Node], at: int, indent: int
@@ -260,7 +266,7 @@ class _Difference:
         lines = self._lines(new, indent)
         alone = not self._text[self._start_of_line(start) : start].strip()
         text = "\n".join(lines)
-        if alone and (not lines[0] or lines[0].startswith("#")):
+        if alone and len(lines[0]) - len(lines[0].lstrip(" ")) != indent:
             start = self._start_of_line(start)
         elif alone or not _needs_a_line(new[0]):
             text = text.lstrip(" ") if lines[0].strip() else text
@@ -313,15 +319,66 @@ class _Difference:
         return _Edit(before.stop, stop, "\n" + text + "\n" + " " * indent)
 
     def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
+        """Return the lines of nodes; what the file's author wrote of them is as it was."""
+        texts: list[str] = []
         found: list[str] = []
         lines: list[Line] = []
         for node in nodes:
             if not isinstance(node, _NotLines) and not _is_one_line(node):
                 lines.append(node)
                 continue
-            found += [*emit_lines(lines, indent), *_emitted(node, indent)]
+            found += emit_lines(self._marked(lines, texts), indent)
+            found += _emitted(node, indent)
             lines = []
-        return [*found, *emit_lines(lines, indent)]
+        found += emit_lines(self._marked(lines, texts), indent)
+        marks = [(line, _MARK.match(line)) for line in found]
+        return [texts[int(mark.group(1))] if mark else line for line, mark in marks]
+
+    def _marked(self, block: Sequence[Line], texts: list[str]) -> Iterator[Line]:
+        """Yield statements with marks for those that the author wrote, to whose `texts` they go."""
+        at = 0
+        while at < len(block):
+            stop = self._end_of_run(block, at)
+            text = self._text_of(block[at:stop])
+            if text is None:
+                yield with_each_block(block[at], lambda inner: tuple(self._marked(inner, texts)))
+                at += 1
+            else:
+                yield Comment(f"{_SIGN}{len(texts)}", as_written=True)
+                texts.append(text)
+                at = stop
+
+    def _end_of_run(self, block: Sequence[Line], at: int) -> int:
+        """Return how far statements from `at` on follow each other as in the author's text."""
+        last = self._as_read(block[at])
+        stop = at + 1
+        for number in range(at + 1, len(block)):
+            if isinstance(block[number], Blank):
+                continue
+            node = self._as_read(block[number])
+            if last is None or node is None or (node.block, node.at) != (last.block, last.at + 1):
+                break
+            last, stop = node, number + 1
+        return stop
+
+    def _as_read(self, line: Line) -> _Written | None:
+        """Return where a statement was read that is the same as then, None for any other one."""
+        found = None if extent_of(line) is None else self._written.get(self._key(line))
+        return found if found is not None and found.node == line else None
+
+    def _text_of(self, run: Sequence[Line]) -> str | None:
+        """Return the lines of neighbours, None if they are changed or others share their lines."""
+        first, last = self._as_read(run[0]), self._as_read(run[-1])
+        if first is None or last is None:
+            return None
+        start, stop = extent_of(first.node), extent_of(last.node)
+        assert start is not None
+        assert stop is not None
+        head = self._start_of_line(start.start)
+        clean = not self._text[head : start.start].strip()
+        if not clean or _BLANK_OR_COMMENT.match(self._text, stop.stop) is None:
+            return None
+        return self._text[head : stop.stop].replace("\r\n", "\n")
 
     def _start_of_line(self, at: int) -> int:
         return self._text.rfind("\n", 0, at) + 1
@@ -339,6 +396,25 @@ class _Difference:
 
 
 _NotLines = DeclarationStatement | UseStatement | ProgramUnit
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A statement as it was read: the `at`-th of those with a place in its block."""
+
+    node: Line
+    block: int
+    at: int
+
+
+def _placed(bodies: Sequence[tuple[Line, ...]]) -> Iterator[_Written]:
+    """Yield all statements of some bodies that have a place, block by block."""
+    blocks = [*bodies]
+    for number, block in enumerate(blocks):
+        placed = [line for line in block if extent_of(line) is not None]
+        for at, line in enumerate(placed):
+            yield _Written(line, number, at)
+        blocks += [inner for line in block for inner in blocks_of(line)]
 
 
 def _no_lines(_: tuple[Line, ...]) -> tuple[Line, ...]:
@@ -362,7 +438,9 @@ def _is_simple(line: Line) -> bool:
 
 def _needs_a_line(node: Node) -> bool:
     """Return whether nothing may stand in front of a node, or behind it, on its line."""
-    return isinstance(node, Comment | DirectiveLine | Opaque | Conditional | ProgramUnit)
+    return isinstance(
+        node, Comment | DirectiveLine | Opaque | Conditional | ProgramUnit | Generated
+    )
 
 
 def _cases(old: Select, new: Select) -> list[tuple[Span | None, str]]:
