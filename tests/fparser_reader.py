@@ -48,6 +48,7 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.operators import SPELLINGS, AnyOperator, DefinedOperator, OperatorKind
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 _SYMBOLS = {
@@ -205,7 +206,7 @@ def _converted(node: Any) -> Expr:
 
 def _in_brackets(expr: Expr) -> Expr:
     """Return `expr` in brackets, which count where they tell the order of a computation."""
-    if isinstance(expr, Binary) and expr.op in _ARITHMETIC:
+    if isinstance(expr, Binary) and expr.op.kind is OperatorKind.ARITHMETIC:
         return replace(expr, bracketed=True)
     return expr
 
@@ -242,10 +243,9 @@ def _operation(node: Any) -> Expr | None:
     """Return a unary or binary operation with its operator in Fortran 90's spelling."""
     match getattr(node, "items", None):
         case (str(op), operand) if _is_operator(op):
-            return Unary(op.lower(), _converted(operand))
+            return Unary(_operator(op), _converted(operand))
         case (left, str(op), right) if _is_operator(op):
-            word = op.lower()
-            return Binary(_SYMBOLS.get(word, word), _converted(left), _converted(right))
+            return Binary(_operator(op), _converted(left), _converted(right))
     return None
 
 
@@ -253,7 +253,11 @@ def _is_operator(text: str) -> bool:
     return text.startswith(".") or text in _OPERATORS
 
 
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "**"})
+def _operator(text: str) -> AnyOperator:
+    word = _SYMBOLS.get(text.lower(), text.lower())
+    return SPELLINGS.get(word) or DefinedOperator(word)
+
+
 _OPERATORS = frozenset({"+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">="})
 
 

@@ -14,13 +14,17 @@ from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.metadata import read_kernel
 from psyclone_storage.ir.expr import Binary, Literal
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds, Kernel
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.transform.halos import with_halos
 
 ONE = Literal("1", Intrinsic.INTEGER)
 INNER = GridBounds(
-    Binary("+", FIRST_INTERNAL, ONE), Binary("-", LAST_INTERNAL, ONE), FIRST_INTERNAL, LAST_INTERNAL
+    Binary(Operator.PLUS, FIRST_INTERNAL, ONE),
+    Binary(Operator.MINUS, LAST_INTERNAL, ONE),
+    FIRST_INTERNAL,
+    LAST_INTERNAL,
 )
 TABLES = Tables(
     properties={

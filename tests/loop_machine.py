@@ -16,6 +16,7 @@ import numpy as np
 from psyclone_storage.analysis.bodies.independence import Independence
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Member, Name, Range, Unary
+from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -52,19 +53,19 @@ class _JumpError(Exception):
         self.word, self.name = word, name
 
 
-_OPERATORS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": lambda left, right: np.array(int(left / right)),
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "/=": np.not_equal,
-    ".and.": np.logical_and,
-    ".or.": np.logical_or,
+_OPERATORS: dict[AnyOperator, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    Operator.PLUS: np.add,
+    Operator.MINUS: np.subtract,
+    Operator.TIMES: np.multiply,
+    Operator.DIVIDE: lambda left, right: np.array(int(left / right)),
+    Operator.LESS: np.less,
+    Operator.LESS_EQUAL: np.less_equal,
+    Operator.GREATER: np.greater,
+    Operator.GREATER_EQUAL: np.greater_equal,
+    Operator.EQUAL: np.equal,
+    Operator.NOT_EQUAL: np.not_equal,
+    Operator.AND: np.logical_and,
+    Operator.OR: np.logical_or,
 }
 _NEUTRAL = {"+": 0, "*": 1, "max": -(10**9), "min": 10**9, ".and.": 1, ".or.": 0}
 _JOINED: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
@@ -100,9 +101,9 @@ class Machine:
                 return np.array(self.functions[text](*given))
             case Name() | Index() | Member():
                 return self._read(expr)
-            case Unary("-", operand):
+            case Unary(Operator.MINUS, operand):
                 return -self.value(operand)
-            case Unary(".not.", operand):
+            case Unary(Operator.NOT, operand):
                 return np.logical_not(self.value(operand))
             case Binary(op, left, right):
                 return np.array(_OPERATORS[op](self.value(left), self.value(right)))
@@ -245,11 +246,11 @@ def check_any_order(machine: Machine, loop: Do, verdict: Independence, order: Or
         for name in _parts(own, memory):
             memory[name] = np.full_like(memory[name], NOTHING)
         for one in verdict.reductions:
-            memory[one.name] = np.full_like(memory[one.name], _NEUTRAL[one.operator])
+            memory[one.name] = np.full_like(memory[one.name], _NEUTRAL[one.operator.spelling])
         memory[loop.variable][...] = number
         assert machine.iteration(loop.body, loop.name), "an iteration ends the loop"
         for one in verdict.reductions:
-            shared[one.name] = _JOINED[one.operator](shared[one.name], memory[one.name])
+            shared[one.name] = _JOINED[one.operator.spelling](shared[one.name], memory[one.name])
     for name in _parts(own, memory):
         memory[name] = np.full_like(memory[name], NOTHING)
     memory.update({name: value.astype(np.int64) for name, value in shared.items()})

@@ -27,6 +27,7 @@ from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Literal, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Extent,
@@ -88,7 +89,7 @@ def visits() -> Program:
     made = kernel(field_arg("w2", Access.INC))
     coloured = loop(call(made, "f1"), over=Over.CELLS_OF_COLOUR, uid="loop2")
     data = (field("f1"), scalar("low"), scalar("high"), scalar("total"))
-    minus = Unary("-", Literal("1.0_r_def", Intrinsic.REAL, "r_def"))
+    minus = Unary(Operator.MINUS, Literal("1.0_r_def", Intrinsic.REAL, "r_def"))
     return program(
         data,
         dof_loop(built_in("setval_c", "f1", Literal("0.0", Intrinsic.REAL)), uid="loop1"),

@@ -25,6 +25,7 @@ from psyclone_storage.ir.kernel import (
     ReductionOp,
     StencilShape,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import WHOLE, Depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -259,7 +260,7 @@ class Maker:
         if self.rng.random() < 0.5:
             return Literal(str(self.rng.randint(1, 3)), Intrinsic.INTEGER)
         if self.rng.random() < 0.1:
-            return Binary("+", Name("reach"), Literal("1", Intrinsic.INTEGER))
+            return Binary(Operator.PLUS, Name("reach"), Literal("1", Intrinsic.INTEGER))
         return Name(self.rng.choice(EXTENTS))
 
     def _call(

@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     spell,
     spell_as_written,
 )
+from psyclone_storage.ir.operators import DefinedOperator, Operator
 from psyclone_storage.ir.types import Intrinsic
 
 TESTS = Path(__file__).parents[1]
@@ -45,8 +46,8 @@ literals = st.sampled_from(
         Literal('k_"+ /)"', Intrinsic.CHARACTER, "k"),
     ]
 )
-OPERATORS = ["+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">=", ".and.", ".or.",
-             ".eqv.", ".neqv.", ".cross."]  # fmt: skip
+BETWEEN = [*(op for op in Operator if op is not Operator.NOT), DefinedOperator(".cross.")]
+BEFORE = [Operator.MINUS, Operator.PLUS, Operator.NOT, DefinedOperator(".inverse.")]
 
 
 def _larger(parts: st.SearchStrategy) -> st.SearchStrategy:
@@ -56,8 +57,8 @@ def _larger(parts: st.SearchStrategy) -> st.SearchStrategy:
     items = parts | st.builds(Range, optional, optional, optional)
     indexed = st.builds(Index, bases, st.lists(items, max_size=3).map(tuple))
     return (
-        st.builds(Binary, st.sampled_from(OPERATORS), parts, parts)
-        | st.builds(Unary, st.sampled_from(["-", "+", ".not.", ".inverse."]), parts)
+        st.builds(Binary, st.sampled_from(BETWEEN), parts, parts)
+        | st.builds(Unary, st.sampled_from(BEFORE), parts)
         | indexed
         | st.builds(Member, indexed, st.sampled_from(["u", "Data"]))
         | st.builds(lambda base, value: Index(base, (Keyword("key", value),)), bases, parts)

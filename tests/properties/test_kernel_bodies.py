@@ -17,6 +17,7 @@ from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.nests import may_fuse_loops, may_parallelise, may_swap
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
+from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.unit import Assign, Declare, Do, If, Line
 from psyclone_storage.transform.kernel.arrays import may_be_loops, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
@@ -48,16 +49,16 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
     "sign": np.copysign,
     "mod": np.fmod,
 }
-_OPERATORS: dict[str, Callable[[object, object], object]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": lambda left, right: left // right,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    "==": np.equal,
-    ".and.": np.logical_and,
+_OPERATORS: dict[AnyOperator, Callable[[object, object], object]] = {
+    Operator.PLUS: np.add,
+    Operator.MINUS: np.subtract,
+    Operator.TIMES: np.multiply,
+    Operator.DIVIDE: lambda left, right: left // right,
+    Operator.LESS: np.less,
+    Operator.LESS_EQUAL: np.less_equal,
+    Operator.GREATER: np.greater,
+    Operator.EQUAL: np.equal,
+    Operator.AND: np.logical_and,
 }
 
 
@@ -71,7 +72,7 @@ def value_of(expr: Expr, memory: Memory) -> np.ndarray:
             return memory[text][place(items, memory)].copy()
         case Index(Name(text), items):
             return np.array(_FUNCTIONS[text](*(value_of(item, memory) for item in items)))
-        case Unary("-", operand):
+        case Unary(Operator.MINUS, operand):
             return -value_of(operand, memory)
         case Binary(op, left, right):
             return np.array(_OPERATORS[op](value_of(left, memory), value_of(right, memory)))

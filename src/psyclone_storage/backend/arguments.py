@@ -8,6 +8,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range, spell
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import BasisShape, MeshRole, StencilShape
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import (
     AdjacentFaces,
     BandNumber,
@@ -176,7 +177,7 @@ def _of_a_pair(context: Context, call: KernelCall, role: Role, index: Expr) -> E
         case Role.CELLS_PER_CELL:
             along_x = context.value(MeshPair(coarse, fine, Role.CELLS_PER_CELL_X))
             along_y = context.value(MeshPair(coarse, fine, Role.CELLS_PER_CELL_Y))
-            return Binary("*", along_x, along_y)
+            return Binary(Operator.TIMES, along_x, along_y)
     return context.value(MeshPair(coarse, fine, role))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.workspace import whole
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth, Term, multiples
 from psyclone_storage.ir.runtime_ops import HaloDepth, SpaceRef
 from psyclone_storage.ir.types import Intrinsic
@@ -27,9 +28,11 @@ def _term_value(context: Context, term: Term, space: SpaceRef) -> Expr:
         return whole(term.constant)
     total = parts[0]
     for part in parts[1:]:
-        total = Binary("+", total, part)
+        total = Binary(Operator.PLUS, total, part)
     if term.constant:
-        total = Binary("+" if term.constant > 0 else "-", total, whole(abs(term.constant)))
+        total = Binary(
+            Operator.PLUS if term.constant > 0 else Operator.MINUS, total, whole(abs(term.constant))
+        )
     return total
 
 

@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     walk,
     whole_number,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines, with_parts
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
@@ -184,7 +185,7 @@ def _shifted(item: Expr, lower: Expr) -> Expr:
             None if part is None else _shifted(part, lower) for part in (item.lower, item.upper)
         )
         return Range(low, high, item.step)
-    return Binary("+", Binary("-", item, lower), _ONE)
+    return Binary(Operator.PLUS, Binary(Operator.MINUS, item, lower), _ONE)
 
 
 def _declared(item: Declare, names: _Names, change: Callable[[Expr], Expr]) -> Declare:

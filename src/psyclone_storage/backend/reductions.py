@@ -14,6 +14,7 @@ from psyclone_storage.backend.workspace import Section, colons, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import BeginExactSum, EndExactSum, Reduce
 from psyclone_storage.ir.schedule import Datum, DirectiveRegion, GlobalReduction, Loop
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -48,7 +49,7 @@ def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
     """Return the partial result `target` with one more value in it."""
     match operation:
         case ReductionOp.SUM:
-            return Binary("+", target, value)
+            return Binary(Operator.PLUS, target, value)
         case ReductionOp.MIN:
             return Index(Name("min"), (target, value))
         case ReductionOp.MAX:
@@ -95,7 +96,7 @@ def _neutral(context: Context, datum: Datum, operation: ReductionOp) -> Expr:
         case ReductionOp.MIN:
             return largest
         case ReductionOp.MAX:
-            return Unary("-", largest)
+            return Unary(Operator.MINUS, largest)
 
 
 def _zero(context: Context, data_type: ScalarType) -> Expr:
@@ -132,7 +133,7 @@ def in_order(context: Context, region: DirectiveRegion) -> Iterator[Reduced]:
 def thread_number(context: Context) -> Assign:
     """Return the assignment of the number of this thread, from 1."""
     number = Index(Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ())
-    return Assign(context.counter("thread"), Binary("+", number, whole(1)))
+    return Assign(context.counter("thread"), Binary(Operator.PLUS, number, whole(1)))
 
 
 def made_ready(context: Context, datum: Datum) -> Iterator[Line]:

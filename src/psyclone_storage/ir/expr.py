@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, Operator, OperatorKind
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -98,21 +99,21 @@ class Construct(Index):
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """An operator before one operand: `-`, `+`, `.not.`."""
+    """An operator before one operand: a sign, `.not.`, or one that an author defines."""
 
-    op: str
+    op: AnyOperator
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An operator between two operands, in its Fortran 90 spelling: `==`, not `.eq.`.
+    """An operator between two operands.
 
     One that is `bracketed` stands in brackets, which tell a compiler what to compute first: without
     them it may compute `(a + b) + c` in another order. Two expressions are equal with and without.
     """
 
-    op: str
+    op: AnyOperator
     left: Expr
     right: Expr
     bracketed: bool = field(default=False, compare=False)
@@ -196,23 +197,8 @@ Expr = (
     | Verbatim
 )
 
-ARITHMETIC = frozenset({"+", "-", "*", "/", "**"})
-"""The operators that compute numbers: brackets around them tell the order of a computation."""
-
-RANK = {
-    ".eqv.": 1, ".neqv.": 1, ".or.": 2, ".and.": 3, ".not.": 4,
-    "==": 5, "/=": 5, "<": 5, "<=": 5, ">": 5, ">=": 5, "//": 6,
-    "+": 7, "-": 7, "*": 8, "/": 8, "**": 9,
-}  # fmt: skip
-"""How strongly the operators of the language bind."""
-
-_SIGN = RANK["+"]
+_SIGN = Operator.PLUS.rank
 _TIGHT = 10
-
-
-def is_spelt(op: str) -> bool:
-    """Return whether `op` is an operator of the language, whose precedence is known."""
-    return op in RANK
 
 
 def spell(expr: Expr) -> str:
@@ -268,27 +254,27 @@ class _Spelling:
         )
         return f"({self._listed(expr.items)}, {expr.variable} = {self._listed(bounds)})"
 
-    def _unary(self, op: str, operand: Expr, outer: int) -> str:
-        if op == ".not.":
-            return _bracketed(f"{op} {self.of(operand, RANK[op] + 1)}", RANK[op], outer)
-        if op.startswith("."):
+    def _unary(self, op: AnyOperator, operand: Expr, outer: int) -> str:
+        if isinstance(op, DefinedOperator):
             # An operator of the user binds its operand before all others.
-            return _bracketed(f"{op} {self.of(operand, _TIGHT + 1)}", _TIGHT, outer)
+            return _bracketed(f"{op.spelling} {self.of(operand, _TIGHT + 1)}", _TIGHT, outer)
+        if op is Operator.NOT:
+            return _bracketed(f"{op.spelling} {self.of(operand, op.rank + 1)}", op.rank, outer)
         # A sign binds like an addition, and no two operators may stand side by side.
-        return _bracketed(f"{op}{self.of(operand, _SIGN + 1)}", _SIGN, outer)
+        return _bracketed(f"{op.spelling}{self.of(operand, _SIGN + 1)}", _SIGN, outer)
 
     def _binary(self, expr: Binary, outer: int) -> str:
-        rank = RANK.get(expr.op, 0)
+        rank = expr.op.rank
         near, far = rank, rank + 1
-        if expr.op == "**":
+        if expr.op is Operator.POWER:
             near, far = rank + 1, rank
-        elif rank == RANK["=="]:
+        elif expr.op.kind is OperatorKind.RELATIONAL:
             near = rank + 1
         first = self.of(expr.left, near)
         second = self.of(expr.right, far)
         if second.startswith(("-", "+")):
             second = f"({second})"
-        return _bracketed(f"{first} {expr.op} {second}", rank, outer)
+        return _bracketed(f"{first} {expr.op.spelling} {second}", rank, outer)
 
 
 def _bracketed(text: str, rank: int, outer: int) -> str:
@@ -344,9 +330,9 @@ def integer_value(expr: Expr) -> int | None:
     match expr:
         case Literal():
             return whole_number(expr)
-        case Unary("+" | "-" as op, operand):
+        case Unary(Operator.PLUS | Operator.MINUS as op, operand):
             value = integer_value(operand)
-            return -value if value is not None and op == "-" else value
+            return -value if value is not None and op is Operator.MINUS else value
         case Binary(op, left, right) if op in _INTEGER_OPERATIONS:
             first, second = integer_value(left), integer_value(right)
             if first is not None and second is not None:
@@ -370,12 +356,12 @@ def _power(base: int, exponent: int) -> int | None:
 
 
 _BITS = 64
-_INTEGER_OPERATIONS: dict[str, Callable[[int, int], int | None]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": _quotient,
-    "**": _power,
+_INTEGER_OPERATIONS: dict[AnyOperator, Callable[[int, int], int | None]] = {
+    Operator.PLUS: operator.add,
+    Operator.MINUS: operator.sub,
+    Operator.TIMES: operator.mul,
+    Operator.DIVIDE: _quotient,
+    Operator.POWER: _power,
 }
 
 

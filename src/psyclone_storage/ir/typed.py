@@ -32,6 +32,7 @@ from psyclone_storage.ir.intrinsics import (
     REDUCING,
     WHOLE_NUMBERS,
 )
+from psyclone_storage.ir.operators import AnyOperator, Operator, OperatorKind
 from psyclone_storage.ir.symbols import Origin, Sort, Symbol
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
@@ -39,7 +40,7 @@ from psyclone_storage.ir.unit import Declare
 DOUBLE = "kind(0.0d0)"
 """The kind of double precision, as declarations have it too."""
 
-_LOGICAL = frozenset({"==", "/=", "<", "<=", ">", ">=", ".and.", ".or.", ".eqv.", ".neqv."})
+_LOGICAL = (OperatorKind.RELATIONAL, OperatorKind.LOGICAL)
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
 
 
@@ -95,7 +96,7 @@ class Typing:
         if word == "int" and len(items) > 1:
             return ScalarType(Intrinsic.INTEGER, _kind_argument(items))
         if word in {"dot_product", "matmul"} and len(items) == 2:
-            return operation_type("*", self.type_of(items[0]), self.type_of(items[1]))
+            return operation_type(Operator.TIMES, self.type_of(items[0]), self.type_of(items[1]))
         if word in LIKE_FIRST and items:
             return self.type_of(items[0])
         if word in WHOLE_NUMBERS:
@@ -205,13 +206,15 @@ def _kind_argument(items: tuple[Expr, ...]) -> str | None:
     return kind.text if isinstance(kind, Name | Literal) else None
 
 
-def operation_type(op: str, left: DataType | None, right: DataType | None) -> DataType | None:
+def operation_type(
+    op: AnyOperator, left: DataType | None, right: DataType | None
+) -> DataType | None:
     """Return the type of an operation; two kinds of one type have no common one that is known."""
-    if op in _LOGICAL:
+    if op.kind in _LOGICAL:
         return ScalarType(Intrinsic.LOGICAL)
     if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
         return None
-    if op == "**" and right.intrinsic is Intrinsic.INTEGER:
+    if op is Operator.POWER and right.intrinsic is Intrinsic.INTEGER:
         return left
     if left.intrinsic not in _NUMBERS or right.intrinsic not in _NUMBERS:
         return None

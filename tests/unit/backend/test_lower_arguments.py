@@ -35,6 +35,7 @@ from psyclone_storage.ir.kernel import (
     SpaceFunctions,
     StencilShape,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import Datum, DatumRole, Extent, Over, Reach
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -103,7 +104,7 @@ def test_one_component_of_a_vector_needs_nothing_of_the_others() -> None:
 def test_scalars_are_passed_by_name_and_constants_as_written() -> None:
     made = kernel(field_arg("w3", WRITE), scalar_arg(), scalar_arg(), scalar_arg())
     half = Literal("0.5_r_tran", Intrinsic.REAL, "r_tran")
-    minus = Unary("-", Literal("1.0", Intrinsic.REAL))
+    minus = Unary(Operator.MINUS, Literal("1.0", Intrinsic.REAL))
     text = cell_program((field("f1"), scalar("a")), call(made, "f1", "a", half, minus))
     assert called(text).startswith("nlayers_f1, f1_data, a, 0.5_r_tran, -1.0, ndf_w3")
     assert "use constants_mod, only: i_def, r_def, r_tran" in text

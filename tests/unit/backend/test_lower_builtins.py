@@ -26,6 +26,7 @@ from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.ir.expr import Expr, Literal, Name, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -61,7 +62,11 @@ def real(text: str, kind: str | None = None) -> Literal:
         ("aX_plus_aY", ("f1", "a", "f2", "f3"), "f1_data(df) = a * (f2_data(df) + f3_data(df))"),
         ("setval_c", ("f1", real("0.0")), "f1_data(df) = 0.0"),
         ("setval_c", ("f1", real("0.5_r_def", "r_def")), "f1_data(df) = 0.5_r_def"),
-        ("inc_a_times_X", (Unary("-", real("1.0")), "f1"), "f1_data(df) = (-1.0) * f1_data(df)"),
+        (
+            "inc_a_times_X",
+            (Unary(Operator.MINUS, real("1.0")), "f1"),
+            "f1_data(df) = (-1.0) * f1_data(df)",
+        ),
         ("setval_X", ("chi2", "f1"), "chi_2_data(df) = f1_data(df)"),
         ("inc_X_powint_n", ("f1", "n"), "f1_data(df) = f1_data(df) ** n"),
         ("setval_random", ("f1",), "call random_number(f1_data(df))"),

@@ -24,6 +24,7 @@ from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Literal, Name
 from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.schedule import (
     Datum,
@@ -101,7 +102,7 @@ def test_an_extent_without_a_meaning_is_refused() -> None:
         (Depth.value(Name("halo")).plus(Depth.of(1)), "halo + 1"),
         (Depth.value(Name("halo")).plus(Depth.value(Name("reach"))), "halo + reach"),
         (Depth.value(Name("halo")).times(2), "2 * halo"),
-        (Depth.value(Binary("-", Name("halo"), ONE)).times(2), "2 * (halo - 1_i_def)"),
+        (Depth.value(Binary(Operator.MINUS, Name("halo"), ONE)).times(2), "2 * (halo - 1_i_def)"),
         (WHOLE.minus(1), "max_halo_depth - 1"),
         (Depth.value(Name("halo")).max(Depth.of(2)), "max(2_i_def, halo)"),
         (Depth.value(Name("halo")).max(Depth.value(Name("reach"))), "max(halo, reach)"),

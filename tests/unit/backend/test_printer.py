@@ -7,6 +7,7 @@ import pytest
 from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Index, Literal, Member, Name, Range
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -99,7 +100,7 @@ def test_dummies_have_a_line_each_and_variables_are_grouped_by_type() -> None:
 def test_assignments_calls_and_memory() -> None:
     assert printed(
         Comment("Why."),
-        Assign(A, Binary("+", B, ONE)),
+        Assign(A, Binary(Operator.PLUS, B, ONE)),
         PointerAssign(A, Member(B, "c")),
         Blank(),
         Call(Member(A, "go"), (ONE, B)),
@@ -120,7 +121,10 @@ def test_assignments_calls_and_memory() -> None:
 
 def test_loops_and_choices_are_indented() -> None:
     choice = If(
-        (Branch(Binary("==", A, ONE), (Assign(B, ONE),)), Branch(Name("c"), (Assign(B, A),))),
+        (
+            Branch(Binary(Operator.EQUAL, A, ONE), (Assign(B, ONE),)),
+            Branch(Name("c"), (Assign(B, A),)),
+        ),
         (Call(Name("fail")),),
     )
     assert printed(Do("i", ONE, Name("n"), (Do("j", ONE, A, (choice,)),))) == [

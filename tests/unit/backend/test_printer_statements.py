@@ -15,6 +15,7 @@ from psyclone_storage.ir.expr import (
     Range,
     Verbatim,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, names_of_line, substituted, unnamed, walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import (
@@ -53,7 +54,7 @@ from psyclone_storage.ir.unit import (
 ONE, TWO = (Literal(text, Intrinsic.INTEGER) for text in "12")
 A, B, AT, N = map(Name, "abin")
 SET = Assign(A, B)
-SOME = Binary(">", A, B)
+SOME = Binary(Operator.GREATER, A, B)
 
 PRINTED: list[tuple[tuple[Line, ...], str]] = [
     ((Return(),), "return"),

@@ -25,6 +25,7 @@ from psyclone_storage.ir.expr import (
     spell_as_written,
     walk,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 
 A, B, C = map(Name, "abc")
@@ -34,18 +35,18 @@ ONE = Literal("1", Intrinsic.INTEGER)
 @pytest.mark.parametrize(
     ("expr", "text"),
     [
-        (Binary("-", A, Binary("-", B, C)), "a - (b - c)"),
-        (Binary("-", Binary("-", A, B), C), "a - b - c"),
-        (Binary("**", Binary("**", A, B), C), "(a ** b) ** c"),
-        (Binary("**", A, Binary("**", B, C)), "a ** b ** c"),
-        (Binary("*", Unary("-", A), B), "(-a) * b"),
-        (Unary("-", Binary("*", A, B)), "-a * b"),
-        (Unary("-", Binary("+", A, B)), "-(a + b)"),
-        (Binary("+", A, Unary("-", B)), "a + (-b)"),
-        (Binary("**", A, Unary("-", ONE)), "a ** (-1)"),
-        (Unary(".not.", Binary(".and.", A, B)), ".not. (a .and. b)"),
-        (Binary(".or.", Unary(".not.", A), B), ".not. a .or. b"),
-        (Binary("==", Binary("==", A, B), C), "(a == b) == c"),
+        (Binary(Operator.MINUS, A, Binary(Operator.MINUS, B, C)), "a - (b - c)"),
+        (Binary(Operator.MINUS, Binary(Operator.MINUS, A, B), C), "a - b - c"),
+        (Binary(Operator.POWER, Binary(Operator.POWER, A, B), C), "(a ** b) ** c"),
+        (Binary(Operator.POWER, A, Binary(Operator.POWER, B, C)), "a ** b ** c"),
+        (Binary(Operator.TIMES, Unary(Operator.MINUS, A), B), "(-a) * b"),
+        (Unary(Operator.MINUS, Binary(Operator.TIMES, A, B)), "-a * b"),
+        (Unary(Operator.MINUS, Binary(Operator.PLUS, A, B)), "-(a + b)"),
+        (Binary(Operator.PLUS, A, Unary(Operator.MINUS, B)), "a + (-b)"),
+        (Binary(Operator.POWER, A, Unary(Operator.MINUS, ONE)), "a ** (-1)"),
+        (Unary(Operator.NOT, Binary(Operator.AND, A, B)), ".not. (a .and. b)"),
+        (Binary(Operator.OR, Unary(Operator.NOT, A), B), ".not. a .or. b"),
+        (Binary(Operator.EQUAL, Binary(Operator.EQUAL, A, B), C), "(a == b) == c"),
         (Index(Member(Name("self"), "f"), (ONE, Range(A, None, ONE))), "self%f(1, a::1)"),
         (Index(A, (Range(), Keyword("kind", B))), "a(:, kind=b)"),
         (ArrayLiteral((ONE, A)), "[1, a]"),
@@ -60,8 +61,8 @@ NUMBERS = st.integers(1, 9).map(lambda n: Literal(str(n), Intrinsic.INTEGER))
 ARITHMETIC = st.recursive(
     NUMBERS,
     lambda inner: st.one_of(
-        st.builds(Binary, st.sampled_from("+-*/"), inner, inner),
-        st.builds(Unary, st.just("-"), inner),
+        st.builds(Binary, st.sampled_from([Operator(mark) for mark in "+-*/"]), inner, inner),
+        st.builds(Unary, st.just(Operator.MINUS), inner),
     ),
     max_leaves=8,
 )
@@ -75,7 +76,8 @@ def value(expr: Expr) -> float:
             return -value(operand)
         case Binary(op, left, right):
             a, b = value(left), value(right)
-            return {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else float("nan")}[op]
+            values = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else float("nan")}
+            return values[op.spelling]
     raise AssertionError(expr)
 
 
@@ -91,12 +93,14 @@ def test_a_spelling_has_the_value_of_its_tree(expr: Expr) -> None:
 
 
 def test_brackets_of_the_author_are_kept_where_they_are_asked_for() -> None:
-    inner = Binary("+", A, B, bracketed=True)
-    expr = Binary("+", Binary("*", inner, ONE, bracketed=True), A)
+    inner = Binary(Operator.PLUS, A, B, bracketed=True)
+    expr = Binary(Operator.PLUS, Binary(Operator.TIMES, inner, ONE, bracketed=True), A)
     assert spell_as_written(expr) == f"(({spell(A)} + {spell(B)}) * {spell(ONE)}) + {spell(A)}"
     assert spell(expr) == f"({spell(A)} + {spell(B)}) * {spell(ONE)} + {spell(A)}"
-    assert inner == Binary("+", A, B)
-    assert same(expr, Binary("+", Binary("*", Binary("+", A, B), ONE), A))
+    assert inner == Binary(Operator.PLUS, A, B)
+    assert same(
+        expr, Binary(Operator.PLUS, Binary(Operator.TIMES, Binary(Operator.PLUS, A, B), ONE), A)
+    )
 
 
 def test_same_looks_past_case_and_blanks() -> None:
@@ -105,9 +109,9 @@ def test_same_looks_past_case_and_blanks() -> None:
 
 
 def test_constants_hold_no_name() -> None:
-    assert is_constant(Unary("-", ONE))
-    assert not is_constant(Binary("+", ONE, A))
-    assert list(walk(Binary("+", ONE, A))) == [Binary("+", ONE, A), ONE, A]
+    assert is_constant(Unary(Operator.MINUS, ONE))
+    assert not is_constant(Binary(Operator.PLUS, ONE, A))
+    assert list(walk(Binary(Operator.PLUS, ONE, A))) == [Binary(Operator.PLUS, ONE, A), ONE, A]
 
 
 def test_names_have_a_key_without_case_and_their_author_s_spelling() -> None:
@@ -139,16 +143,16 @@ def test_integer_constants_have_the_value_that_fortran_gives_them(
     op: str, left: str, right: str, expected: int | None
 ) -> None:
     operands = (Name(text) if text == "n" else whole(text) for text in (left, right))
-    assert integer_value(Binary(op, *operands)) == expected
+    assert integer_value(Binary(Operator(op), *operands)) == expected
 
 
 def test_signs_count_and_fractions_are_cut_towards_zero() -> None:
-    minus = Unary("-", whole("7"))
+    minus = Unary(Operator.MINUS, whole("7"))
     assert integer_value(minus) == -7
-    assert integer_value(Unary("+", minus)) == -7
-    assert integer_value(Binary("/", minus, whole("2"))) == -3
-    assert integer_value(Binary("**", whole("2"), Unary("-", ONE))) == 0
-    assert integer_value(Binary("**", Unary("-", whole("1")), minus)) == -1
-    assert integer_value(Binary("**", whole("0"), minus)) is None
-    assert integer_value(Unary("-", A)) is None
+    assert integer_value(Unary(Operator.PLUS, minus)) == -7
+    assert integer_value(Binary(Operator.DIVIDE, minus, whole("2"))) == -3
+    assert integer_value(Binary(Operator.POWER, whole("2"), Unary(Operator.MINUS, ONE))) == 0
+    assert integer_value(Binary(Operator.POWER, Unary(Operator.MINUS, whole("1")), minus)) == -1
+    assert integer_value(Binary(Operator.POWER, whole("0"), minus)) is None
+    assert integer_value(Unary(Operator.MINUS, A)) is None
     assert integer_value(Literal("2.0", Intrinsic.REAL)) is None

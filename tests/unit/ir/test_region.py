@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.expr import Binary, Literal, Name
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, Term, deepest, describe_depth
 from psyclone_storage.ir.types import Intrinsic
 
@@ -127,14 +128,14 @@ def test_depths_read_like_arithmetic(depth: Depth, text: str) -> None:
 
 
 def sum_of(name: str, number: int) -> Binary:
-    return Binary("+", Name(name), Literal(str(number), Intrinsic.INTEGER))
+    return Binary(Operator.PLUS, Name(name), Literal(str(number), Intrinsic.INTEGER))
 
 
 def test_a_depth_is_the_value_of_constants_and_the_spelling_of_anything_else() -> None:
     one = Literal("1_i_def", Intrinsic.INTEGER, "i_def")
     assert Depth.value(one) == Depth.of(1)
-    assert Depth.value(Binary("+", one, one)) == Depth.of(2)
-    assert Depth.value(Binary("-", one, one)) == NOTHING
+    assert Depth.value(Binary(Operator.PLUS, one, one)) == Depth.of(2)
+    assert Depth.value(Binary(Operator.MINUS, one, one)) == NOTHING
     assert Depth.value(sum_of("n", 1)) == Depth.value(sum_of("n", 1))
     assert Depth.value(sum_of("n", 1)) != Depth.value(sum_of("n", 2))
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Unary, canonical, whole_number
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -41,15 +42,15 @@ def sum_of(expr: Expr) -> Sum:
     if value is not None:
         return Sum({}, value, {})
     match expr:
-        case Unary("-", operand):
+        case Unary(Operator.MINUS, operand):
             return _joined(_ZERO, sum_of(operand), -1)
-        case Unary("+", operand):
+        case Unary(Operator.PLUS, operand):
             return sum_of(operand)
-        case Binary("+", left, right):
+        case Binary(Operator.PLUS, left, right):
             return _joined(sum_of(left), sum_of(right), 1)
-        case Binary("-", left, right):
+        case Binary(Operator.MINUS, left, right):
             return _joined(sum_of(left), sum_of(right), -1)
-        case Binary("*", left, right):
+        case Binary(Operator.TIMES, left, right):
             product = _product(sum_of(left), sum_of(right))
             if product is not None:
                 return product
@@ -85,12 +86,12 @@ def expr_of(total: Sum) -> Expr:
     text: Expr | None = None
     for key, factor in sorted(total.factors.items(), key=lambda item: item[1] < 0):
         term = total.terms[key]
-        scaled = term if abs(factor) == 1 else Binary("*", whole(abs(factor)), term)
+        scaled = term if abs(factor) == 1 else Binary(Operator.TIMES, whole(abs(factor)), term)
         text = _added(text, scaled, factor < 0)
     if text is None:
         negative = total.constant < 0
         value = whole(abs(total.constant))
-        return Unary("-", value) if negative else value
+        return Unary(Operator.MINUS, value) if negative else value
     if total.constant:
         text = _added(text, whole(abs(total.constant)), total.constant < 0)
     return text
@@ -98,8 +99,8 @@ def expr_of(total: Sum) -> Expr:
 
 def _added(text: Expr | None, term: Expr, negative: bool) -> Expr:
     if text is None:
-        return Unary("-", term) if negative else term
-    return Binary("-" if negative else "+", text, term)
+        return Unary(Operator.MINUS, term) if negative else term
+    return Binary(Operator.MINUS if negative else Operator.PLUS, text, term)
 
 
 def whole(value: int) -> Literal:

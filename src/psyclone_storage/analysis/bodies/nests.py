@@ -25,6 +25,7 @@ from psyclone_storage.analysis.bodies.meetings import Later, Meetings
 from psyclone_storage.analysis.bodies.reductions import reduction_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 from psyclone_storage.ir.unit import Blank, Comment, Do
@@ -117,7 +118,9 @@ class _Nest:
         """Return whether the loop reduces a variable in a way that has no order."""
         own = [item for item in self._items if item.path.root == variable[0]]
         found = reduction_of(variable, own, self._flow)
-        return found is not None and (found.exact or (self._sums and found.operator == "+"))
+        return found is not None and (
+            found.exact or (self._sums and found.operator is Operator.PLUS)
+        )
 
 
 def _looks_ahead(first: Node, second: Node, flow: Flow) -> Iterator[Diagnostic]:

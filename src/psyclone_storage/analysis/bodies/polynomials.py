@@ -17,6 +17,7 @@ from itertools import product
 from math import gcd
 
 from psyclone_storage.ir.expr import Binary, Expr, Name, Unary, canonical, whole_number
+from psyclone_storage.ir.operators import Operator
 
 Monomial = tuple[str, ...]
 """A product of symbols, in the order of their texts; nothing for the constant."""
@@ -107,15 +108,15 @@ def polynomial_of(expr: Expr, note: Callable[[str, Expr], None]) -> Polynomial:
     if value is not None:
         return constant(value)
     match expr:
-        case Unary("-", operand):
+        case Unary(Operator.MINUS, operand):
             return constant(0).minus(polynomial_of(operand, note))
-        case Unary("+", operand):
+        case Unary(Operator.PLUS, operand):
             return polynomial_of(operand, note)
-        case Binary("+", left, right):
+        case Binary(Operator.PLUS, left, right):
             return polynomial_of(left, note).plus(polynomial_of(right, note))
-        case Binary("-", left, right):
+        case Binary(Operator.MINUS, left, right):
             return polynomial_of(left, note).minus(polynomial_of(right, note))
-        case Binary("*", left, right):
+        case Binary(Operator.TIMES, left, right):
             found = polynomial_of(left, note).times(polynomial_of(right, note))
             if len(found.factors) <= _MOST_TERMS:
                 return found

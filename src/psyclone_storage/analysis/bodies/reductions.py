@@ -8,28 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, children, same
+from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, If
 
-_ROUNDED = frozenset({"+", "*"})
-_OPERATORS = ("*", ".and.", ".or.", ".eqv.", ".neqv.")
-_LARGER = {"<": "max", "<=": "max", ">": "min", ">=": "min"}
-"""What `if (old < new) old = new` keeps, by the operator."""
+
+class Extreme(Enum):
+    """What a loop keeps of many values; the spelling is that of the function of two of them."""
+
+    LEAST = "min"
+    LARGEST = "max"
+
+    @property
+    def spelling(self) -> str:
+        """The function's name."""
+        return self.value
+
+
+Reducing = Operator | Extreme
+"""What joins two values of a reduction."""
+
+_ROUNDED = (Operator.PLUS, Operator.TIMES)
+_OPERATORS = (
+    Operator.TIMES, Operator.AND, Operator.OR, Operator.EQUIVALENT, Operator.NOT_EQUIVALENT,
+)  # fmt: skip
+_KEPT: dict[AnyOperator, tuple[Extreme, Extreme]] = {
+    Operator.LESS: (Extreme.LARGEST, Extreme.LEAST),
+    Operator.LESS_EQUAL: (Extreme.LARGEST, Extreme.LEAST),
+    Operator.GREATER: (Extreme.LEAST, Extreme.LARGEST),
+    Operator.GREATER_EQUAL: (Extreme.LEAST, Extreme.LARGEST),
+}
+"""What `if (old < new) old = new` keeps, by the operator, and with its operands exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A variable that iterations reduce by `operator`: `+`, `*`, `min`, `max` or a logical one.
+    """A variable that iterations reduce by `operator`.
 
     It is `exact` unless another order of its terms gives other roundings.
     """
 
-    operator: str
+    operator: Reducing
     name: str
     exact: bool
 
@@ -42,7 +67,7 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Red
     declared = flow.names.declaration(variable)
     if len(variable) > 1 or declared is None or flow.names.is_shared(variable):
         return None
-    found: set[str] = set()
+    found: set[Reducing] = set()
     for item in items:
         operator = _operator(item, variable, flow)
         if operator is None:
@@ -67,7 +92,7 @@ def _is_whole(item: Item, flow: Flow) -> bool:
     )
 
 
-def _operator(item: Item, variable: Variable, flow: Flow) -> str | None:
+def _operator(item: Item, variable: Variable, flow: Flow) -> Reducing | None:
     """Return the operator of the statement that an access is part of."""
     line = item.node.line
     if isinstance(line, Assign):
@@ -81,14 +106,14 @@ def _operator(item: Item, variable: Variable, flow: Flow) -> str | None:
 # ---------------------------------------------------------------------------- one statement
 
 
-def _updated(line: Assign, variable: Variable) -> str | None:
+def _updated(line: Assign, variable: Variable) -> Reducing | None:
     """Return by what operator an assignment changes a variable, None if it does more."""
     target = line.target
     if isinstance(target, Index) and any(_mentions(item, variable) for item in target.items):
         return None
     terms = list(_terms(line.value, 1))
     if len(terms) > 1:
-        return "+" if _is_once(terms, target, variable) else None
+        return Operator.PLUS if _is_once(terms, target, variable) else None
     for operator in _OPERATORS:
         factors = list(_operands(line.value, operator))
         if len(factors) > 1:
@@ -97,7 +122,7 @@ def _updated(line: Assign, variable: Variable) -> str | None:
     match line.value:
         case Index(Name() as name, items) if name.key in {"max", "min"}:
             pairs = [(item, 1) for item in items]
-            return name.key if _is_once(pairs, target, variable) else None
+            return Extreme(name.key) if _is_once(pairs, target, variable) else None
     return None
 
 
@@ -112,18 +137,18 @@ def _is_once(terms: list[tuple[Expr, int]], target: Expr, variable: Variable) ->
 def _terms(expr: Expr, sign: int) -> Iterator[tuple[Expr, int]]:
     """Yield the terms of a sum with their signs."""
     match expr:
-        case Binary("+", left, right):
+        case Binary(Operator.PLUS, left, right):
             yield from _terms(left, sign)
             yield from _terms(right, sign)
-        case Binary("-", left, right):
+        case Binary(Operator.MINUS, left, right):
             yield from _terms(left, sign)
             yield from _terms(right, -sign)
         case _:
             yield expr, sign
 
 
-def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
-    if isinstance(expr, Binary) and expr.op == operator:
+def _operands(expr: Expr, operator: Operator) -> Iterator[Expr]:
+    if isinstance(expr, Binary) and expr.op is operator:
         yield from _operands(expr.left, operator)
         yield from _operands(expr.right, operator)
     else:
@@ -144,8 +169,8 @@ def _mentions(expr: Expr, variable: Variable) -> bool:
     return False
 
 
-def _kept(line: If, variable: Variable) -> str | None:
-    """Return what `if (old < new) old = new` keeps of a variable: `max` or `min`."""
+def _kept(line: If, variable: Variable) -> Extreme | None:
+    """Return what `if (old < new) old = new` keeps of a variable."""
     lines = [
         one
         for branch in line.branches
@@ -153,14 +178,14 @@ def _kept(line: If, variable: Variable) -> str | None:
         if not isinstance(one, Comment | Blank)
     ]
     match line.branches, line.otherwise, lines:
-        case (Branch(Binary(op, left, right)),), (), [Assign(target, value)] if op in _LARGER:
+        case (Branch(Binary(op, left, right)),), (), [Assign(target, value)] if op in _KEPT:
             path = path_of(target)
             if path is None or path.variable != variable or _mentions(value, variable):
                 return None
             if isinstance(target, Index) and any(_mentions(it, variable) for it in target.items):
                 return None
             if same(left, target) and same(right, value):
-                return _LARGER[op]
+                return _KEPT[op][0]
             if same(right, target) and same(left, value):
-                return "min" if _LARGER[op] == "max" else "max"
+                return _KEPT[op][1]
     return None

@@ -32,6 +32,7 @@ from psyclone_storage.ir.intrinsics import (
     INQUIRING,
     REDUCING,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.symbols import Origin, Symbol
 from psyclone_storage.ir.typed import Typing
@@ -58,10 +59,10 @@ class Triplet:
     @property
     def count(self) -> Expr:
         """The number of subscripts, which is below one where there is none."""
-        span = Binary("-", self.stop, self.start)
+        span = Binary(Operator.MINUS, self.stop, self.start)
         if self.step is None:
-            return simplified(Binary("+", span, whole(1)))
-        return Binary("/", Binary("+", span, self.step), self.step)
+            return simplified(Binary(Operator.PLUS, span, whole(1)))
+        return Binary(Operator.DIVIDE, Binary(Operator.PLUS, span, self.step), self.step)
 
 
 Dimensions = tuple[Triplet, ...]
@@ -301,14 +302,14 @@ def _own_subscript(at: Expr, driver: Triplet, own: Triplet) -> Expr:
         return at
     if alike:
         apart = difference(own.start, driver.start)
-        shift = Binary("-", own.start, driver.start)
-        return at if apart == 0 else simplified(Binary("+", at, shift))
-    steps: Expr = simplified(Binary("-", at, driver.start))
+        shift = Binary(Operator.MINUS, own.start, driver.start)
+        return at if apart == 0 else simplified(Binary(Operator.PLUS, at, shift))
+    steps: Expr = simplified(Binary(Operator.MINUS, at, driver.start))
     if driver.step is not None:
-        steps = Binary("/", steps, driver.step)
+        steps = Binary(Operator.DIVIDE, steps, driver.step)
     if own.step is not None:
-        steps = Binary("*", steps, own.step)
-    return Binary("+", own.start, steps)
+        steps = Binary(Operator.TIMES, steps, own.step)
+    return Binary(Operator.PLUS, own.start, steps)
 
 
 def _same_step(first: Expr | None, second: Expr | None) -> bool:

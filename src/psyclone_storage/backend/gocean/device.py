@@ -31,6 +31,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.interface import Role
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall, Program
@@ -79,7 +80,7 @@ def _field_entered(paths: Paths, name: str, queue: int) -> If:
         for procedure, member in abi.MEMBER_OF.items()
     )
     body: tuple[Line, ...] = (*enter_lines(items, queue), Assign(flag, _TRUE), *handed)
-    return If((Branch(Unary(".not.", flag), body),))
+    return If((Branch(Unary(Operator.NOT, flag), body),))
 
 
 def movers(program: Program, imports: Imports) -> tuple[Routine, ...]:
@@ -105,9 +106,12 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
     )
     bounds = [Declare(word, abi.INTEGER, ("intent(in)",)) for word in _PART]
     blocking = Declare("blocking", ScalarType(Intrinsic.LOGICAL), ("intent(in)",))
-    columns = Range(Name("startx"), Binary("-", Binary("+", Name("startx"), Name("nx")), whole(1)))
+    columns = Range(
+        Name("startx"),
+        Binary(Operator.MINUS, Binary(Operator.PLUS, Name("startx"), Name("nx")), whole(1)),
+    )
     copy = UpdateLine(side, Index(Name(array), (columns, Name("j"))))
-    last = Binary("-", Binary("+", Name("starty"), Name("ny")), whole(1))
+    last = Binary(Operator.MINUS, Binary(Operator.PLUS, Name("starty"), Name("ny")), whole(1))
     return Routine(
         name,
         (*((other, values) if side is Side.HOST else (values, other)), *bounds, blocking),

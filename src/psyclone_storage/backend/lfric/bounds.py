@@ -24,6 +24,7 @@ from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
 from psyclone_storage.ir.walk import kernel_calls
@@ -90,7 +91,7 @@ def _variable(context: Context, loop: Loop, which: str, value: Expr) -> Name:
 def _start(context: Context, extent: Extent, space: SpaceRef) -> Expr:
     if extent.reach is not Reach.HALO_ONLY:
         return whole(1)
-    return Binary("+", bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
+    return Binary(Operator.PLUS, bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
 
 
 def _stop(context: Context, loop: Loop, space: SpaceRef) -> Expr:

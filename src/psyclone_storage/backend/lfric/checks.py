@@ -22,6 +22,7 @@ from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, HaloExchange, KernelCall, Loop
@@ -92,12 +93,16 @@ def _is_elsewhere(context: Context, datum: Datum, allowed: tuple[str, ...]) -> E
         item = Index(item, (whole(1),))
     actual = bound(item, abi.Field.WHICH_SPACE)
     tests = [
-        Binary("/=", actual, Name(context.work.imports.local(abi.Module.CONTINUITY, name)))
+        Binary(
+            Operator.NOT_EQUAL,
+            actual,
+            Name(context.work.imports.local(abi.Module.CONTINUITY, name)),
+        )
         for name in allowed
     ]
     condition: Expr = tests[0]
     for test in tests[1:]:
-        condition = Binary(".and.", condition, test)
+        condition = Binary(Operator.AND, condition, test)
     return condition
 
 
@@ -107,7 +112,7 @@ def _depth_checks(context: Context) -> Iterator[Check]:
         if Depth.of(1).covers(depth) is Fresh.YES or depth == WHOLE:
             continue
         value = depth_value(context, depth, space)
-        condition = Binary(">", value, halo_depth(context, space))
+        condition = Binary(Operator.GREATER, value, halo_depth(context, space))
         words = (
             f"{context.schedule.name}: {what} needs {describe_depth(depth)} levels of halo, which "
             "the mesh does not have."

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call
 
@@ -26,7 +27,7 @@ def _text(words: str) -> Expr:
     parts = [Literal(f'"{part}"', Intrinsic.CHARACTER) for part in _parts(words)]
     text: Expr = parts[0]
     for part in parts[1:]:
-        text = Binary("//", text, part)
+        text = Binary(Operator.CONCATENATE, text, part)
     return text
 
 

@@ -14,6 +14,7 @@ from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import StencilShape
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import StencilRef
 from psyclone_storage.ir.unit import Branch, Declare, If, PointerAssign
 
@@ -52,7 +53,7 @@ def stencil_sizes(context: Context, stencil: StencilRef) -> Name:
 def stencil_max_branch(context: Context, stencil: StencilRef) -> Name:
     """Return the length of the longest branch, the cell itself included."""
     wish = f"{stencil.space.datum.name}_max_branch_length"
-    value = Binary("+", stencil.extent, whole(1))
+    value = Binary(Operator.PLUS, stencil.extent, whole(1))
     return number(context, Section.STENCILS, ("max branch", stencil.key), wish, value)
 
 
@@ -80,7 +81,11 @@ def _choice(context: Context, stencil: StencilRef, variable: Name) -> If:
     direction = stencil_direction(context, stencil)
     branches = tuple(
         Branch(
-            Binary("==", direction, Name(context.work.imports.local(abi.Module.DIRECTION, name))),
+            Binary(
+                Operator.EQUAL,
+                direction,
+                Name(context.work.imports.local(abi.Module.DIRECTION, name)),
+            ),
             (PointerAssign(variable, _lookup(context, stencil, shape)),),
         )
         for name, shape in abi.DIRECTIONS.items()

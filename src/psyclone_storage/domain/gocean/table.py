@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from psyclone_storage.domain.gocean.words import ALL, ANY_OFFSET, ANY_TYPE, INTERNAL
 from psyclone_storage.ir.expr import Binary, Expr, Literal
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import KnownBounds
 from psyclone_storage.ir.types import Intrinsic
 
@@ -25,7 +26,11 @@ def _next_to(end: Expr, step: int) -> Expr:
     """Return the index `step` points from `end`."""
     if not step:
         return end
-    return Binary("+" if step > 0 else "-", end, Literal(str(abs(step)), Intrinsic.INTEGER))
+    return Binary(
+        Operator.PLUS if step > 0 else Operator.MINUS,
+        end,
+        Literal(str(abs(step)), Intrinsic.INTEGER),
+    )
 
 
 def _range(before: int, behind: int) -> _Range:

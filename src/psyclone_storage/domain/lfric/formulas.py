@@ -24,15 +24,16 @@ from dataclasses import dataclass
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, children
 from psyclone_storage.ir.kernel import Access, ArgKind, Formula, KernelArg, ReductionOp
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 
 _LINE = re.compile(r"(?P<name>\w+)\((?P<letters>[^)]*)\): (?P<written>\w+) = (?P<value>.+)")
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.Pow: "**",
+_OPERATORS: dict[type[ast.operator], Operator] = {
+    ast.Add: Operator.PLUS,
+    ast.Sub: Operator.MINUS,
+    ast.Mult: Operator.TIMES,
+    ast.Div: Operator.DIVIDE,
+    ast.Pow: Operator.POWER,
 }
 _REDUCTIONS = {
     "sum": ReductionOp.SUM,

@@ -38,6 +38,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
@@ -177,8 +178,8 @@ def _read_vector(
     if isinstance(expr.left, Name) and word not in ARG_KINDS and word not in DATA_TYPES:
         problems.append(unknown_word(item, "M002", "a kind of argument", tuple(ARG_KINDS)))
         return None
-    if expr.op != "*":
-        wrong = f"'{item.span.text}' joins kind and size with '{expr.op}' instead of '*'."
+    if expr.op is not Operator.TIMES:
+        wrong = f"'{item.span.text}' joins kind and size with '{expr.op.spelling}' instead of '*'."
     elif isinstance(expr.left, Name) and word != "gh_field":
         wrong = f"Only a field can be a vector, not a '{word}'."
     elif size is None or word != "gh_field":

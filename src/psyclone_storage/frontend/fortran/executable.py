@@ -20,9 +20,9 @@ from psyclone_storage.ir.expr import (
     Parenthesised,
     Unary,
     Verbatim,
-    is_spelt,
     walk,
 )
+from psyclone_storage.ir.operators import DefinedOperator
 from psyclone_storage.ir.unit import Assign, Call, PointerAssign
 
 _CALL = re.compile(r"call\s+(?=[a-z])", re.IGNORECASE)
@@ -77,5 +77,5 @@ def _is_strange(part: Expr) -> bool:
         case Verbatim():
             return True
         case Binary(op) | Unary(op):
-            return not is_spelt(op)
+            return isinstance(op, DefinedOperator)
     return False

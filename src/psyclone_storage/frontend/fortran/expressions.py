@@ -12,8 +12,6 @@ from dataclasses import replace
 
 from psyclone_storage.frontend.fortran.tokens import Kind, Tokens, UnreadableError
 from psyclone_storage.ir.expr import (
-    ARITHMETIC,
-    RANK,
     ArrayLiteral,
     Binary,
     ComplexLiteral,
@@ -30,13 +28,24 @@ from psyclone_storage.ir.expr import (
     Verbatim,
 )
 from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.operators import (
+    SPELLINGS,
+    AnyOperator,
+    DefinedOperator,
+    Operator,
+    OperatorKind,
+)
 from psyclone_storage.ir.types import Intrinsic
 
-_MODERN = {
-    ".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=",
+_OLDER = {
+    ".eq.": Operator.EQUAL, ".ne.": Operator.NOT_EQUAL, ".lt.": Operator.LESS,
+    ".le.": Operator.LESS_EQUAL, ".gt.": Operator.GREATER, ".ge.": Operator.GREATER_EQUAL,
 }  # fmt: skip
+_WORDS = {**_OLDER, **SPELLINGS}
 _DEFINED = 0
-_NOT, _COMPARISON, _SIGN, _POWER = RANK[".not."], RANK["=="], RANK["+"], RANK["**"]
+_NOT, _COMPARISON, _SIGN, _POWER = (
+    Operator.NOT.rank, Operator.EQUAL.rank, Operator.PLUS.rank, Operator.POWER.rank,
+)  # fmt: skip
 _NUMBERS = {Kind.INTEGER: Intrinsic.INTEGER, Kind.REAL: Intrinsic.REAL,
             Kind.LOGICAL: Intrinsic.LOGICAL}  # fmt: skip
 _CLOSING = {"[": "]", "(/": "/)"}
@@ -87,7 +96,7 @@ class ExpressionParser:
         left = self._operand(least)
         compared = False
         while (op := self._operator()) is not None:
-            rank = RANK.get(op, _DEFINED)
+            rank = op.rank
             if rank < least:
                 return left
             if rank == _COMPARISON:
@@ -101,15 +110,16 @@ class ExpressionParser:
             left = Binary(op, left, self.expression(rank if rank == _POWER else rank + 1))
         return left
 
-    def _operator(self) -> str | None:
-        """Return the operator between two operands that stands here, in its modern spelling."""
+    def _operator(self) -> AnyOperator | None:
+        """Return the operator between two operands that stands here."""
         text = self.texts[self.at]
-        match self.kinds[self.at]:
-            case Kind.MARK if text in RANK:
-                return text
-            case Kind.OPERATOR:
-                word = text.lower()
-                return None if word == ".not." else _MODERN.get(word, word)
+        kind = self.kinds[self.at]
+        if kind == Kind.MARK:
+            return SPELLINGS.get(text)
+        if kind == Kind.OPERATOR:
+            word = text.lower()
+            found = _WORDS.get(word)
+            return None if found is Operator.NOT else found or DefinedOperator(word)
         return None
 
     def _operand(self, least: int) -> Expr:
@@ -118,17 +128,18 @@ class ExpressionParser:
             return self._designator()
         if kind == Kind.OPERATOR:
             word = text.lower()
-            if word in _MODERN or (word in RANK and (word != ".not." or least > _NOT)):
+            op = _WORDS.get(word)
+            if op is not None and (op is not Operator.NOT or least > _NOT):
                 raise self.fail()
             self.at += 1
-            if word == ".not.":
-                return Unary(word, self.expression(_NOT + 1))
-            return Unary(word, self._primary())
+            if op is not None:
+                return Unary(op, self.expression(_NOT + 1))
+            return Unary(DefinedOperator(word), self._primary())
         if kind == Kind.MARK and text in ("-", "+"):
             if least > _SIGN:
                 raise self.fail()
             self.at += 1
-            return Unary(text, self.expression(_SIGN + 1))
+            return Unary(SPELLINGS[text], self.expression(_SIGN + 1))
         return self._primary()
 
     # ------------------------------------------------------------------------ primaries
@@ -171,7 +182,7 @@ class ExpressionParser:
             return inner
         self.expect(")")
         # Brackets count where they tell the order of a computation.
-        if isinstance(inner, Binary) and inner.op in ARITHMETIC:
+        if isinstance(inner, Binary) and inner.op.kind is OperatorKind.ARITHMETIC:
             return replace(inner, bracketed=True)
         return inner
 

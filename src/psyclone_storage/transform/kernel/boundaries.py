@@ -10,6 +10,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
 from psyclone_storage.ir.unit import Branch, Declare, If
@@ -27,10 +28,10 @@ from psyclone_storage.transform.step import (
 )
 
 _BOUNDS = (
-    (Role.FIRST_COLUMN, "xstart", 0, ">="),
-    (Role.LAST_COLUMN, "xstop", 0, "<="),
-    (Role.FIRST_ROW, "ystart", 1, ">="),
-    (Role.LAST_ROW, "ystop", 1, "<="),
+    (Role.FIRST_COLUMN, "xstart", 0, Operator.GREATER_EQUAL),
+    (Role.LAST_COLUMN, "xstop", 0, Operator.LESS_EQUAL),
+    (Role.FIRST_ROW, "ystart", 1, Operator.GREATER_EQUAL),
+    (Role.LAST_ROW, "ystop", 1, Operator.LESS_EQUAL),
 )
 """The new arguments: role, name, which index they bound, and how."""
 
@@ -118,7 +119,7 @@ def with_bounds_inside(code: KernelCode) -> KernelCode:
         name = Name(scratch.fresh(wish))
         names.append(name)
         within = Binary(op, Name(code.dummies[index]), name)
-        inside = within if inside is None else Binary(".and.", inside, within)
+        inside = within if inside is None else Binary(Operator.AND, inside, within)
     assert inside is not None
     declared = tuple(Declare(name.text, INTEGER, ("intent(in)",)) for name in names)
     return replace(

@@ -29,6 +29,7 @@ from psyclone_storage.ir.expr import (
     Unary,
     spell,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Branch, If, Line
@@ -110,7 +111,12 @@ def _absolute(site: Site) -> Expansion:
 def _made_positive(name: Name, kind: ScalarType) -> tuple[Line, ...]:
     # Zero minus the value: the sign of -0.0 goes, too.
     zero = constant(0, kind)
-    return (_if(Binary("<=", name, zero), Assign(name, Binary("-", zero, name))),)
+    return (
+        _if(
+            Binary(Operator.LESS_EQUAL, name, zero),
+            Assign(name, Binary(Operator.MINUS, zero, name)),
+        ),
+    )
 
 
 def _with_sign(site: Site) -> Expansion:
@@ -119,12 +125,12 @@ def _with_sign(site: Site) -> Expansion:
     result = site.scratch.variable("res_sign", kind)
     sign_kind = site.number(sign)
     other = site.scratch.variable("tmp_sign", sign_kind)
-    negative = Binary("<", other, constant(0, sign_kind))
+    negative = Binary(Operator.LESS, other, constant(0, sign_kind))
     return result, (
         Assign(result, value),
         Assign(other, sign),
         *_made_positive(result, kind),
-        _if(negative, Assign(result, Unary("-", result))),
+        _if(negative, Assign(result, Unary(Operator.MINUS, result))),
     )
 
 
@@ -136,7 +142,7 @@ def _extreme(site: Site) -> Expansion:
     lines: list[Line] = [Assign(result, first)]
     for other in others:
         candidate = site.scratch.variable(f"tmp_{word}", kind)
-        better = Binary("<" if word == "min" else ">", candidate, result)
+        better = Binary(Operator.LESS if word == "min" else Operator.GREATER, candidate, result)
         lines += [Assign(candidate, other), _if(better, Assign(result, candidate))]
     return result, tuple(lines)
 
@@ -176,7 +182,9 @@ def _over_elements(site: Site, line: Callable[[Expr], Line]) -> tuple[Line, ...]
 def _total(site: Site) -> Expansion:
     array, _ = _reduction(site)
     kind = site.number(array)
-    word, op, start = ("sum", "+", 0) if site.name == "sum" else ("product", "*", 1)
+    word, op, start = (
+        ("sum", Operator.PLUS, 0) if site.name == "sum" else ("product", Operator.TIMES, 1)
+    )
     result = site.scratch.variable(f"res_{word}", kind)
     loops = _over_elements(site, lambda item: Assign(result, Binary(op, result, item)))
     return result, (Assign(result, constant(start, kind)), *loops)
@@ -187,7 +195,7 @@ def _extreme_value(site: Site) -> Expansion:
     kind = site.number(array)
     largest = site.name == "maxval"
     result = site.scratch.variable(f"res_{site.name}", kind)
-    op = ">" if largest else "<"
+    op = Operator.GREATER if largest else Operator.LESS
     loops = _over_elements(site, lambda item: _if(Binary(op, item, result), Assign(result, item)))
     lines: list[Line] = [Assign(result, _limit(result, kind, largest))]
     if mask is None:
@@ -201,8 +209,8 @@ def _limit(result: Name, kind: ScalarType, lowest: bool) -> Expr:
     if not lowest:
         return huge
     if kind.intrinsic is Intrinsic.INTEGER:
-        return Binary("-", Unary("-", huge), constant(1, kind))
-    return Unary("-", huge)
+        return Binary(Operator.MINUS, Unary(Operator.MINUS, huge), constant(1, kind))
+    return Unary(Operator.MINUS, huge)
 
 
 def _first_element(site: Site, array: Expr, result: Name) -> If:
@@ -212,10 +220,10 @@ def _first_element(site: Site, array: Expr, result: Name) -> If:
     zero = constant(0, ScalarType(Intrinsic.INTEGER))
     there: Expr | None = None
     for item in dimensions:
-        some = Binary("<=", item.start, item.stop)
+        some = Binary(Operator.LESS_EQUAL, item.start, item.stop)
         if item.step is not None:
-            some = Binary(">", item.count, zero)
-        there = some if there is None else Binary(".and.", there, some)
+            some = Binary(Operator.GREATER, item.count, zero)
+        there = some if there is None else Binary(Operator.AND, there, some)
     assert there is not None
     return _if(there, Assign(result, element(array, starts, dimensions, site.scratch.code)))
 
@@ -231,18 +239,18 @@ def _dot_product(site: Site) -> Expansion:
     counter = site.scratch.counter()
     code = site.scratch.code
     product = Binary(
-        "*",
+        Operator.TIMES,
         element(left, (counter,), dimensions, code),
         element(right, (counter,), dimensions, code),
     )
     result = site.scratch.variable("res_dot_product", kind)
-    add = Assign(result, Binary("+", result, product))
+    add = Assign(result, Binary(Operator.PLUS, result, product))
     loop = loops_over(dimensions, (counter,), (add,))
     return result, (Assign(result, constant(0, kind)), *loop)
 
 
 def _product_type(site: Site, left: Expr, right: Expr) -> ScalarType:
-    kind = type_of(Binary("*", left, right), site.scratch.code)
+    kind = type_of(Binary(Operator.TIMES, left, right), site.scratch.code)
     if kind is None or kind.intrinsic not in _NUMBERS:
         raise site.refusal("has arguments whose types cannot be told, or are no real numbers")
     return kind
@@ -327,7 +335,9 @@ def _product_lines(site: Site, target: Expr, factors: _Factors) -> tuple[Line, .
     if len(factors.rows) == 2:
         order[:2] = order[1::-1]
     dimensions, names = zip(*order, strict=True)
-    add = Assign(place, Binary("+", place, _one_product(factors, own, (*counters, added), code)))
+    add = Assign(
+        place, Binary(Operator.PLUS, place, _one_product(factors, own, (*counters, added), code))
+    )
     start = loops_over(own, counters, (Assign(place, constant(0, factors.kind)),))
     return (*start, *loops_over(dimensions, names, (add,)))
 
@@ -348,7 +358,7 @@ def _one_product(
     if len(factors.columns) == 2:
         right_at, right_of = (*right_at, at[-2]), (*right_of, own[-1])
     left = element(factors.left, left_at, left_of, code)
-    return Binary("*", left, element(factors.right, right_at, right_of, code))
+    return Binary(Operator.TIMES, left, element(factors.right, right_at, right_of, code))
 
 
 EXPANSIONS: Mapping[str, Callable[[Site], Expansion]] = {

@@ -29,6 +29,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -331,8 +332,8 @@ def _same_extent(mine: Expr, other: str, theirs: dict[str, Name]) -> bool:
     if isinstance(mine, Range):
         if mine.upper is None:
             return True
-        span = Binary("-", mine.upper, mine.lower or whole(1))
-        mine = Binary("+", span, whole(1))
+        span = Binary(Operator.MINUS, mine.upper, mine.lower or whole(1))
+        mine = Binary(Operator.PLUS, span, whole(1))
     return canonical(simplified(substituted(mine, theirs))) == "".join(other.split()).lower()
 
 

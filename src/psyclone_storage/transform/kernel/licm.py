@@ -18,6 +18,7 @@ from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import names_in, rewritten
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -126,7 +127,7 @@ def _runs(loop: Do) -> Expr | bool | None:
         return None
     low, high = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
     apart = difference(high, low)
-    return True if apart is not None and apart >= 0 else Binary("<=", low, high)
+    return True if apart is not None and apart >= 0 else Binary(Operator.LESS_EQUAL, low, high)
 
 
 def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:

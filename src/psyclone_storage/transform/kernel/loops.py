@@ -25,6 +25,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     everywhere,
@@ -401,10 +402,12 @@ def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     copies = tuple(
         line for shift in range(factor) for line in _shifted(inner.body, outer.variable, shift)
     )
-    count = simplified(Binary("+", Binary("-", outer.stop, outer.start), whole(1)))
+    count = simplified(
+        Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, outer.start), whole(1))
+    )
     left = Index(Name("mod"), (count, whole(factor)))
-    start = Binary("+", Binary("-", outer.stop, left), whole(1))
-    stop = simplified(Binary("-", outer.stop, whole(factor - 1)))
+    start = Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, left), whole(1))
+    stop = simplified(Binary(Operator.MINUS, outer.stop, whole(factor - 1)))
     together = Do(outer.variable, outer.start, stop, (replace(inner, body=copies),), whole(factor))
     rest = rewritten((replace(outer, start=start),), lambda line: (unnamed(line),))
     return with_lines_for(code, (outer, (together, *rest)))
@@ -415,7 +418,7 @@ def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, 
 
     A construct has its name in one copy alone.
     """
-    later = {variable.lower(): Binary("+", Name(variable), whole(shift))} if shift else {}
+    later = {variable.lower(): Binary(Operator.PLUS, Name(variable), whole(shift))} if shift else {}
     changed = everywhere(lines, lambda expr: substituted(expr, later))
     return rewritten(changed, lambda line: (unnamed(line),)) if shift else changed
 
@@ -424,7 +427,7 @@ def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
     """Return the loop over chunks, which is empty, and the loop inside of one."""
     kind = type_of(Name(loop.variable), scratch.code) or INTEGER
     counter = scratch.variable(f"{loop.variable}_chunk", kind)
-    last: Expr = Binary("+", counter, whole(size - 1)) if size > 1 else counter
+    last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
     stop = Index(Name("min"), (last, loop.stop))
     around = Do(counter.text, loop.start, loop.stop, (), whole(size))
     return around, Do(loop.variable, counter, stop, loop.body, name=loop.name)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from psyclone_storage.ir.expr import Unary
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 from psyclone_storage.ir.unit import Blank, Branch, Comment, If, Label, Line, Return
 
@@ -45,7 +46,7 @@ def _with_rest(choice: If, rest: tuple[Line, ...]) -> If | None:
         for at, block in enumerate(blocks)
     ]
     if len(changed) == 2 and not changed[0]:
-        condition = Unary(".not.", choice.branches[0].condition)
+        condition = Unary(Operator.NOT, choice.branches[0].condition)
         return If((Branch(condition, changed[1]),))
     branches = tuple(
         replace(branch, body=body) for branch, body in zip(choice.branches, changed, strict=False)

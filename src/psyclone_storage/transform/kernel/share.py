@@ -92,7 +92,9 @@ def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     found = independence_of(node, flow)
     own = ", ".join(found.private)
     private = f" private({own})" if own else ""
-    reductions = "".join(f" reduction({one.operator}:{one.name})" for one in found.reductions)
+    reductions = "".join(
+        f" reduction({one.operator.spelling}:{one.name})" for one in found.reductions
+    )
     directive = DirectiveLine(f"acc loop {level} independent{private}{reductions}")
     loop = loops_of(code)[number - 1]
     return with_lines_for(code, (loop, (directive, loop)))

@@ -184,7 +184,7 @@ def test_reductions(body: str, what: tuple[str, str, bool]) -> None:
     verdict = found(body, "q = t + big + tmp(1) + count")
     assert verdict.reasons == ()
     (one,) = verdict.reductions
-    assert (one.operator, one.name, one.exact) == what
+    assert (one.operator.spelling, one.name, one.exact) == what
 
 
 def test_private_variables_are_named() -> None:

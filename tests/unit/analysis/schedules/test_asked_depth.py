@@ -18,6 +18,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.schedule import (
     Actual,
@@ -105,10 +106,10 @@ RESTRICT = kernel(
 @pytest.mark.parametrize(
     ("asked", "levels"),
     [
-        (Binary("+", ONE, ONE), "4"),
-        (Binary("-", Binary("+", ONE, ONE), ONE), "2"),
+        (Binary(Operator.PLUS, ONE, ONE), "4"),
+        (Binary(Operator.MINUS, Binary(Operator.PLUS, ONE, ONE), ONE), "2"),
         (Name("hd"), "2 * hd"),
-        (Binary("-", Name("hd"), ONE), "2 * (hd - 1)"),
+        (Binary(Operator.MINUS, Name("hd"), ONE), "2 * (hd - 1)"),
     ],
 )
 def test_a_depth_between_two_meshes_is_doubled_as_a_whole(asked: Expr, levels: str) -> None:

@@ -32,6 +32,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.types import Intrinsic
 
@@ -74,7 +75,7 @@ def item(source: SourceText, start: int, stop: int) -> MetadataItem:
         call = Index(Name(called[1]), tuple(part.expr for part in items))
         return MetadataItem(call, None, items, span)
     if product := re.fullmatch(r"(\w+) *([*/]) *(\w+)", text):
-        expr: Expr = Binary(product[2], word(product[1]), word(product[3]))
+        expr: Expr = Binary(Operator(product[2]), word(product[1]), word(product[3]))
         return MetadataItem(expr, None, (), span)
     return MetadataItem(word(text), None, (), span)
 

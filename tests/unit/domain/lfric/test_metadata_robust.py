@@ -12,6 +12,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name, Unary, Verbatim
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.types import Intrinsic
 
@@ -33,8 +34,15 @@ COMPONENTS = """
 leaves: st.SearchStrategy[Expr] = st.one_of(
     st.sampled_from(WORDS).map(Name),
     st.sampled_from(["0", "3", "1.5"]).map(lambda text: Literal(text, Intrinsic.INTEGER)),
-    st.builds(Binary, st.sampled_from("*/"), st.sampled_from(WORDS).map(Name), st.just(Name("n"))),
-    st.sampled_from([Unary("-", Name("w3")), Verbatim("*"), Literal("'a'", Intrinsic.CHARACTER)]),
+    st.builds(
+        Binary,
+        st.sampled_from([Operator.TIMES, Operator.DIVIDE]),
+        st.sampled_from(WORDS).map(Name),
+        st.just(Name("n")),
+    ),
+    st.sampled_from(
+        [Unary(Operator.MINUS, Name("w3")), Verbatim("*"), Literal("'a'", Intrinsic.CHARACTER)]
+    ),
 )
 keywords = st.sampled_from([None, None, None, "mesh_arg", "nlevels", "other"])
 

@@ -28,6 +28,7 @@ from psyclone_storage.ir.expr import (
     Verbatim,
     spell,
 )
+from psyclone_storage.ir.operators import DefinedOperator, Operator
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 ZERO = Literal("0", Intrinsic.INTEGER)
@@ -56,21 +57,23 @@ ONE = Literal("1", Intrinsic.INTEGER)
         ("f()", Index(Name("f"), ())),
         ("MAX(a, 1)", Index(Name("max"), (Name("a"), ONE))),
         ("a(:, 0:n:1)", Index(Name("a"), (Range(), Range(ZERO, Name("n"), ONE)))),
-        ("-1.0_r_def", Unary("-", Literal("1.0_r_def", Intrinsic.REAL, "r_def"))),
-        ("a .EQ. b", Binary("==", Name("a"), Name("b"))),
-        (".NOT. a", Unary(".not.", Name("a"))),
+        ("-1.0_r_def", Unary(Operator.MINUS, Literal("1.0_r_def", Intrinsic.REAL, "r_def"))),
+        ("a .EQ. b", Binary(Operator.EQUAL, Name("a"), Name("b"))),
+        (".NOT. a", Unary(Operator.NOT, Name("a"))),
         ("[1, n]", ArrayLiteral((ONE, Name("n")))),
         ("(/ 1 /)", ArrayLiteral((ONE,))),
         ("(a)", Name("a")),
         ("z'FF'", Verbatim("Z'FF'")),
-        ("1.eq.2", Binary("==", ONE, Literal("2", Intrinsic.INTEGER))),
+        ("1.eq.2", Binary(Operator.EQUAL, ONE, Literal("2", Intrinsic.INTEGER))),
         ("(1.0, x)", ComplexLiteral(Literal("1.0", Intrinsic.REAL), Name("x"))),
         ("[(i, i = 1, n)]", ArrayLiteral((ImpliedDo((Name("i"),), "i", ONE, Name("n")),))),
         ("f((a), (b + c))",
-         Index(Name("f"), (Parenthesised(Name("a")), Binary("+", Name("b"), Name("c"))))),
+         Index(Name("f"), (Parenthesised(Name("a")), Binary(Operator.PLUS, Name("b"), Name("c"))))),
         ("s(1)(2:)", Index(Index(Name("s"), (ONE,)), (Range(Literal("2", Intrinsic.INTEGER)),))),
-        (".neg. a ** b", Binary("**", Unary(".neg.", Name("a")), Name("b"))),
-        ("a .Plus. -b", Binary(".plus.", Name("a"), Unary("-", Name("b")))),
+        (".neg. a ** b",
+         Binary(Operator.POWER, Unary(DefinedOperator(".neg."), Name("a")), Name("b"))),
+        ("a .Plus. -b",
+         Binary(DefinedOperator(".plus."), Name("a"), Unary(Operator.MINUS, Name("b")))),
         ("ck_'a'", Literal("ck_'a'", Intrinsic.CHARACTER, "ck")),
         ("A(::2)", Index(Name("A"), (Range(None, None, Literal("2", Intrinsic.INTEGER)),))),
     ],
