@@ -80,7 +80,7 @@ class StorageElements(_OverStorage):
 
     places = ("host",)
     overwrites = True
-    notices = False
+    notices = True
     by_chunk = True
 
     def read(self, place: str) -> Array:

@@ -17,6 +17,7 @@ from properties.storage_model import Model
 from psyclone_storage.storage.accessors import (
     AccessConflictError,
     AccessDeadlockError,
+    AccessMode,
     Buffer,
     DeviceAccessor,
     Future,
@@ -155,6 +156,15 @@ class UseOneBuffer(RuleBasedStateMachine):
             self.model.need(place)
             self.model.claim(place)
         self.model.write(place, region, values[region])
+
+    def note_no_write(self, place: str, mode: AccessMode) -> None:
+        """Tell the model of an access to everything in which nobody wrote."""
+        if mode.reads:
+            self.model.need(place)
+        else:
+            self.model.known[:] = False
+            self.model.poisoned = True
+        self.model.claim(place)
 
     def attempt(
         self, error: type[Exception] | None, threaded: bool, work: Callable[..., Any], *args: Any

@@ -84,6 +84,14 @@ class Model:
         """Say whether `place` has all the values."""
         return all(place in places for places in self.places)
 
+    def is_complete(self, places: Iterable[str]) -> bool:
+        """Say whether one of `places` alone has all the values that there are, and there are any.
+
+        What nobody wrote is nowhere, and needs to be nowhere.
+        """
+        held = [there for there in self.places if there]
+        return bool(held) and any(all(place in there for there in held) for place in places)
+
     def agrees(self, found: Array, region: slice = slice(None)) -> bool:
         """Say whether `found` are the values of `region`, as far as there are any."""
         known = self.known[region]

@@ -18,7 +18,7 @@ from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from properties.storage_faces import FACES, FAILURES, LEFT_BEHIND, PATIENCE, PLACES, KernelError
 from properties.storage_machine import SIZE, UseOneBuffer, begin_elsewhere, do_elsewhere
-from psyclone_storage.storage import as_storage
+from psyclone_storage.storage import RDWR, WRONLY, as_storage
 from psyclone_storage.storage.accessors import (
     AccessConflictError,
     AccessMode,
@@ -83,15 +83,18 @@ class OneBuffer(UseOneBuffer):
 
     @rule()
     def synchronize_the_storage(self) -> None:
-        """Bring the side that is behind up to date, if one of host and device is (GDP-117)."""
+        """Bring the side that is behind up to date, or both where each is in part (GDP-117)."""
         self.buffer.wait()  # What is on its way does not count as being there yet.
-        host = self.model.has("host") or self.model.has("uvm")
-        device = any(map(self.model.has, PLACES[1:]))
-        error = self.refusal_of_read() if host != device else None
+        host = self.model.is_complete(("host", "uvm"))
+        device = self.model.is_complete(PLACES[1:])
+        mixed = any(self.model.places) and not host and not device
+        error = self.refusal_of_read() if host != device or mixed else None
         storage = as_storage(self.buffer, device="gpu", managed="gt4py")
         self.attempt(error, False, storage.synchronize)
-        if error is None and host != device:
-            self.model.need("gpu" if host else "host")
+        if error is None and (device > host or mixed):
+            self.model.need("host")
+        if error is None and (host > device or mixed):
+            self.model.need("gpu")
 
     # -- parts of the buffer ---------------------------------------------------------------------
 
@@ -236,6 +239,28 @@ class OneBuffer(UseOneBuffer):
             left = np.full(self.model.size, LEFT_BEHIND)
             self.model.write(place, slice(0, self.model.size), left)
             self.model.poisoned = True
+
+    @precondition(lambda self: self.held is None)
+    @rule(place=places, mode=st.sampled_from([AccessMode.READ_WRITE, AccessMode.WRITE_ONLY]))
+    def drop_an_open_accessor(self, place: str, mode: AccessMode) -> None:
+        """Lose an open accessor: what it had given up has no values, what it had not stays."""
+        if mode.reads and self.model.poisoned:
+            return
+        accessor = DeviceAccessor(self.buffer, place, mode=mode)
+        accessor.open().result(PATIENCE)
+        with pytest.warns(ResourceWarning):
+            del accessor
+        self.note_no_write(place, mode)
+
+    @precondition(lambda self: self.held is None)
+    @rule(place=places, other=places, mode=st.sampled_from([RDWR, WRONLY]))
+    def refuse_an_access_amid_another(self, place: str, other: str, mode: AccessMode) -> None:
+        """End a writing block by a refusal: it is as if the block had written nothing."""
+        if (mode.reads and self.model.poisoned) or self.tag_of(place) == self.tag_of(other):
+            return
+        with pytest.raises(AccessConflictError), self.buffer.acquire(place, mode):
+            self.buffer.acquire(other, AccessMode.READ)
+        self.note_no_write(place, mode)
 
     @precondition(lambda self: self.model.poisoned and self.held is None)
     @rule(use=whole_uses)

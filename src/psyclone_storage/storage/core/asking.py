@@ -13,7 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
-from psyclone_storage.storage.core.errors import AccessDeadlockError, AccessReleasedError
+from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
+    AccessDeadlockError,
+    AccessReleasedError,
+)
 from psyclone_storage.storage.core.futures import Future, all_of, forward
 from psyclone_storage.storage.core.locks import WAITS, Pairs, hold_all, queue_all
 from psyclone_storage.storage.core.token import AccessToken
@@ -103,14 +107,17 @@ class Opening:
         return closed
 
     def drop(self) -> bool:
-        """End accesses whose user is gone; may come amid anything. Say whether there were any."""
+        """End accesses whose user is gone; may come amid anything. Say whether there were any.
+
+        Nobody said that they have written, so that what they gave up has no values.
+        """
         if not self.ready.done():
             gone = AccessReleasedError("The accessor was dropped before it was open.")
             DROPPED.note(lambda: self.close(_nothing, gone))
             return True
         held = [token for token in self.tokens if token.active]
         for token in held:
-            token.buffer.drop(token)
+            token.buffer.drop(token, AccessConflictError("The accessor was dropped while open."))
         return bool(held)
 
     def _begin_wait(self) -> Callable[[], None]:

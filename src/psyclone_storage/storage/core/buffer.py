@@ -65,11 +65,15 @@ class BufferOptions:
 
 
 class DirtySide(Enum):
-    """Name the side that alone has current values; `NONE` if both have, or neither."""
+    """Name the side that alone has all values; `NONE` if both have, or there are none.
+
+    `MIXED` says that no side has all: each is current in some chunks only.
+    """
 
     NONE = "clean"
     HOST = "host"
     DEVICE = "device"
+    MIXED = "mixed"
 
 
 _DEFAULTS = BufferOptions()
@@ -178,8 +182,9 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End an access; `error` says that what it wrote is unusable (spec 2B.2).
 
-        An `AccessConflictError` does not: it says that some access was refused, which wrote
-        nothing. Raises `AccessReleasedError` if the access has ended before.
+        An `AccessConflictError` says that some access was refused, which wrote nothing: only what
+        this access had given up (`WRITE_ONLY`) is unusable. Raises `AccessReleasedError` if the
+        access has ended before.
         """
         if not token.active:
             raise AccessReleasedError(f"{token.describe()} was released twice.")
@@ -188,15 +193,15 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
             self.replicas.close_write(token, error)
         self._end(token, error)
 
-    def drop(self, token: AccessToken) -> None:
-        """End an access whose object is gone, without an error; may come amid anything."""
+    def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
+        """Do `release` for an access whose object is gone; may come amid anything."""
         if not token.active:
             return
         if token.mode.writes:
             self.version += 1
-            self.replicas.close_write(token, None)
+            self.replicas.close_write(token, error)
         if self._has_wishes or not self.table.try_drop(token):
-            DROPPED.note(lambda: self._end(token, None))
+            DROPPED.note(lambda: self._end(token, error))
 
     def open(
         self,
@@ -316,7 +321,8 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
         """Return the side that alone is current, as GDP-3's SyncState says it (spec 2B.3)."""
         host, device = self.replicas.valid_sides()
         if host == device:
-            return DirtySide.NONE
+            mixed = not host and self.replicas.validity.anywhere
+            return DirtySide.MIXED if mixed else DirtySide.NONE
         return DirtySide.HOST if host else DirtySide.DEVICE
 
     def assume_valid(self, spaces: Iterable[SpaceLike]) -> None:

@@ -163,11 +163,15 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             for replica in self._list
         )
 
+    def is_whole(self, space: MemorySpace) -> bool:
+        """Say whether all values that there are, are at `space`."""
+        replica = self.find(space)
+        return self.validity.is_whole(0 if replica is None else replica.bit)
+
     def valid_sides(self) -> tuple[bool, bool]:
-        """Say whether the host side, and any device, has all current values."""
-        valid = [
-            replica.space.kind for replica in self._list if replica.bit & self.validity.everywhere
-        ]
+        """Say whether the host side, and any device, has all the values that there are."""
+        held = [replica for replica in self._list if replica.bit & self.validity.anywhere]
+        valid = [replica.space.kind for replica in held if self.validity.is_whole(replica.bit)]
         host = any(kind.host_accessible for kind in valid)
         device = any(kind in (SpaceKind.DEVICE, SpaceKind.MANAGED) for kind in valid)
         return host, device
@@ -269,8 +273,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     # -- ending an access ------------------------------------------------------------------------
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
-        """Record where the truth is after a write, and whether it is usable."""
-        if isinstance(error, AccessConflictError):
+        """Record where the truth is after a write, and whether it is usable.
+
+        A refusal left what was there: nothing usable, if the access had given the values up.
+        """
+        if isinstance(error, AccessConflictError) and token.mode.reads:
             error = None
         if error is None and self.poisoned is None and token.replica is self._last_writer:
             return

@@ -55,7 +55,7 @@ class Accessible(Protocol):
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End the access."""
 
-    def drop(self, token: AccessToken) -> None:
+    def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End the access of an object that is gone."""
 
 
@@ -169,6 +169,11 @@ class AccessToken(Claim):
     def release(self, error: BaseException | None = None) -> None:
         """End the access; `error` says that its writing failed. Raise if it ended before."""
         self.buffer.release(self, error)
+
+    def give_back(self, error: BaseException) -> None:
+        """End the access, which nobody used because of `error`: only what it gave up is lost."""
+        self.leave_device()
+        self.release(None if self.mode.reads else error)
 
     def release_after(self, work: Future[Any]) -> None:
         """End the access when `work` ends, as failed if it fails; others may wait for that."""

@@ -45,6 +45,10 @@ class Validity:
             return True
         return all(mask & bit for mask in self._valid[chunks[0] : chunks[1]])
 
+    def is_whole(self, bit: int) -> bool:
+        """Say whether the replica has the values of all chunks that have values anywhere."""
+        return bool(self.everywhere & bit) or all(mask & bit for mask in self._valid if mask)
+
     def is_initialised(self, chunks: ChunkRange) -> bool:
         """Say whether all of `chunks` have values somewhere."""
         return all(self._valid[chunks[0] : chunks[1]])

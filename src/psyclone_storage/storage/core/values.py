@@ -10,20 +10,29 @@ from typing import Any
 
 import numpy as np
 
-_NUMBERS = "biuf"
+_INTEGERS = "biu"
+_NUMBERS = "biufc"
+
+
+def casts_quietly(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
+    """Say whether no number of type `given` can raise an error or a warning as one of `dtype`."""
+    if given.kind in _INTEGERS and dtype.kind in _INTEGERS:
+        return True
+    numbers = given.kind in _NUMBERS and dtype.kind in _NUMBERS
+    return numbers and np.can_cast(given, dtype, "safe")
 
 
 def as_stored(values: Any, dtype: np.dtype[Any]) -> Any:
     """Return `values` in a form that elements of `dtype` take without a question.
 
-    Arrays of devices, and of numbers that any numbers can be made of, stay as they are. Raises what
+    Arrays of devices, and of numbers whose conversion raises nothing, stay as they are. Raises what
     NumPy raises for values that the elements cannot have: `OverflowError`, `TypeError` or
-    `ValueError`.
+    `ValueError`, or a warning where warnings are errors.
     """
     known = getattr(values, "dtype", None)
     if hasattr(values, "__cuda_array_interface__") or (known is not None and known == dtype):
         return values
-    if known is not None and known.kind in _NUMBERS and dtype.kind in "biufc":
+    if known is not None and casts_quietly(known, dtype):
         return values
     if dtype.names is not None:
         made = np.asarray(values, dtype)

@@ -21,6 +21,7 @@ from psyclone_storage.storage.core.keys import (
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
+from psyclone_storage.storage.core.values import as_stored, casts_quietly
 from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.gdp.indexing import (
     device_key,
@@ -29,6 +30,7 @@ from psyclone_storage.storage.gdp.indexing import (
     host_values,
     on_gpu,
 )
+from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Assignable(Protocol):
@@ -77,6 +79,8 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
     target = storage.token(side, mode, part)
     assert target is not None
     source = _token_of(value, side)
+    if source is not None and not _is_ready(value.dtype, storage.dtype):
+        value, source = _read(storage, value, source, space), None
     if source is not None and source.buffer is target.buffer:
         # One buffer at two places cannot be held by one call; at one place, once is enough.
         value = np.array(host_values(value)) if source.space is not target.space else value
@@ -111,11 +115,11 @@ def _assign_plainly(array: np.ndarray[Any, Any], key: Any, value: Any) -> None:
     """Assign to an array of the host that nobody else uses."""
     source = _token_of(value, None)
     if source is None:
-        array[key] = host_values(value)
+        array[key] = as_stored(host_values(value), array.dtype)
         return
     acquire_all((source,))
     with source:
-        array[key] = host_values(value)
+        array[key] = as_stored(host_values(value), array.dtype)
 
 
 def _token_of(value: Any, side: str | None) -> AccessToken | None:
@@ -128,15 +132,28 @@ def _token_of(value: Any, side: str | None) -> AccessToken | None:
     return there if there is not None else ask("gpu" if side is None else None, AccessMode.READ)
 
 
+def _read(storage: Assignable, value: Any, source: AccessToken, space: MemorySpace | None) -> Any:
+    """Return a converted copy of `value`, a storage, made before anything is given up for it."""
+    acquire_all((source,))
+    with source:
+        return _converted(storage, value, space)
+
+
+def _is_ready(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
+    """Say whether no value of type `given` can fail to become an element of `dtype`."""
+    return given == dtype or casts_quietly(given, dtype)
+
+
 def _converted(storage: Assignable, value: Any, space: MemorySpace | None) -> Any:
     """Return `value` as it can be written at `space`, a device, or on the host, for certain."""
+    dtype = storage.dtype
     if space is not None and on_gpu(value):
-        return device_values(value, space)
-    values = host_values(value)
-    known = getattr(values, "dtype", None)
-    plain = known is not None and known.kind in _NUMBERS and storage.dtype.kind in _NUMBERS
-    if not plain:
-        values = np.asarray(values, storage.dtype)[()]
+        values = device_values(value, space)
+        if _is_ready(values.dtype, dtype):
+            return values
+        with memory_of(space).bound():
+            return values.astype(dtype)
+    values = as_stored(host_values(value), dtype)
     return values if space is None else device_values(values, space)
 
 
@@ -166,6 +183,3 @@ def _as_host_key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(_as_host_key(part) for part in key)
     return key.get() if on_gpu(key) else key
-
-
-_NUMBERS = "biufc"

@@ -7,6 +7,7 @@ first time that somebody wants one. All other storages have a buffer from the st
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from typing import Any
@@ -182,21 +183,22 @@ class Backing:
             self.buffer.assume_valid([self.host, self.device])
 
     def synchronize(self) -> None:
-        """Bring the side that is behind up to date (GDP-117)."""
+        """Bring the side that is behind up to date, or both where each is in part (GDP-117)."""
         if self.buffer is not None and self._is_twofold():
-            match self.buffer.dirty_side():
-                case DirtySide.HOST:
-                    self.host_to_device()
-                case DirtySide.DEVICE:
-                    self.device_to_host()
+            side = self.buffer.dirty_side()
+            if side in (DirtySide.DEVICE, DirtySide.MIXED):
+                self.device_to_host()
+            if side in (DirtySide.HOST, DirtySide.MIXED):
+                self.host_to_device()
 
     def written_back(self) -> None:
         """Bring memory that belongs to somebody else up to date at the end.
 
-        That is when the last storage goes, or the program ends.
+        That is when the last storage goes, or the program ends. A process that was forked since
+        then leaves it to its parent: what it knows is older.
         """
         assert self.buffer is not None
-        weakref.finalize(self, _write_back, self.buffer)
+        weakref.finalize(self, _write_back, self.buffer, os.getpid())
 
     def _is_twofold(self) -> bool:
         return self.host is host_space() and self.device is not None
@@ -216,6 +218,6 @@ def address_of(array: np.ndarray[Any, Any]) -> int:
     return address
 
 
-def _write_back(buffer: Buffer) -> None:
-    if buffer.dirty_side() is DirtySide.DEVICE:
+def _write_back(buffer: Buffer, process: int) -> None:
+    if os.getpid() == process and not buffer.replicas.is_whole(host_space()):
         write_back(buffer)

@@ -165,13 +165,13 @@ class Binding:
             self._tokens = tokens
             for (name, storage), token in zip(lent, tokens, strict=True):
                 arrays[name] = storage.window_for(token)
+            if device is not None:
+                block = tokens[0].on_device() if tokens else memory_of(device_space()).bound()
+                block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
+                self._block = block
         except BaseException as error:
-            self._end(error)
+            self._give_up(error)
             raise
-        if device is not None:
-            block = tokens[0].on_device() if tokens else memory_of(device_space()).bound()
-            block.__enter__()  # pylint: disable=unnecessary-dunder-call  # left in __exit__
-            self._block = block
         return arrays
 
     def __exit__(
@@ -220,6 +220,15 @@ class Binding:
         guest.home = array
         guest.copy = uploaded(array, device_space()) if on_host else np.asarray(array.get())
         return guest.copy if device is None else _for_kernel(guest.copy)
+
+    def _give_up(self, error: BaseException) -> None:
+        """End what was acquired for a block that does not begin: nobody has written."""
+        tokens, self._tokens = self._tokens, []
+        try:
+            for token in tokens:
+                token.give_back(error)
+        finally:
+            self._end(error)
 
     def _end(self, error: BaseException | None) -> None:
         tokens, self._tokens = self._tokens, []

@@ -37,9 +37,15 @@ class StorageAccess:
 
     def __enter__(self) -> Any:
         """Bring the data to that side and return the array."""
-        self._token = self._storage.acquire(self._device, self._mode)
-        self._token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
-        return self._storage.window_for(self._token)
+        token = self._storage.acquire(self._device, self._mode)
+        try:
+            token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
+            window = self._storage.window_for(token)
+        except BaseException as error:
+            token.give_back(error)
+            raise
+        self._token = token
+        return window
 
     def __exit__(
         self,

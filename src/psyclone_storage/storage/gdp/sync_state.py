@@ -1,8 +1,10 @@
 """Own `SyncState`, the three-valued view of validity that GDP-3 has; refuse to copy data.
 
 The truth is in the validity bits of the buffer (spec 2B.3): both sides current, or neither, is
-`SYNC_CLEAN`; one of them alone is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. All the storages that
-look at one buffer have the same `SyncState` object (GDP-130).
+`SYNC_CLEAN`; one of them alone is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. Where each side is
+current in some chunks only, the state is `SYNC_DEVICE_DIRTY`: who reads on the host then asks for
+`device_to_host` first, which completes the host. All the storages that look at one buffer have the
+same `SyncState` object (GDP-130).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _OF_SIDE = {
     DirtySide.NONE: Sync.CLEAN,
     DirtySide.HOST: Sync.HOST_DIRTY,
     DirtySide.DEVICE: Sync.DEVICE_DIRTY,
+    DirtySide.MIXED: Sync.DEVICE_DIRTY,
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide
 from psyclone_storage.storage.core.chunks import ChunkLayout, row_blocks
 from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
     AccessReleasedError,
     ConstBufferError,
     PoisonedDataError,
@@ -465,3 +466,26 @@ def test_the_smallest_buffers_work(size: int) -> None:
 def test_negative_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="-1 elements"):
         Buffer(-1)
+
+
+def refuse_in(buffer: Buffer, space: str, mode: AccessMode) -> None:
+    with pytest.raises(AccessConflictError), buffer.acquire(space, mode):
+        raise AccessConflictError("refused")
+
+
+@pytest.mark.spec("ACC-40")
+def test_a_refusal_cures_nothing() -> None:
+    buffer = on_host(4)
+    fail_in(buffer, GPU, READ_WRITE)
+    refuse_in(buffer, HOST, WRITE_ONLY)
+    assert buffer.poisoned is not None
+
+
+@pytest.mark.spec("ACC-40")
+def test_a_refusal_spoils_only_what_was_given_up() -> None:
+    buffer = on_host(4)
+    refuse_in(buffer, GPU, READ_WRITE)
+    assert buffer.poisoned is None
+    refuse_in(buffer, GPU, WRITE_ONLY)
+    with pytest.raises(PoisonedDataError):
+        buffer.acquire(HOST)

@@ -64,6 +64,36 @@ with storages[0].access("gpu", "rw") as array:
     assert np.load(name).tolist() == [5.0] * 4
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.spec("GDP-52")
+def test_a_child_leaves_borrowed_memory_to_its_parent(tmp_path: Path) -> None:
+    name = tmp_path / "field.npy"
+    np.save(name, np.zeros(4))
+    run(
+        f"""
+import os, sys
+import numpy as np
+import psyclone_storage.storage as gt
+gt.use_device("emulated")
+storage = gt.as_storage(np.load({str(name)!r}, mmap_mode="r+"), device="gpu")
+with storage.access("gpu", "rw") as array:
+    array[...] = 5.0
+ready, go = os.pipe()
+child = os.fork()
+if not child:
+    os.read(ready, 1)
+    sys.exit(0)
+with storage.access("gpu", "rw") as array:
+    array[...] = 9.0
+storage.synchronize()
+os.write(go, b"!")
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 0, status
+"""
+    )
+    assert np.load(name).tolist() == [9.0] * 4
+
+
 def test_values_that_cannot_come_home_are_said_to_be_lost() -> None:
     said = run(
         """

@@ -286,6 +286,22 @@ def test_an_open_accessor_that_is_dropped_ends(const: bool) -> None:
     assert Worker()(lambda: HostAccessor(x)[0]) == 0.0
 
 
+@pytest.mark.spec("ACC-21", "ACC-40")
+@pytest.mark.filterwarnings("ignore:.*dropped while it was open:ResourceWarning")
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_dropped_accessor_leaves_no_values_that_nobody_wrote(failed: bool) -> None:
+    x = accessors.Buffer(np.zeros(4))
+    if failed:
+        with pytest.raises(ZeroDivisionError), x.acquire(HOST, READ_WRITE):
+            1 / 0  # noqa: B018
+    accessor = DeviceAccessor(x, mode=WRITE_ONLY)
+    accessor.open().result(PATIENCE)
+    del accessor
+    gc.collect()
+    with pytest.raises(PoisonedDataError):
+        x.acquire(HOST)
+
+
 @pytest.mark.spec("ACC-21")
 @pytest.mark.filterwarnings("ignore:.*dropped while it was open:ResourceWarning")
 def test_who_waits_for_a_dropped_accessor_goes_on() -> None:

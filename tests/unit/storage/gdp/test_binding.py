@@ -10,6 +10,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState, TransferWarning, bound
+from psyclone_storage.storage.core.token import AccessToken
 
 
 class Logged:
@@ -230,3 +231,35 @@ def test_the_data_are_locked_during_the_block() -> None:
     ):
         made.device_to_host()
     assert made[0] == 1.0
+
+
+def failing(*_: Any) -> Any:
+    raise MemoryError("no room")
+
+
+@pytest.mark.spec("GDP-26")
+@pytest.mark.parametrize("owner", [gt.Storage, AccessToken])
+@pytest.mark.usefixtures("device")
+def test_a_block_that_does_not_begin_leaves_nothing(
+    owner: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = gt.ones((2,), device="gpu")
+    name = "window_for" if owner is gt.Storage else "on_device"
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, failing)
+        with pytest.raises(MemoryError):
+            bound({"m": mine}, device="gpu", writes=["m"]).__enter__()
+    assert mine.buffer.table.holders == []
+    assert mine.data_ro.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("mode", ["r", "rw", "w"])
+@pytest.mark.usefixtures("device")
+def test_an_access_without_an_array_is_released(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = gt.ones((2,), device="gpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(gt.Storage, "window_for", failing)
+        with pytest.raises(MemoryError):
+            mine.access("gpu", mode).__enter__()
+    assert mine.buffer.table.holders == []
+    assert (mine.buffer.poisoned is not None) == (mode == "w")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -190,3 +191,32 @@ def test_what_cannot_be_cut() -> None:
         gt.stacked({"a": (4,), "b": (4,)}, chunks=2)
     with pytest.raises(TypeError):
         gt.zeros((4,), device="gpu", chunks=1.5)
+
+
+def mixed(borrowed: Any, **words: Any) -> Any:
+    """Return a field in two chunks, the first current on the host, the second on the device."""
+    made = gt.as_storage(borrowed, device="gpu", chunks=2, **words)
+    with made.access("gpu", "rw", region=slice(4, 8)) as array:
+        array[...] = 5.0
+    return made
+
+
+@pytest.mark.spec("GDP-117", "GDP-132")
+def test_sides_that_are_current_in_part_are_not_in_step() -> None:
+    borrowed = np.zeros(8)
+    made = mixed(borrowed)
+    assert made.sync_state.state == gt.SyncState.SYNC_DEVICE_DIRTY
+    made.synchronize()
+    assert made.is_current(None)
+    assert made.is_current("gpu")
+    assert made.sync_state.state == gt.SyncState.SYNC_CLEAN
+    assert borrowed.tolist() == [0.0] * 4 + [5.0] * 4
+
+
+@pytest.mark.spec("GDP-52")
+def test_what_is_current_on_the_device_in_part_is_written_back() -> None:
+    borrowed = np.zeros(8)
+    made = mixed(borrowed)
+    del made
+    gc.collect()
+    assert borrowed.tolist() == [0.0] * 4 + [5.0] * 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import psyclone_storage.storage as gt
 from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
 from psyclone_storage.storage.core.errors import ConstBufferError, PoisonedDataError
 from psyclone_storage.storage.core.locks import MODE_WORDS, AccessMode
+from psyclone_storage.storage.kokkos import View
 
 EVERYWHERE: list[dict[str, Any]] = [
     {},
@@ -296,3 +298,35 @@ def test_xarray_knows_what_is_equal(where: dict[str, Any], dtype: str) -> None:
     if dtype == "f8":
         mine.data[1] = same.data[1] = np.nan
         assert mine.equals(same)
+
+
+# -- conversions that raise ----------------------------------------------------------------------
+
+
+@pytest.mark.spec("GDP-106")
+@pytest.mark.parametrize("where", EVERYWHERE, ids=str)
+@pytest.mark.parametrize("from_storage", [None, "cpu"])
+@pytest.mark.parametrize(
+    ("dtype", "given"), [("f8", 1j), ("i4", np.nan), ("f4", 1e300)], ids=["complex", "nan", "large"]
+)
+@pytest.mark.usefixtures("device")
+def test_a_conversion_that_raises_changes_nothing(
+    where: dict[str, Any], from_storage: str | None, dtype: str, given: Any
+) -> None:
+    made = filled(dtype, **where)
+    value: Any = np.full(2, given)
+    if from_storage:
+        value = gt.storage(value, device=from_storage)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(Warning):
+            made[0:2] = value
+    assert made.buffer is None or made.buffer.poisoned is None
+    assert values(made) == [1, 2, 3, 4]
+
+
+def test_a_view_keeps_its_values_where_a_conversion_raises() -> None:
+    view = View["float*"]("v", 4)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        view[0] = np.float64(1e300)
+    assert np.asarray(view).tolist() == [0.0] * 4
