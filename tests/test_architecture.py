@@ -66,6 +66,7 @@ STORAGE: dict[str, set[str]] = {
 # What most calls do not need is imported once it is (docs/adr/0010-commands-import-late.md):
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE = {
+    "base/records.py": {"dataclasses"},
     "cli/main.py": {"psyclone_storage.cli.batch.run_batch"},
     "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
     "cli/batch.py": {"psyclone_storage.cli.trial.try_to_compile"},
@@ -144,6 +145,17 @@ def check_outsiders(source: Path) -> list[str]:
     return problems
 
 
+def check_records(source: Path) -> list[str]:
+    """Name every import of the library's data classes by the compiler, whose start they delay."""
+    return [
+        f"{found.place}: 'base.records' is to be used instead of 'dataclasses'"
+        for found in imports_of(source)
+        if found.package == "dataclasses"
+        if room_of(found.file) not in {"storage", "runtime"}
+        if found.file.as_posix() != "base/records.py"
+    ]
+
+
 def check_deferred(source: Path) -> list[str]:
     """Name every import inside a function that is not of an optional third party."""
     return [
@@ -210,6 +222,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_rooms,
     check_storage,
     check_outsiders,
+    check_records,
     check_deferred,
     check_cycles,
     check_sizes,
@@ -359,6 +372,7 @@ VIOLATIONS = [
         {"runtime/a.py": "import mpi4py\n", "runtime/b.py": "from mpi4py import MPI"},
     ),
     (check_outsiders, {"storage/a.py": "import xarray\n", "storage/b.py": "import xarray\n"}),
+    (check_records, {"ir/a.py": "from dataclasses import dataclass\n"}),
     (check_deferred, {"base/a.py": "def f():\n    import json\n"}),
     (check_deferred, {"base/a.py": "class A:\n    def f(self):\n        from os import path\n"}),
     (
@@ -385,7 +399,8 @@ INNOCENT = {
     "base/a.py": SHORT_FUNCTION,
     "cli/__init__.py": "",
     "cli/a.py": f"from {PACKAGE} import __version__\nfrom {PACKAGE}.base.a import f\n",
-    "storage/core/host.py": "import numpy\n",
+    "base/records.py": "import dataclasses\n",
+    "storage/core/host.py": "import dataclasses\nimport numpy\n",
     "storage/__init__.py": f"import numpy\nfrom {PACKAGE}.storage.a import f\n",
     "storage/a.py": "def f():\n    import cupy\n    x.__dict__['y'] = 1\n",
     "ir/a.py": "x = 1\n" * MAX_FILE_LINES,

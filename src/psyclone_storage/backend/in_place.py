@@ -9,11 +9,11 @@ arrays of the infrastructures do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from psyclone_storage.backend.workspace import Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

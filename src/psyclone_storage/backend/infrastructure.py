@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from psyclone_storage.backend.workspace import Imports, Section, Workspace
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.runtime_ops import Action, Value
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule

@@ -7,11 +7,11 @@ accumulator of its own (ADR 0021).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.workspace import Section, colons, whole
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name, Unary
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator

@@ -11,10 +11,10 @@ This file owns naming, imports and order. It knows no infrastructure and no lang
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import replace
 from enum import Enum
 
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (

@@ -7,9 +7,9 @@ ordinary `ValueError` or `TypeError`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 
 

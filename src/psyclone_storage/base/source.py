@@ -7,8 +7,9 @@ into one text, so that the same `Span` serves a caret in a message and a replace
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
+
+from psyclone_storage.base.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.cli.conflicts import over_input
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.guard import as_errors, failure

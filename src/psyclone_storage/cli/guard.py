@@ -11,10 +11,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.render import render_json, render_text
 from psyclone_storage.cli.style import Style, in_colour
 

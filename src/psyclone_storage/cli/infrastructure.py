@@ -8,10 +8,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.write import cannot_write
 from psyclone_storage.config.locate import shared_file
 from psyclone_storage.driver.modules import modules_in

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage import __version__
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES

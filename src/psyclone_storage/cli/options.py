@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import over_input, written_twice
 from psyclone_storage.cli.parser import Parser
 from psyclone_storage.cli.style import add_style

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.style import in_colour
 from psyclone_storage.driver.compile import Build

@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn, TextIO
+
+from psyclone_storage.base.records import dataclass
 
 FORMS = ("text", "json")
 COLOURS = ("auto", "always", "never")

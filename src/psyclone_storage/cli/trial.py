@@ -10,10 +10,10 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.infrastructure import (
     Infrastructure,
     complaint_of,

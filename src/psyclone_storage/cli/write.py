@@ -11,10 +11,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import written_twice
 
 

@@ -7,9 +7,9 @@ value is decoded. How a file is read is in `config.read`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.config import decode, gocean
 from psyclone_storage.config.scan import Entry, Word
 from psyclone_storage.config.settings import API_NAMES, FortranStandard, RunTimeChecks

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.records import dataclass
 
 SETTINGS_FILE = "psyclone.cfg"
 ENVIRONMENT_VARIABLE = "PSYCLONE_CONFIG"

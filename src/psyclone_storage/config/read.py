@@ -6,7 +6,6 @@ This file owns which entry counts for a key and the checks that span keys. It op
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from psyclone_storage.base.diagnostic import (
@@ -17,6 +16,7 @@ from psyclone_storage.base.diagnostic import (
     raise_if_any,
 )
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.keys import KEYS, SECTIONS, Key, heading, known_headings
 from psyclone_storage.config.scan import Entry, Scanned, Section, scan_file, scan_overrides

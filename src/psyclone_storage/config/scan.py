@@ -8,10 +8,10 @@ value` or `key: value`, values continued on indented lines, whole-line comments 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 
 _SECTION = re.compile(r"\[(?P<name>[^\]]+)\]\s*$")

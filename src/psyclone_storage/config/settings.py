@@ -7,10 +7,10 @@ once, in `config/psyclone.cfg`, which `config.load` reads before any other file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass, field
 
 
 class Api(Enum):

@@ -6,11 +6,11 @@ Nothing is exchanged between ranks in what is built here; the halo plan comes la
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.undeclared import undeclared
 from psyclone_storage.ir.kernel import Iteration, Kernel

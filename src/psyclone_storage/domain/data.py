@@ -6,10 +6,10 @@ Owns the names of the dummies, their order, and what may be the same object unde
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr, Index, canonical, spell, whole_number
 from psyclone_storage.ir.kernel import Access, ArgKind

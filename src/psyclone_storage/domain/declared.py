@@ -7,8 +7,8 @@ or that the domain knows. What another module declares is not read: the answer i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Range
 from psyclone_storage.ir.parsed import Declaration, ParsedAlgorithm, Scope
 from psyclone_storage.ir.types import DataType, DerivedType

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.parsed import (
     ParsedAlgorithm,
     ParsedCall,

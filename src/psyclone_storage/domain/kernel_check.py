@@ -9,10 +9,10 @@ own and do not count. What an author may write otherwise is for a domain to say,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range, Verbatim, spell

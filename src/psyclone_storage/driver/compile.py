@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from psyclone_storage.base.diagnostic import (
     InternalError,
     Severity,
 )
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls

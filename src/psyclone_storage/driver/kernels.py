@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import (
@@ -12,6 +11,7 @@ from psyclone_storage.base.diagnostic import (
     InternalError,
     raise_if_any,
 )
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports

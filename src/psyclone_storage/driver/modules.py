@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.modules import defined_modules, used_modules
 from psyclone_storage.frontend.search import SourceIndex

@@ -7,10 +7,10 @@ names of a changed kernel, are allocated by a numbering, which the command line 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.schedule import Program
 
 

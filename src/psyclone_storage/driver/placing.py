@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from psyclone_storage.backend.fortran.kernel import base_name, names_of, numbered_names
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.numbering import KernelNumbering, KernelText, Placed
 from psyclone_storage.driver.rows import Language

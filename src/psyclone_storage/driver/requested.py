@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.ir.rules import KernelSource, Rules

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from psyclone_storage.backend.fortran.kernel import KernelNames
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain

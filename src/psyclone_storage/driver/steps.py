@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Invoke, Program, Schedule
 from psyclone_storage.ir.walk import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.records import replace
 from psyclone_storage.driver.kernels import Kernels
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement

@@ -7,9 +7,9 @@ what it imports. Where a module is not found, what it might offer is not resolve
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols

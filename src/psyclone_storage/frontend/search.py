@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 
 # Algorithm files come last: they are taken only where no other file has the name.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.symbols import Origin, Sort, Symbol, SymbolTable, declared_symbol

@@ -7,8 +7,9 @@ nothing here is spelt but the name by which people and scripts know a directive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from psyclone_storage.base.records import dataclass
 
 
 class Directive(Enum):

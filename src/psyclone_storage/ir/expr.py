@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, Operator, OperatorKind
 from psyclone_storage.ir.types import Intrinsic
 

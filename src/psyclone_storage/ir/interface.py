@@ -7,9 +7,9 @@ compare a written subroutine with them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
 from psyclone_storage.ir.types import ScalarType
 

@@ -5,9 +5,9 @@ One class per concept, for every domain: a domain uses the parts that it knows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.types import Intrinsic

@@ -6,8 +6,9 @@ knows what it computes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from psyclone_storage.base.records import dataclass
 
 
 class OperatorKind(Enum):

@@ -6,10 +6,10 @@ items, whatever it may describe.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.types import DataType

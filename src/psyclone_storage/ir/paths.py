@@ -8,8 +8,8 @@ data, and subscripts are handed to the caller, who knows something about their v
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Range, spell
 
 Variable = tuple[str, ...]

@@ -7,9 +7,9 @@ written. What is not understood is `Opaque`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.unit import (
     Blank,

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import reduce
 
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import Binary, Expr, Literal, integer_value, spell
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic

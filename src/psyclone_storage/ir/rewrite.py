@@ -7,9 +7,9 @@ Everything here is structure: no name is understood. Text that is carried along 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import (
     ArrayLiteral,

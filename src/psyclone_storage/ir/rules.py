@@ -6,11 +6,11 @@ and what it leaves behind. Each answer is a small value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import GridBounds, Kernel, KernelArg
 from psyclone_storage.ir.region import Depth

@@ -8,8 +8,8 @@ record is here because a table answers it; one that no infrastructure answers do
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, canonical
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape, ReductionOp, StencilShape

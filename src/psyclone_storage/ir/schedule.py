@@ -6,9 +6,9 @@ place in a schedule is a readable string such as `loop2` or `halo(u)@loop2`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions

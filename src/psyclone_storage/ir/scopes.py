@@ -7,8 +7,8 @@ statements are left out; of an opaque statement every name counts as used.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
 from psyclone_storage.ir.intrinsics import PURE

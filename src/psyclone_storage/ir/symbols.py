@@ -8,9 +8,9 @@ know what it is refuses.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.types import DataType, ScalarType
 from psyclone_storage.ir.unit import Declare, Use

@@ -5,8 +5,9 @@ Most of them are derived, as halo exchanges are: `analysis.residency` says where
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
+
+from psyclone_storage.base.records import dataclass, field
 
 
 class Side(Enum):

@@ -6,8 +6,8 @@ Whatever cannot be told is None: a caller then refuses.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,

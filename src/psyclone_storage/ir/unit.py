@@ -10,8 +10,7 @@ a construct is what `exit` and `cycle` may call it by.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr

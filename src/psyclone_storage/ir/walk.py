@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TypeVar
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.schedule import (
     Compound,

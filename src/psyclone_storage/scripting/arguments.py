@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from psyclone_storage.analysis.schedules import access as analysis
 from psyclone_storage.analysis.schedules.dependence import uses_of
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Schedule
 
 

@@ -8,8 +8,8 @@ schedules directly.
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import replace
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.scripting.node import Node

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.scripting.writer import Emit
 

@@ -12,7 +12,6 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from importlib.abc import ExecutionLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -28,6 +27,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
 )
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program

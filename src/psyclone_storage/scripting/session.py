@@ -6,8 +6,7 @@ statements that only this compiler has, and with kernels called after their subr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.schedule import Statement
 from psyclone_storage.ir.walk import path_to
 from psyclone_storage.scripting.node import Node

@@ -7,11 +7,11 @@ is handed are planned already: a script that tries learns which option of the co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.config.settings import (
     API_NAMES,
     Api,

@@ -7,10 +7,10 @@ it reads the tree as the last step left it. Only steps change the tree.
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass
 
 from psyclone_storage.analysis.schedules.dependence import Dependence, dag_dot, edges
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir import transfer
 from psyclone_storage.ir.expr import spell

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import (

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
 
 from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import MISSING, dataclass, fields
 from psyclone_storage.base.source import (
     SourceText,
     Span,

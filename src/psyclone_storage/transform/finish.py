@@ -9,10 +9,9 @@ each built-in, as the algorithm has it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from psyclone_storage.analysis.schedules.order import may_join, share_space
 from psyclone_storage.analysis.schedules.spaces import groups_by_space
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.order import UserWord, may_fuse
 from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Schedule, Statement
 from psyclone_storage.ir.walk import replaced, statements

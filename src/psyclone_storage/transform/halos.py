@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
 from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.schedule import HaloExchange, Phase, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.walk import in_sequence
 

@@ -7,7 +7,6 @@ is under way, and an exchange may become necessary between the loops of one cons
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from psyclone_storage.analysis.schedules.touch import (
     Key,
@@ -18,6 +17,7 @@ from psyclone_storage.analysis.schedules.touch import (
     touches_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules

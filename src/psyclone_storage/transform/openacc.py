@@ -7,13 +7,13 @@ places updates, the back end lists what is entered. Here it is decided what may 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules

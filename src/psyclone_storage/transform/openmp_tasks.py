@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import dependences
 from psyclone_storage.analysis.schedules.races import may_run_parallel
 from psyclone_storage.analysis.schedules.reduction import may_share_region, reductions_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement

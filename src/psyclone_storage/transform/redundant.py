@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, Iteration
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.grid import may_reorder_points
 from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Schedule
 from psyclone_storage.ir.walk import replaced, statements

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.analysis.schedules.residency import (
@@ -17,6 +16,7 @@ from psyclone_storage.analysis.schedules.residency import (
     has_device,
     plan_transfers,
 )
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait

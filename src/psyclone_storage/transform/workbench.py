@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from operator import is_
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.rules import KernelSource, Rules

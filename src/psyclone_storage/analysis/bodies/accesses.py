@@ -7,10 +7,10 @@ called with its arguments, unless it is declared to be pure. `Names` says what a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     Expr,
     Index,

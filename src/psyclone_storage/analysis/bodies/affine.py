@@ -7,8 +7,8 @@ no sum of products with constants, as `map(df)` or `n/2`, is one term of its own
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Unary, canonical, whole_number
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -26,6 +25,7 @@ from psyclone_storage.analysis.bodies.summaries import (
     touches_any,
     without,
 )
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from psyclone_storage.analysis.bodies.accesses import moves_memory, unknown_calls, unknown_lines
@@ -21,6 +20,7 @@ from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.reductions import Reduction, reduction_of
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import place_of_line

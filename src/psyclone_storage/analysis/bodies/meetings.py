@@ -8,7 +8,6 @@ the bounds of the loops around and the order of the iterations, the two never me
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import chain, pairwise, product, takewhile
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
@@ -23,6 +22,7 @@ from psyclone_storage.analysis.bodies.polynomials import (
 )
 from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.summaries import touches_any
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, Range, walk
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, aligned, path_of, prefixes

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from psyclone_storage.analysis.bodies.accesses import (
     MemoryAccess,
@@ -29,6 +28,7 @@ from psyclone_storage.analysis.bodies.flow import Flow, flow_of
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Procedure, Specified, Structure
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data

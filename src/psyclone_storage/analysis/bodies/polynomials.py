@@ -11,11 +11,11 @@ of facts; what needs more than a few of them is not found, which is never wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from math import gcd
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Binary, Expr, Name, Unary, canonical, whole_number
 from psyclone_storage.ir.operators import Operator
 

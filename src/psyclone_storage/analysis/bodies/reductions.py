@@ -7,11 +7,11 @@ so that another order gives slightly other values; all other reductions are exac
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from psyclone_storage.analysis.bodies.flow import Flow, Item
 from psyclone_storage.analysis.bodies.shapes import type_of
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, children, same
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of

@@ -9,10 +9,9 @@ made of it would not compile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from psyclone_storage.analysis.bodies.affine import difference, simplified, whole
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

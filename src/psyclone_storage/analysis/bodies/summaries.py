@@ -8,8 +8,8 @@ an assignment to a whole array sets it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.paths import Variable, is_part_of, prefixes
 
 Jump = tuple[str, int]

@@ -9,9 +9,8 @@ single part, for loops all start at its first element.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import Access
 
 

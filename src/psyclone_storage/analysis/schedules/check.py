@@ -20,9 +20,9 @@ right; and if a rank changes its own dofs, then every copy it has not made right
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import Depth

@@ -12,8 +12,8 @@ At the end an object that the device has must be right there, one that it has no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
     Datum,

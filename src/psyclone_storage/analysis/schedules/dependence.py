@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
 from psyclone_storage.analysis.schedules.touch import data_by_name
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Compound,

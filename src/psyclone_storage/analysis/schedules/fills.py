@@ -13,10 +13,10 @@ there is for the planner of exchanges to tell, which names those that must not.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from psyclone_storage.analysis.schedules.touch import Key, Touch, data_by_name, touches_of
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.region import Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule

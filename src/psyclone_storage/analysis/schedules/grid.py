@@ -18,10 +18,10 @@ A scalar that a kernel changes holds all points in the order in which they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.schedule import Axis, Datum, KernelCall, Loop, Over, Schedule

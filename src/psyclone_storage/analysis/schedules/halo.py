@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import reduce
 
@@ -31,6 +30,7 @@ from psyclone_storage.analysis.schedules.touch import (
 )
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, MarkHalo, Phase, Reason, Schedule

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from psyclone_storage.analysis.schedules.touch import Key, aliases_of, data_by_name
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence

@@ -7,7 +7,6 @@ in the way: ask with a schedule without them, and derive them again after the ch
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from psyclone_storage.analysis.schedules.access import parts_of
 from psyclone_storage.analysis.schedules.dependence import (
@@ -22,6 +21,7 @@ from psyclone_storage.base.diagnostic import (
     Diagnostic,
     Related,
 )
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, KernelArg

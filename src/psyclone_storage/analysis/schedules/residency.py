@@ -20,12 +20,12 @@ Data that may be one object at run time share their replicas, so what happens to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
 from psyclone_storage.analysis.schedules.touch import Key, components_of, key_text
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.devices import device_calls, device_regions, moved_data, takes_data
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,

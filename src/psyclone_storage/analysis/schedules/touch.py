@@ -7,10 +7,10 @@ the domain, merged into one `Touch` per component. Knows nothing of the state be
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules

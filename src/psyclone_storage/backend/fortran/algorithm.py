@@ -8,8 +8,8 @@ between the lines of an invoke.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.parsed import Scope
 from psyclone_storage.ir.schedule import Invoke, Program

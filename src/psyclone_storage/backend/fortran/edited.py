@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from psyclone_storage.backend.fortran.printer import (
@@ -19,6 +18,7 @@ from psyclone_storage.backend.fortran.printer import (
     emit_use,
 )
 from psyclone_storage.backend.fortran.wrap import GOAL, wrapped
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell_as_written
 from psyclone_storage.ir.program_units import (

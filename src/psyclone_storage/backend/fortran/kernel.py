@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from psyclone_storage.backend.fortran.limit import within_limit
 from psyclone_storage.backend.fortran.printer import emit_declarations, emit_lines, emit_use
 from psyclone_storage.backend.fortran.wrap import wrapped
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.unit import Declare

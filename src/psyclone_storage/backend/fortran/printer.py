@@ -8,12 +8,12 @@ alone: no date, no path, so that equal programs give equal files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from psyclone_storage.backend.fortran.directives import spell_block, spell_directive
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Name, spell_as_written, walk
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
@@ -71,7 +71,10 @@ class InlinedProcedures:
     procedures: tuple[tuple[str, ...], ...] = ()
 
 
-def emit_unit(unit: Unit, inlined: InlinedProcedures = InlinedProcedures()) -> str:
+_NOTHING_INLINED = InlinedProcedures()
+
+
+def emit_unit(unit: Unit, inlined: InlinedProcedures = _NOTHING_INLINED) -> str:
     """Return the text of a module, ending in a newline."""
     lines = commented(unit.comment, 0) if unit.comment else []
     lines.append(f"module {unit.name}")

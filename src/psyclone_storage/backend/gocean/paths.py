@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.kernel import FIELD_ON_GRID
 from psyclone_storage.ir.rewrite import substituted

@@ -9,9 +9,9 @@ the compiler. The facts are those of LFRic core as of 2025 (spec 1.10 and 4.1).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape, ReductionOp, StencilShape
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 

@@ -8,9 +8,9 @@ becomes diagnostics instead, all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.data import DataTable, Wanted
 from psyclone_storage.domain.declared import Declared, View, declared, is_variable

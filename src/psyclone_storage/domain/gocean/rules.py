@@ -14,10 +14,9 @@ known when code is generated is exchanged, unless the settings say that fields d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.table import known_bounds
 from psyclone_storage.domain.gocean.words import INTERNAL

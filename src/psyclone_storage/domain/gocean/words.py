@@ -7,10 +7,10 @@ Everywhere else a word is in today's spelling and in lower case.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Index, Name, canonical
 from psyclone_storage.ir.kernel import Access, GridBounds
 from psyclone_storage.ir.parsed import MetadataItem

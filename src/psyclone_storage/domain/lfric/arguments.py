@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.domain.lfric.spaces import basis_dimension, diff_basis_dimension
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import (

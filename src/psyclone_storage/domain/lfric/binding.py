@@ -7,9 +7,9 @@ metadata becomes diagnostics instead, all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domain.data import Wanted
 from psyclone_storage.domain.declared import Declared, is_variable
 from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count

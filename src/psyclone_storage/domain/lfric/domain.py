@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.lfric.binding import bind_call, vectors_of

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, children
 from psyclone_storage.ir.kernel import Access, ArgKind, Formula, KernelArg, ReductionOp
 from psyclone_storage.ir.operators import Operator

@@ -8,10 +8,10 @@ another calling sequence. All problems of a kernel are collected and raised toge
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import replace
 from psyclone_storage.domain.lfric.metadata_args import Setting, generation_of, read_argument
 from psyclone_storage.domain.lfric.metadata_cma import cma_kind
 from psyclone_storage.domain.lfric.metadata_needs import (

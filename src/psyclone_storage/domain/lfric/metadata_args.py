@@ -9,10 +9,10 @@ mean together is for `metadata_rules`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.domain.lfric.metadata_access import check_access
 from psyclone_storage.domain.lfric.metadata_words import (

@@ -6,8 +6,7 @@ or logical data. Modules and proxies of these types are the back end's business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import ArgKind, BasisShape
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 

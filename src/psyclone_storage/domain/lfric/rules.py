@@ -18,11 +18,11 @@ Arithmetic on depths does the rest. Nothing here looks at more than one call at 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.domain.lfric.spaces import (
     Continuity,
     continuity_of,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.declared import Declared
 from psyclone_storage.domain.lfric.declared import declared

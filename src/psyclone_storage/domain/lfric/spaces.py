@@ -6,8 +6,9 @@ Names are in lower case everywhere below the metadata reader.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from psyclone_storage.base.records import dataclass
 
 
 class Continuity(Enum):

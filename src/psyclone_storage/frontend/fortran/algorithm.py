@@ -8,7 +8,6 @@ of a conditional are read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import (
     CompileError,
@@ -17,6 +16,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.invokes import (
     PREFIX,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing
 from psyclone_storage.frontend.fortran.constructs import read_lines

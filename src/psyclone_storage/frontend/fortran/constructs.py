@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.fortran.actions import read_simple
 from psyclone_storage.frontend.fortran.brackets import closing

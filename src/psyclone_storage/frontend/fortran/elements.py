@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.statements import Statement
 from psyclone_storage.ir.unit import Opaque

@@ -8,8 +8,7 @@ the position of the first token that cannot stand there. An image selector is no
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.fortran.tokens import Kind, Tokens, UnreadableError
 from psyclone_storage.ir.expr import (
     ArrayLiteral,

@@ -7,8 +7,8 @@ of ours can say raises `UnreadableError`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.executable import argument, expression
 from psyclone_storage.frontend.fortran.tokens import UnreadableError

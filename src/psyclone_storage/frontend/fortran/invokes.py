@@ -7,10 +7,10 @@ not known here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.fortran.brackets import closing, list_items, marks
 from psyclone_storage.frontend.fortran.reader import read_expression

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.procedures import (

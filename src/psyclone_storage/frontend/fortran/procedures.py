@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
 from psyclone_storage.frontend.fortran.statements import Statement

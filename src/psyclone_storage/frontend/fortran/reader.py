@@ -8,9 +8,9 @@ literals, by far the most frequent arguments, do not need a parser. Text that is
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.fortran.expressions import ExpressionParser
 from psyclone_storage.frontend.fortran.tokens import Kind, UnreadableError
 from psyclone_storage.ir.expr import Expr, Literal, Name

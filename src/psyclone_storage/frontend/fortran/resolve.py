@@ -8,9 +8,9 @@ imports, and in the language. What is not found stays `UNRESOLVED`, and brackets
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.module_symbols import symbol_of

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import (
     DeclaredType,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, opaque
 from psyclone_storage.frontend.fortran.remarks import (
     TangledError,

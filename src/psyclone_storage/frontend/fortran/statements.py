@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 
 # A line without strings, `;` and inner `&`: by far the most lines are like this.

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import closing, marks
 from psyclone_storage.frontend.fortran.statements import Statement

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import read_expression

@@ -8,7 +8,6 @@ where two pointers may share data, or where a function might look, the assignmen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_procedures
@@ -22,6 +21,7 @@ from psyclone_storage.analysis.bodies.shapes import (
 )
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, Range, children, same, spell
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING

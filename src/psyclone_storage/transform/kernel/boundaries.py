@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name
 from psyclone_storage.ir.interface import Dummy, Role

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Iteration

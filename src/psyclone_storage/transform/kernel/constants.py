@@ -7,11 +7,11 @@ and `v` in the vertical (spec 7.1; PSyclone 3.3 tells the two apart).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Literal

@@ -8,7 +8,6 @@ added up in the order of the elements.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
@@ -19,6 +18,7 @@ from psyclone_storage.analysis.bodies.shapes import (
     type_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

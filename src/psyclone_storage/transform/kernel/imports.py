@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures, written_names
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable, listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ from psyclone_storage.analysis.bodies.affine import simplified, whole
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,

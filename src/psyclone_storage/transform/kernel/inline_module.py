@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode, Procedure
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rules import Rules

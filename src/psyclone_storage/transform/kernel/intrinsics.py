@@ -9,12 +9,12 @@ in statements that are not understood stay.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.shapes import declaration_of, rank_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Name, children, spell, walk
 from psyclone_storage.ir.intrinsics import ELEMENTAL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import (
@@ -16,6 +15,7 @@ from psyclone_storage.analysis.bodies.affine import difference, sum_of
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator

@@ -7,7 +7,6 @@ values is for `analysis.nests` to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -22,6 +21,7 @@ from psyclone_storage.analysis.bodies.nests import (
 )
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number

@@ -7,8 +7,8 @@ after:  if (.not. mask(i, j) <= 0) then; u(i, j) = 0; end if
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Unary
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines

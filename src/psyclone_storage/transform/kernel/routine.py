@@ -7,11 +7,11 @@ variables of modules are on the host, and so is every procedure that is not made
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.intrinsics import PURE

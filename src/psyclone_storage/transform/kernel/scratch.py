@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from psyclone_storage.analysis.bodies.shapes import Dimensions, changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Verbatim
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines

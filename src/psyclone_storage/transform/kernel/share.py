@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import ClassVar
@@ -13,6 +12,7 @@ from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.nests import counter, may_parallelise
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule

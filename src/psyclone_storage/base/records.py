@@ -1,0 +1,313 @@
+"""Data classes whose methods are written when they are first called.
+
+A call of the command defines some 270 data classes, makes objects of half of them and compares
+those of a few. The library writes six methods for each class at once, which takes longer than a
+small translation; here each method of a class is written by its first call. Apart from that
+`dataclass`, `field`, `fields` and `replace` are what they are in the library, whose functions take
+these classes as well, and a type checker sees the library's own. Options that no class here uses
+are refused (docs/adr/0010-commands-import-late.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from dataclasses import MISSING, Field, dataclass, field, fields, replace
+
+__all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace"]
+
+Record = TypeVar("Record")
+
+_FIELDS = "_record_fields_"
+
+
+class _Missing:
+    """The default of what has none."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+_MISSING = _Missing()
+
+
+class _Field:
+    """One field of a data class: its name, its default, and what it takes part in."""
+
+    __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "name", "repr", "type")
+
+    def __init__(  # noqa: PLR0913
+        self,
+        *,
+        default: Any = _MISSING,
+        default_factory: Any = _MISSING,
+        init: bool = True,
+        repr: bool = True,  # noqa: A002  # pylint: disable=redefined-builtin
+        compare: bool = True,
+        kw_only: bool = False,
+    ) -> None:
+        self.default = default
+        self.default_factory = default_factory
+        self.init = init
+        self.repr = repr
+        self.compare = compare
+        self.kw_only = kw_only
+        self.name = ""
+        self.type: Any = None
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether an object can be made without a value for it."""
+        return self.default is not _MISSING or self.default_factory is not _MISSING
+
+
+def _dataclass(
+    cls: type | None = None,
+    /,
+    *,
+    frozen: bool = False,
+    slots: bool = False,
+    eq: bool = True,
+    repr: bool = True,  # noqa: A002  # pylint: disable=redefined-builtin
+) -> Any:
+    """Return `cls` with the methods of a data class, or a decorator that does so."""
+
+    def made(kind: Any) -> Any:
+        own = _own_fields(kind)
+        known = _inherited(kind) | {item.name: item for item in own}
+        if slots:
+            kind = _with_slots(kind, own, frozen)
+        setattr(kind, _FIELDS, known)
+        kind.__dataclass_fields__ = _LibraryFields()
+        if "__match_args__" not in vars(kind):
+            positional = (item for item in known.values() if item.init and not item.kw_only)
+            setattr(kind, "__match_args__", tuple(item.name for item in positional))  # noqa: B010
+        _add_methods(kind, frozen, eq, repr)
+        return kind
+
+    return made if cls is None else made(cls)
+
+
+def _fields(record: Any) -> tuple[_Field, ...]:
+    """Return the fields of a data class or of an object of one, in their order."""
+    return tuple(getattr(record, _FIELDS).values())
+
+
+def _replace(record: Record, /, **changes: Any) -> Record:
+    """Return an object like `record` with other values for some fields."""
+    for item in getattr(record, _FIELDS).values():
+        name = item.name
+        if not item.init:
+            if name in changes:
+                raise ValueError(f"field {name} is declared with init=False")
+        elif name not in changes:
+            changes[name] = getattr(record, name)
+    return record.__class__(**changes)
+
+
+if not TYPE_CHECKING:
+    MISSING, Field = _MISSING, _Field
+    dataclass, field, fields, replace = _dataclass, _Field, _fields, _replace
+
+
+# ------------------------------------------------------------------ the class
+
+
+def _own_fields(kind: type) -> list[_Field]:
+    """Return the fields that the body of `kind` declares; defaults stay as attributes of it."""
+    own = []
+    for name, annotation in vars(kind).get("__annotations__", {}).items():
+        if str(annotation).startswith(("ClassVar", "typing.ClassVar")):
+            continue
+        default = vars(kind).get(name, _MISSING)
+        item = default if isinstance(default, _Field) else _Field(default=default)
+        if item.default.__class__.__hash__ is None:
+            raise ValueError(f"mutable default for field {name}: use default_factory")
+        item.name, item.type = name, annotation
+        own.append(item)
+        if default is not item:
+            continue
+        if item.default is _MISSING:
+            delattr(kind, name)
+        else:
+            setattr(kind, name, item.default)
+    return own
+
+
+def _inherited(kind: type) -> dict[str, _Field]:
+    known: dict[str, _Field] = {}
+    for base in kind.__mro__[-1:0:-1]:
+        known |= vars(base).get(_FIELDS, {})
+    return known
+
+
+def _with_slots(kind: type, own: list[_Field], frozen: bool) -> type:
+    """Return a class like `kind` whose objects have a place for each field and for nothing else."""
+    body = dict(vars(kind))
+    inherited = {name for base in kind.__mro__[1:-1] for name in vars(base).get("__slots__", ())}
+    body["__slots__"] = tuple(item.name for item in own if item.name not in inherited)
+    for name in ("__dict__", "__weakref__", *(item.name for item in own)):
+        body.pop(name, None)
+    if frozen:
+        body.setdefault("__getstate__", _state)
+        body.setdefault("__setstate__", _with_state)
+    made = type(kind)(kind.__name__, kind.__bases__, body)
+    made.__qualname__ = kind.__qualname__
+    return made
+
+
+def _state(record: Any) -> list[Any]:
+    return [getattr(record, name) for name in getattr(record, _FIELDS)]
+
+
+def _with_state(record: Any, state: list[Any]) -> None:
+    for name, value in zip(getattr(record, _FIELDS), state, strict=True):
+        object.__setattr__(record, name, value)
+
+
+class _LibraryFields:
+    """The fields of a class as the library's functions expect them, made when asked for."""
+
+    def __get__(self, record: object, kind: type) -> dict[str, Any]:
+        import dataclasses  # noqa: PLC0415
+
+        library_field = dataclasses.field
+
+        def converted(item: _Field) -> Any:
+            words = {name: getattr(item, name) for name in ("init", "repr", "compare", "kw_only")}
+            for name in ("default", "default_factory"):
+                if getattr(item, name) is not _MISSING:
+                    words[name] = getattr(item, name)
+            return (item.name, item.type, library_field(**words))
+
+        made = [converted(item) for item in getattr(kind, _FIELDS).values()]
+        return dict(vars(dataclasses.make_dataclass(kind.__name__, made))["__dataclass_fields__"])
+
+
+# ------------------------------------------------------------------ its methods
+
+
+def _add_methods(kind: type, frozen: bool, eq: bool, repr_too: bool) -> None:
+    own = vars(kind)
+    writers: dict[str, Callable[[type], Any]] = {"__init__": _init_of}
+    if repr_too:
+        writers["__repr__"] = _repr_of
+    if eq:
+        hashed = own.get("__hash__")
+        writers["__eq__"] = _eq_of
+        if frozen:
+            writers["__hash__"] = _hash_of
+        elif hashed is None:
+            kind.__hash__ = None  # type: ignore[assignment]
+    for name, writer in writers.items():
+        if own.get(name) is None:
+            setattr(kind, name, _written_later(kind, name, writer))
+    if frozen:
+        _freeze(kind)
+
+
+def _written_later(kind: type, name: str, writer: Callable[[type], Any]) -> Callable[..., Any]:
+    """Return the method `name` of `kind` that writes the real one, replaces itself and calls it."""
+
+    def method(*args: Any, **keywords: Any) -> Any:
+        made = writer(kind)
+        made.__qualname__ = f"{kind.__qualname__}.{name}"
+        setattr(kind, name, made)
+        return made(*args, **keywords)
+
+    method.__name__ = name
+    return method
+
+
+def _freeze(kind: Any) -> None:
+    """Let no field of an object be set or deleted, nor anything else of an object of `kind`."""
+    names = getattr(kind, _FIELDS)
+
+    def refuse_to_set(self: object, name: str, value: object) -> None:
+        if self.__class__ is kind or name in names:
+            raise _frozen(f"cannot assign to field {name!r}")
+        super(kind, self).__setattr__(name, value)
+
+    def refuse_to_delete(self: object, name: str) -> None:
+        if self.__class__ is kind or name in names:
+            raise _frozen(f"cannot delete field {name!r}")
+        super(kind, self).__delattr__(name)
+
+    kind.__setattr__ = refuse_to_set
+    kind.__delattr__ = refuse_to_delete
+
+
+def _frozen(message: str) -> Exception:
+    import dataclasses  # noqa: PLC0415
+
+    return dataclasses.FrozenInstanceError(message)
+
+
+def _init_of(kind: type) -> Any:
+    """Return `__init__`: values in the order of the fields, those that are `kw_only` by name."""
+    known: dict[str, _Field] = getattr(kind, _FIELDS)
+    spaces: dict[str, Any] = {"_MISSING": _MISSING}
+    given = [item for item in known.values() if item.init]
+    head = [_parameter(item, spaces) for item in given if not item.kw_only]
+    if named := [_parameter(item, spaces) for item in given if item.kw_only]:
+        head += ["*", *named]
+    body = []
+    for item in known.values():
+        value = item.name if item.init else ""
+        if item.default_factory is not _MISSING:
+            spaces[f"_make_{item.name}"] = item.default_factory
+            made = f"_make_{item.name}()"
+            value = f"{made} if {value} is _MISSING else {value}" if item.init else made
+        if value:
+            body.append(_setting(kind, item.name, value, spaces))
+    if hasattr(kind, "__post_init__"):
+        body.append("self.__post_init__()")
+    return _compiled("__init__", ", ".join(("self", *head)), body or ["pass"], spaces)
+
+
+def _parameter(item: _Field, spaces: dict[str, Any]) -> str:
+    if not item.is_optional:
+        return item.name
+    has_factory = item.default_factory is not _MISSING
+    spaces[f"_default_{item.name}"] = _MISSING if has_factory else item.default
+    return f"{item.name}=_default_{item.name}"
+
+
+def _setting(kind: type, name: str, value: str, spaces: dict[str, Any]) -> str:
+    """Return the statement that sets a field; a slot is set directly, which is fastest."""
+    place = getattr(kind, name, None)
+    if type(place).__name__ == "member_descriptor":
+        spaces[f"_set_{name}"] = place.__set__  # type: ignore[union-attr]
+        return f"_set_{name}(self, {value})"
+    return f"object.__setattr__(self, {name!r}, {value})"
+
+
+def _repr_of(kind: type) -> Any:
+    names = [item.name for item in getattr(kind, _FIELDS).values() if item.repr]
+    values = ", ".join(f"{name}={{self.{name}!r}}" for name in names)
+    text = f"return self.__class__.__qualname__ + f'({values})'"
+    return _compiled("__repr__", "self", [text], {})
+
+
+def _eq_of(kind: type) -> Any:
+    ours, theirs = _compared(kind, "self"), _compared(kind, "other")
+    same_kind = "if other.__class__ is not self.__class__: return NotImplemented"
+    return _compiled("__eq__", "self, other", [same_kind, f"return {ours} == {theirs}"], {})
+
+
+def _hash_of(kind: type) -> Any:
+    return _compiled("__hash__", "self", [f"return hash({_compared(kind, 'self')})"], {})
+
+
+def _compared(kind: type, name: str) -> str:
+    """Return the values of `name` that make two objects the same, as a tuple."""
+    known = getattr(kind, _FIELDS).values()
+    return f"({''.join(f'{name}.{item.name}, ' for item in known if item.compare)})"
+
+
+def _compiled(name: str, head: str, body: list[str], spaces: dict[str, Any]) -> Any:
+    lines = "\n ".join(body)
+    exec(f"def {name}({head}):\n {lines}", spaces)  # noqa: S102  # pylint: disable=exec-used
+    return spaces[name]
