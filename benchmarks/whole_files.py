@@ -165,14 +165,15 @@ def _exchange(tree: SourceFile, chosen: Line) -> str:
 def _enclose(tree: SourceFile, chosen: Line) -> str:
     """Return what is wrong with the text in which `chosen` is under a condition, or nothing.
 
-    A statement that shares lines with others is not looked at.
+    A statement that shares its lines with others, or continues one, is not looked at.
     """
     text, place = tree.source.text, extent_of(chosen)
     assert place is not None
     head = text.rfind("\n", 0, place.start) + 1
     end = text.find("\n", place.stop)
     end = len(text) if end < 0 else end
-    if text[head : place.start].strip() or text[place.stop : end].strip():
+    shares = text[head : place.start].strip() or text[place.stop : end].strip()
+    if shares or text[:head].rstrip().endswith("&"):
         return ""
     changed = _with_exchange(tree, chosen, If((Branch(Name("exchanged"), (chosen,)),)))
     new = emit_changed(tree, changed)
