@@ -385,6 +385,12 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
                 self._check_movable([replica])
                 self.replicas.drop(replica)
 
+    def allocate(self, spaces: Iterable[SpaceLike]) -> None:
+        """Have memory at `spaces`, before anybody asks for values there."""
+        with self.table.lock:
+            for space in spaces:
+                self.replicas.allocate(self.replicas.at(memory_space(space)))
+
     def adopt(self, allocation: Allocation, valid: bool = True) -> None:
         """Use memory that exists already as the replica in its space, without a copy (GDP-4)."""
         if allocation.capacity < self.nbytes:

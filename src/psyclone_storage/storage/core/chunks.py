@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class ChunkLayout:
         return region[0] <= start and stop <= region[1]
 
 
+@lru_cache(maxsize=1024)
 def whole(size: int) -> ChunkLayout:
     """Return the layout with one chunk."""
     return ChunkLayout((0, size))

@@ -117,15 +117,19 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def at(self, space: MemorySpace) -> Incarnation:
         """Return the replica that serves `space`, made known if needed, but not yet allocated."""
-        found = self.find(space)
+        found = self.resident.get(space)
+        if found is not None:
+            return found
+        home = self._home(space)
+        found = next((replica for replica in self._list if replica.space is home), None)
         if found is None:
-            found = Incarnation(memory_of(self._home(space)))
+            found = Incarnation(memory_of(home))
             self._take_in(found)
-        if space not in self.resident:
+        if space is not home:
             memory_of(space)
-            self.resident[space] = found
-            if space is host_space():
-                self.resident[None] = found
+        self.resident[space] = found
+        if space is host_space():
+            self.resident[None] = found
         return found
 
     def all(self) -> list[Incarnation]:

@@ -22,16 +22,18 @@ from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
 from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
+from psyclone_storage.storage.core.sliceable import Sliceable
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
 from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, Windows
 from psyclone_storage.storage.gdp.described import described
-from psyclone_storage.storage.gdp.indexing import on_gpu
+from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
 from psyclone_storage.storage.gdp.opened import StorageAccess
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
+from psyclone_storage.storage.gdp.plan import Plan, plan_memory
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.interop import dlpack
 
@@ -39,21 +41,22 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 Sides: TypeAlias = tuple[MemorySpace | None, MemorySpace | None]
 
-_new = object.__new__
-
 READ = AccessMode.READ
 WRITE = AccessMode.READ_WRITE
 OVERWRITE = AccessMode.WRITE_ONLY
 
 
-class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
+class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
     """A field that lives on the host, on a device, or on both.
 
     The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
     subclasses differ in which sides there are and who keeps them in step.
     """
 
-    __slots__ = ("_array", "_labels", "_backing", "_windows", "__weakref__")
+    __slots__ = ("__weakref__",)
+    _labels: Labels | Cut
+    _backing: Backing | None
+    _windows: Windows | None
 
     SyncState: ClassVar[type[SyncState]] = SyncState
     managed: ClassVar[Managed | None] = None
@@ -82,9 +85,14 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         )
 
     @classmethod
-    @abstractmethod
     def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
         """Return a new storage, with all elements `init` unless that is None."""
+        return cls.from_plan(plan_memory(parameters), init)
+
+    @classmethod
+    @abstractmethod
+    def from_plan(cls, plan: Plan, init: Any = None) -> Self:
+        """Return a new storage by `plan`, as `allocate` does."""
 
     @classmethod
     @abstractmethod
@@ -218,29 +226,6 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
     def __len__(self) -> int:
         """Return the first extent."""
         return len(self._array)
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return a number, a view for integers and slices, else an array of the values."""
-        backing = self._backing
-        if backing is not None and backing.buffer is not None:
-            return self._picked(key)
-        array = self._array
-        try:
-            picked = array[key]
-        except (IndexError, TypeError, ValueError):
-            picked = elements.read_described(self, array, key)
-        if type(picked) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
-            return picked
-        owner = picked.base
-        if owner is not array and (owner is None or owner is not array.base):
-            return picked
-        # What __init__ does, without the call: slicing is done in inner loops.
-        view = _new(type(self))
-        view._array = picked  # noqa: SLF001
-        view._labels = (self._labels, key, array.shape)  # noqa: SLF001
-        view._backing = backing or self.backing()  # noqa: SLF001
-        view._windows = None  # noqa: SLF001
-        return view
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
@@ -589,12 +574,13 @@ class Storage(NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
         return found
 
     def _picked(self, key: Any) -> Any:
-        """Return `self[key]` where there is a buffer, whose host side may not be current."""
-        backing = self.backing()
+        """Return `self[key]` whatever the key is, and wherever the values are."""
+        backing, array = self._backing, self._array
         try:
+            if backing is None or backing.buffer is None:
+                return array[host_key(key)]
             if not is_basic(key) or is_element(key, self.ndim):
                 return elements.read(self, backing, key)
-            array = self._array[with_ellipsis(key)]
+            return self._view(array[with_ellipsis(key)], key)
         except IndexError as error:
             raise elements.missing(self, key, error) from error
-        return type(self)(array, (self._labels, key, self.shape), backing)

@@ -189,9 +189,10 @@ def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) 
         plan = _plan(shape, dtype, **keywords)
     except TypeError:  # A shape that is a list, or an error that comes again.
         plan = _make_plan(shape, dtype, keywords)
-    if plan.parameters.device is None:
+    parameters = plan.parameters
+    if parameters.device is None:
         return CPUStorage.from_plan(plan, init)
-    return _made(plan.parameters, init)
+    return kind_of(parameters.device, parameters.managed).from_plan(plan, init)
 
 
 def _made(parameters: Parameters, init: Any = None) -> Storage:

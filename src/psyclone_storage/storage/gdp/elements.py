@@ -60,14 +60,6 @@ def read(storage: Readable, backing: Backing, key: Any) -> Any:
     return found if on_host or not is_basic(key) else found.item()
 
 
-def read_described(storage: Readable, array: np.ndarray[Any, Any], key: Any) -> Any:
-    """Return `array[key]` for a key that NumPy refused, with what describes itself in it read."""
-    try:
-        return array[host_key(key)]
-    except IndexError as error:
-        raise missing(storage, key, error) from error
-
-
 def item(storage: Readable, index: tuple[int, ...]) -> Any:
     """Return one element as a Python number; a single index counts the elements in C order.
 

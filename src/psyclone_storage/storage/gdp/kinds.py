@@ -7,12 +7,14 @@ side for an assignment.
 from __future__ import annotations
 
 from ctypes import addressof, c_char
+from dataclasses import replace
 from math import lcm
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.layout import byte_extent
@@ -26,7 +28,7 @@ from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.gdp.base_storage import Sides, Storage
 from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters
-from psyclone_storage.storage.gdp.plan import Plan, cut_memory, plan_memory
+from psyclone_storage.storage.gdp.plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.memory.base import foreign_pages
@@ -74,13 +76,8 @@ class CPUStorage(Storage):
     __buffer__ = _buffer_protocol
 
     @classmethod
-    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
-        """Return a new storage; `init` 0 costs nothing before a page is used."""
-        return cls.from_plan(plan_memory(parameters), init)
-
-    @classmethod
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
-        """Return a new storage by `plan`."""
+        """Return a new storage; `init` 0 costs nothing before a page is used."""
         parameters = plan.parameters
         if parameters.delayed or parameters.cuts:
             return _with_buffer(cls, plan, init)
@@ -121,9 +118,9 @@ class GPUStorage(Storage):
     __cuda_array_interface__ = property(_cuda_array_interface)
 
     @classmethod
-    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+    def from_plan(cls, plan: Plan, init: Any = None) -> Self:
         """Return a new storage."""
-        return _with_buffer(cls, plan_memory(parameters), init)
+        return _with_buffer(cls, plan, init)
 
     @classmethod
     def sides(cls) -> Sides:
@@ -152,9 +149,9 @@ class CUDAManagedGPUStorage(Storage):
     __buffer__ = _buffer_protocol
 
     @classmethod
-    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+    def from_plan(cls, plan: Plan, init: Any = None) -> Self:
         """Return a new storage."""
-        return _with_buffer(cls, plan_memory(parameters), init)
+        return _with_buffer(cls, plan, init)
 
     @classmethod
     def sides(cls) -> Sides:
@@ -191,9 +188,9 @@ class SoftwareManagedGPUStorage(Storage):
     __buffer__ = _buffer_protocol
 
     @classmethod
-    def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
+    def from_plan(cls, plan: Plan, init: Any = None) -> Self:
         """Return a new storage; `init` is executed on the side that is used first."""
-        return _with_buffer(cls, plan_memory(parameters), init)
+        return _with_buffer(cls, plan, init)
 
     @classmethod
     def sides(cls) -> Sides:
@@ -237,16 +234,24 @@ def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
             return SoftwareManagedGPUStorage
 
 
-def new_buffer(kind: type[Storage], plan: Plan, nbytes: int, init: Any = None) -> Buffer:
+def new_buffer(kind: type[Storage], plan: Plan, nbytes: int) -> Buffer:
     """Return a buffer of at least `nbytes` bytes for storages of a kind; nothing is allocated."""
+    options = _options(kind, plan, nbytes)
+    return Buffer(_size(options), plan.parameters.dtype, options)
+
+
+def _size(options: BufferOptions) -> int:
+    return 0 if options.chunks is None else options.chunks.size
+
+
+def _options(kind: type[Storage], plan: Plan, nbytes: int) -> BufferOptions:
     parameters = plan.parameters
     size = -(-nbytes // max(parameters.dtype.itemsize, 1))
     hints = Hints(managed=managed_space() in kind.sides())
     alignment = lcm(parameters.labels.alignment_size, _LINE)
-    chunks = cut_memory(parameters, plan.strides, plan.offset, size)
+    chunks = cut_memory(parameters, plan.strides, plan.offset, size) or whole(size)
     label = parameters.labels.label
-    options = BufferOptions(label, init, chunks, hints, alignment=alignment)
-    return Buffer(size, parameters.dtype, options)
+    return BufferOptions(label, None, chunks, hints, alignment=alignment)
 
 
 def backed_by(
@@ -282,16 +287,19 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
 
 def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     parameters = plan.parameters
-    buffer = new_buffer(kind, plan, plan.nbytes, init)
+    known: tuple[BufferOptions, np.ndarray[Any, Any]] | None = plan.shared.get(kind)
+    if known is None:
+        array = ghost(parameters, plan.strides, plan.offset)
+        known = plan.shared[kind] = (_options(kind, plan, plan.nbytes), array)
+    options, array = known
+    if init is not None:
+        options = replace(options, init=init)
+    buffer = Buffer(_size(options), parameters.dtype, options)
     backing = backed_by(buffer, kind, NOWHERE, parameters)
-    array = ghost(parameters, plan.strides, plan.offset)
     backing.points = array.size
-    made = kind(array, parameters.labels, backing)
     if not parameters.delayed:
-        for space in kind.sides():
-            if space is not None:
-                made.window(space)
-    return made
+        buffer.allocate(space for space in (backing.host, backing.device) if space is not None)
+    return kind(array, parameters.labels, backing)
 
 
 def _packed_array(plan: Plan, init: Any) -> np.ndarray[Any, Any]:

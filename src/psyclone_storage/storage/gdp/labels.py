@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from psyclone_storage.storage.core.layout import CARTESIAN, Dims
 
 Halo: TypeAlias = tuple[tuple[int, int], ...]
 HaloLike: TypeAlias = "Sequence[int | tuple[int, int]]"
+
+
+class Shaped(Protocol):
+    """Describe what has a shape."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the extents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +82,8 @@ class Labels:
         return Labels(tuple(halo), dims, None, self.alignment_size, self.label)
 
 
-Cut: TypeAlias = "tuple[Labels | Cut, Any, tuple[int, ...]]"
-"""How the labels of a view follow from others: those, the key, and the shape that was cut."""
+Cut: TypeAlias = "tuple[Labels | Cut, Any, Shaped]"
+"""How the labels of a view follow from others: those, the key, and the array that was cut."""
 
 
 def resolved(cut: Labels | Cut) -> Labels:
@@ -84,8 +92,8 @@ def resolved(cut: Labels | Cut) -> Labels:
     while isinstance(cut, tuple):
         cuts.append(cut)
         cut = cut[0]
-    for _, key, shape in reversed(cuts):
-        cut = cut.cut(key, shape)
+    for _, key, array in reversed(cuts):
+        cut = cut.cut(key, array.shape)
     return cut
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.layout import (
@@ -19,7 +20,8 @@ class Plan:
     """State strides, the byte offset of the first element, and the bytes needed.
 
     The offset is relative to an address that is a multiple of the alignment. `order` is `"C"` or
-    `"F"` where NumPy allocates just this by itself.
+    `"F"` where NumPy allocates just this by itself. `shared` is what the storages of each kind that
+    are made by this plan have in common, once it is made.
     """
 
     parameters: Parameters
@@ -27,6 +29,7 @@ class Plan:
     offset: int
     nbytes: int
     order: str | None
+    shared: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def plan_memory(parameters: Parameters) -> Plan:
