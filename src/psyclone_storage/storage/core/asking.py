@@ -20,6 +20,7 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
 from psyclone_storage.storage.core.locks import WAITS, Pairs, hold_all, queue_all
+from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
 
 
@@ -28,16 +29,15 @@ def acquire_all(tokens: Sequence[AccessToken]) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
+    if begin(tokens):
+        return
     for done, token in enumerate(tokens):
         if not token.buffer.table.try_acquire(token):
             # To wait for one while others are held is what locks threads up.
             _let_go(tokens[:done])
             hold_all(_pairs(tokens))
             break
-    for token in tokens:
-        if not token.buffer.replicas.is_ready(token):
-            prepare_all(tokens)
-            return
+    prepare_all(tokens)
 
 
 def prepare_all(tokens: Sequence[AccessToken]) -> None:

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.asking import Opening, acquire_all, prepare_all
+from psyclone_storage.storage.core.asking import Opening, acquire_all
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
@@ -37,7 +37,8 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
-from psyclone_storage.storage.core.locks import WAITS, AccessMode, Policy, hold_all, queue_all
+from psyclone_storage.storage.core.locks import WAITS, AccessMode, LockTable, Policy, queue_all
+from psyclone_storage.storage.core.native import Acquirable
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken, Request
@@ -81,7 +82,7 @@ _READ = AccessMode.READ
 _AUTO = Policy.AUTO
 
 
-class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask for
+class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all faces ask for
     """Keep some data coherent over memory spaces; the HDataManager of HMemo.
 
     `single` says that there is one chunk. Where a method takes a space, a tag or an alias will do,
@@ -90,9 +91,10 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
     """
 
     __slots__ = (
-        "dtype", "itemsize", "label", "single", "version", "hints", "stats", "const", "replicas",
-        "table", "_resident", "_pins", "_whole", "_has_wishes", "__weakref__",
+        "dtype", "itemsize", "label", "hints", "stats", "const", "replicas", "_pins", "__weakref__",
     )  # fmt: skip
+
+    table: LockTable
 
     def __init__(
         self, size: int, dtype: Any = np.float64, options: BufferOptions = _DEFAULTS
@@ -153,45 +155,30 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
 
     # -- using it --------------------------------------------------------------------------------
 
-    def acquire(
-        self,
-        space: SpaceLike = None,
-        mode: AccessMode = _READ,
-        policy: Policy = _AUTO,
-        request: Request | None = None,
-    ) -> AccessToken:
-        """Return the right to use the data at `space`, whose replica is valid from then on.
+    if TYPE_CHECKING:
 
-        Waits or raises as `policy` says. A mode that writes invalidates all other replicas at once
-        (HM-53); `WRITE_ONLY` copies nothing in (HM-54, ACC-31). Raises `AccessConflictError`,
-        `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`, `DeviceUnavailableError`.
-        """
-        if isinstance(space, str):
-            space = memory_space(space)
-        replica = self._resident.get(space)
-        if replica is None or request is not None:
-            return self._acquire_carefully(memory_space(space), (mode, policy), request)
-        asked = replica.space if space is None else space
-        token = AccessToken(self, replica, (asked, self._whole), mode, policy)
-        if not self.table.try_acquire(token):
-            hold_all(((self.table, token),))
-        if not self.replicas.is_ready(token):
-            prepare_all((token,))
-        return token
+        def acquire(
+            self,
+            space: SpaceLike = None,
+            mode: AccessMode = _READ,
+            policy: Policy = _AUTO,
+            request: Request | None = None,
+        ) -> AccessToken:
+            """Return the right to use the data at `space`, whose replica is valid from then on.
 
-    def release(self, token: AccessToken, error: BaseException | None = None) -> None:
-        """End an access; `error` says that what it wrote is unusable (spec 2B.2).
+            Waits or raises as `policy` says. A mode that writes invalidates all other replicas at
+            once (HM-53); `WRITE_ONLY` copies nothing in (HM-54, ACC-31). Raises
+            `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`,
+            `DeviceUnavailableError`.
+            """
 
-        An `AccessConflictError` says that some access was refused, which wrote nothing: only what
-        this access had given up (`WRITE_ONLY`) is unusable. Raises `AccessReleasedError` if the
-        access has ended before.
-        """
-        if not token.active:
-            raise AccessReleasedError(f"{token.describe()} was released twice.")
-        if token.mode.writes:
-            self.version += 1
-            self.replicas.close_write(token, error)
-        self._end(token, error)
+        def release(self, token: AccessToken, error: BaseException | None = None) -> None:
+            """End an access; `error` says that what it wrote is unusable (spec 2B.2).
+
+            An `AccessConflictError` says that some access was refused, which wrote nothing: only
+            what this access had given up (`WRITE_ONLY`) is unusable. Raises `AccessReleasedError`
+            if the access has ended before.
+            """
 
     def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
         """Do `release` for an access whose object is gone; may come amid anything."""
@@ -233,10 +220,10 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
         request: Request | None = None,
     ) -> AccessToken:
         """Return an access that has not begun yet: `acquire_all` and `Opening` begin several."""
-        replica = self._resident.get(space) if request is None else None  # type: ignore[arg-type]
+        replica = self._resident.get(space) if request is None else None
         if replica is None or space is None:
             return self._token(memory_space(space), (mode, policy), request)
-        return AccessToken(self, replica, (space, self._whole), mode, policy)  # type: ignore[arg-type]
+        return AccessToken(self, replica, (space, self._whole), mode, policy)
 
     def close(self, token: AccessToken, error: BaseException | None = None) -> Future[None]:
         """End an access; the future resolves when the preferred space has the values (ACC-22)."""
@@ -291,13 +278,6 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
     def is_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> bool:
         """Say whether the replica at `space` has the current values of `region`."""
         return self.replicas.is_valid(memory_space(space), self._chunks(region))
-
-    def is_at_rest(self, space: MemorySpace) -> bool:
-        """Say whether `space` has all values and nobody writes: one of them may just be read."""
-        replicas, replica = self.replicas, self._resident.get(space)
-        if replica is None or replicas.attention or self.table.writers:
-            return False
-        return bool(replicas.validity.everywhere & replica.bit)
 
     def is_initialised(self, region: tuple[int, int] | None = None) -> bool:
         """Say whether `region` has values anywhere; an `init` not yet executed does not count."""
@@ -437,11 +417,19 @@ class Buffer:  # pylint: disable=too-many-public-methods  # what all faces ask f
         )
 
     def _acquire_carefully(
-        self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
+        self, space: SpaceLike, mode: AccessMode, policy: Policy, request: Request | None
     ) -> AccessToken:
-        token = self._token(space, intent, request)
+        token = self._token(memory_space(space), (mode, policy), request)
         acquire_all((token,))
         return token
+
+    def _release_carefully(self, token: AccessToken, error: BaseException | None) -> None:
+        if not token.active:
+            raise AccessReleasedError(f"{token.describe()} was released twice.")
+        if token.mode.writes:
+            self.version += 1
+            self.replicas.close_write(token, error)
+        self._end(token, error)
 
     def _token(
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 
 from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.errors import MemoryException, MemoryExhaustedError
+from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.validity import Freshness
 from psyclone_storage.storage.memory.base import Memory
 
 
-class Incarnation:
+class Incarnation(Replica):
     """The replica of a buffer in one memory, allocated or not yet (HM-40)."""
 
-    __slots__ = ("memory", "space", "bit", "allocation")
+    __slots__ = ()
 
-    def __init__(self, memory: Memory, allocation: Allocation | None = None) -> None:
-        """Stand for a replica in `memory`."""
-        self.memory = memory
-        self.space = memory.space
-        self.bit = memory.space.bit
-        self.allocation = allocation
+    memory: Memory
+    space: MemorySpace
+    allocation: Allocation | None
 
     @property
     def capacity(self) -> int:

@@ -25,6 +25,7 @@ from typing import TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
+from psyclone_storage.storage.core.native import Access, Ledger, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 
@@ -88,11 +89,13 @@ class Policy(Enum):
     RAISE = "raise"
 
 
+register(read=AccessMode.READ, read_write=AccessMode.READ_WRITE, auto=Policy.AUTO)
+
 Pairs: TypeAlias = "Sequence[tuple[LockTable, Claim]]"
 """Claims, each with the table that it is made at."""
 
 
-class Claim:
+class Claim(Access):
     """State what the lock table knows of an access.
 
     `replica` is any object that stands for the memory used, `chunks` the range of chunks. An access
@@ -100,18 +103,13 @@ class Claim:
     whether it is granted and not yet released; `turn` is its place in line, if it ever had one.
     """
 
-    __slots__ = (
-        "space", "mode", "policy", "owner", "replica", "chunks", "in_flight", "active", "turn",
-    )  # fmt: skip
+    __slots__ = ()
 
     space: MemorySpace
     mode: AccessMode
     policy: Policy
     owner: Hashable
-    replica: object
     chunks: tuple[int, int]
-    in_flight: bool
-    active: bool
     turn: Turn | None
 
     def describe(self) -> str:
@@ -241,21 +239,17 @@ WAITS = WaitGraph()
 """The waits of this process: a wait that could never end may lead through any buffers."""
 
 
-class LockTable:
+class LockTable(Ledger):
     """Keep the accesses that hold a buffer and those that wait for it, first come first served.
 
     `lock` guards the table and the validity masks of its buffer. `writers` is the number of holders
     that write.
     """
 
-    __slots__ = ("lock", "holders", "writers", "queue")
+    __slots__ = ()
 
-    def __init__(self) -> None:
-        """Start with no access."""
-        self.lock = threading.Lock()
-        self.holders: list[Claim] = []
-        self.writers = 0
-        self.queue: deque[Turn] | None = None
+    holders: list[Claim]
+    queue: deque[Turn] | None
 
     def acquire(self, claim: Claim) -> None:
         """Grant `claim`, after a wait if its policy allows one.
@@ -265,42 +259,17 @@ class LockTable:
         if not self.try_acquire(claim):
             hold_all(((self, claim),))
 
-    def try_acquire(self, claim: Claim) -> bool:
-        """Grant `claim` if nobody holds or wants anything that could conflict with it."""
-        with self.lock:
-            writes = claim.mode.writes
-            if self.writers or (writes and self.holders) or self.queue:
-                return False
-            self.holders.append(claim)
-            if writes:
-                self.writers += 1
-            claim.active = True
-            return True
-
     def release(self, claim: Claim) -> None:
         """End `claim` and grant those that waited for it."""
+        if self.try_drop(claim):
+            return
         with self.lock:
-            self._drop(claim)
+            self.drop(claim)
             if not self.queue:
                 return
             granted = self._serve_queue()
         for turn in granted:
             turn.group.note_grant()
-
-    def try_drop(self, claim: Claim) -> bool:
-        """Do `release` where it means no more than taking a note: from the middle of anything.
-
-        Says no where somebody waits, or where the table is in use, perhaps by this very thread.
-        """
-        if not self.lock.acquire(blocking=False):  # pylint: disable=consider-using-with
-            return False
-        try:
-            if self.queue:
-                return False
-            self._drop(claim)
-            return True
-        finally:
-            self.lock.release()
 
     def leave(self, claim: Claim) -> None:
         """End `claim`, or take it out of the line, and grant those that waited for it."""
@@ -357,16 +326,10 @@ class LockTable:
     def take_back(self, claim: Claim) -> None:
         """Undo `grant_or_queue`, under the same lock: nobody has seen anything."""
         if claim.active:
-            self._drop(claim)
+            self.drop(claim)
         elif self.queue:
             self.queue = deque(turn for turn in self.queue if turn.claim is not claim)
             claim.turn = None
-
-    def _drop(self, claim: Claim) -> None:
-        self.holders.remove(claim)
-        self.writers -= claim.mode.writes
-        claim.active = False
-        claim.turn = None
 
     def _grant(self, claim: Claim) -> None:
         self.holders.append(claim)

@@ -79,13 +79,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     """Keep the replicas of some data, in the order in which they came up.
 
     `resident` maps a space that was asked for to the replica that serves it: the host and its
-    page-locked part share one, and unified memory serves all. `attention` is true while the hot
-    path must not be taken: the data are const or poisoned, or a transfer is under way.
+    page-locked part share one, and unified memory serves all.
     """
 
     __slots__ = (
         "dtype", "layout", "options", "table", "stats", "poisoned", "validity", "resident",
-        "attention", "_guarded", "_last_writer", "_list", "_pending", "_truth",
+        "_guarded", "_list", "_pending", "_truth",
     )  # fmt: skip
 
     def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
@@ -96,12 +95,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.table = LockTable()
         self.stats = TransferStats()
         self.poisoned: BaseException | None = None
-        self.validity = Validity(layout.count)
+        self.validity = Validity(layout.count, self.table)
         self.resident: dict[MemorySpace | None, Incarnation] = {}
-        self.attention = options.const
+        self.table.attention = options.const
         self._guarded = options.const
         self._list: list[Incarnation] = []
-        self._last_writer: Incarnation | None = None
         self._pending: list[_Transfer] = []
         self._truth: list[MemorySpace | None] = [None] * layout.count
 
@@ -197,15 +195,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     # -- preparing an access ---------------------------------------------------------------------
 
-    def is_ready(self, token: AccessToken) -> bool:
-        """Say whether a granted access has all that it needs, and changes nothing: the hot path."""
-        if self.attention:
-            return False
-        bit, validity = token.replica.bit, self.validity
-        if token.mode.writes:
-            return validity.everywhere == validity.anywhere == bit
-        return bool(validity.everywhere & bit)
-
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants, whatever the locks say."""
         if token.mode.writes and (self.options.const or not _is_writable(token.replica)):
@@ -283,11 +272,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """
         if isinstance(error, AccessConflictError) and token.mode.reads:
             error = None
-        if error is None and self.poisoned is None and token.replica is self._last_writer:
+        if error is None and self.poisoned is None and token.replica is self.table.last_writer:
             return
         for chunk in range(*token.chunks):
             self._truth[chunk] = token.replica.space
-        self._last_writer = token.replica if token.chunks == (0, self.layout.count) else None
+        self.table.last_writer = token.replica if token.chunks == (0, self.layout.count) else None
         if error is not None:
             self._poison(error)
         elif self.poisoned is not None and not token.mode.reads and token.request.region is None:
@@ -309,7 +298,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def move_truth(self, chunk: int, space: MemorySpace) -> None:
         """Record that the truth of a chunk is at `space`, whose replica is valid."""
         self._truth[chunk] = space
-        self._last_writer = None
+        self.table.last_writer = None
 
     def follow(self, options: Recipe) -> None:
         """Live by other options from now on; memory that is there stays."""
@@ -358,9 +347,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Free all memory and set the size to 0."""
         for replica in self._list:
             replica.free()
-        self.validity = Validity(1)
+        self.validity = Validity(1, self.table)
         self._truth = [None]
-        self._last_writer = None
+        self.table.last_writer = None
         self.layout = whole(0)
 
     def drop(self, replica: Incarnation) -> None:
@@ -383,7 +372,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         else:
             self._take_in(replica)
         if not replica.allocation_there().writable:
-            self._guarded = self.attention = True
+            self._guarded = self.table.attention = True
         if valid:
             self.validity.add(self.at(replica.space).bit, range(self.layout.count))
 
@@ -393,7 +382,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         """Know one more replica; the hot path knows nothing of the order of streams."""
         self._list.append(replica)
         if replica.memory.has_current:
-            self._guarded = self.attention = True
+            self._guarded = self.table.attention = True
 
     def _home(self, space: MemorySpace) -> MemorySpace:
         """Return the space of the replica that serves `space`."""
@@ -499,7 +488,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def _announce(self, bit: int, chunks: Iterable[int]) -> _Transfer:
         entry = _Transfer(bit, sum(1 << chunk for chunk in chunks), Future())
         self._pending.append(entry)
-        self.attention = True
+        self.table.attention = True
         return entry
 
     def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
@@ -593,7 +582,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self._note_attention()
 
     def _note_attention(self) -> None:
-        self.attention = bool(self._guarded or self._pending or self.poisoned is not None)
+        self.table.attention = bool(self._guarded or self._pending or self.poisoned is not None)
 
 
 def _is_writable(replica: Incarnation) -> bool:

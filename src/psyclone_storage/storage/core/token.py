@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.incarnation import Incarnation
-from psyclone_storage.storage.core.locks import AccessMode, Claim, LockTable, Policy
-from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.locks import Claim, LockTable
+from psyclone_storage.storage.core.native import register
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -62,9 +61,6 @@ class Accessible(Protocol):
 class Preparing(Protocol):
     """Describe what makes the replica of a granted access ready."""
 
-    def is_ready(self, token: AccessToken) -> bool:
-        """Say whether nothing has to be done."""
-
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants."""
 
@@ -84,8 +80,6 @@ class Preparing(Protocol):
 PLAIN = Request()
 """The request for the whole buffer by the calling thread, with nothing unusual."""
 
-_get_ident = threading.get_ident
-
 
 class AccessToken(Claim):
     """Hold the right to use one replica, from `Buffer.acquire` to `release`.
@@ -94,31 +88,12 @@ class AccessToken(Claim):
     the data as poisoned.
     """
 
-    __slots__ = ("buffer", "request", "_block")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        buffer: Accessible,
-        replica: Incarnation,
-        place: tuple[MemorySpace, tuple[int, int]],
-        mode: AccessMode,
-        policy: Policy,
-    ) -> None:
-        """Describe an access that the calling thread asks for; buffers call this.
-
-        `place` is the space that was asked for and the range of chunks.
-        """
-        self.buffer = buffer
-        self.replica: Incarnation = replica
-        self.space, self.chunks = place
-        self.mode = mode
-        self.policy = policy
-        self.owner = _get_ident()
-        self.request = PLAIN
-        self.in_flight = False
-        self.active = False
-        self.turn = None
-        self._block: AbstractContextManager[Any] | None = None
+    buffer: Accessible
+    replica: Incarnation
+    request: Request
+    _block: AbstractContextManager[Any] | None
 
     @property
     def allocation(self) -> Allocation:
@@ -230,3 +205,6 @@ class AccessToken(Claim):
         self.leave_device()
         if self.active:
             self.release(error)
+
+
+register(plain=PLAIN, token=AccessToken)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
+from psyclone_storage.storage.core.native import Ledger
+
 ChunkRange = tuple[int, int]
 
 
@@ -26,18 +28,28 @@ class Freshness(Enum):
 class Validity:
     """Keep the masks of all chunks.
 
-    Invariants: `everywhere` is the intersection and `anywhere` the union of the valid masks of all
-    chunks; what is valid is touched. `everywhere` is what the hot path looks at.
+    Invariants: in the ledger, `everywhere` is the intersection and `anywhere` the union of the
+    valid masks of all chunks; what is valid is touched. The short ways look at the ledger alone.
     """
 
-    __slots__ = ("everywhere", "anywhere", "_valid", "_touched")
+    __slots__ = ("_ledger", "_valid", "_touched")
 
-    def __init__(self, chunks: int) -> None:
+    def __init__(self, chunks: int, ledger: Ledger) -> None:
         """Start with `chunks` uninitialised chunks."""
-        self.everywhere = 0
-        self.anywhere = 0
+        self._ledger = ledger
         self._valid = [0] * chunks
         self._touched = [0] * chunks
+        self._combine()
+
+    @property
+    def everywhere(self) -> int:
+        """Return the bits of the spaces whose replica is valid in all chunks."""
+        return self._ledger.everywhere
+
+    @property
+    def anywhere(self) -> int:
+        """Return the bits of the spaces whose replica is valid in some chunk."""
+        return self._ledger.anywhere
 
     def is_valid(self, bit: int, chunks: ChunkRange) -> bool:
         """Say whether the replica is valid in all of `chunks`."""
@@ -107,11 +119,12 @@ class Validity:
         self._combine()
 
     def _combine(self) -> None:
+        ledger = self._ledger
         if len(self._valid) == 1:
-            self.everywhere = self.anywhere = self._valid[0]
+            ledger.everywhere = ledger.anywhere = self._valid[0]
             return
         everywhere, anywhere = -1, 0
         for mask in self._valid:
             everywhere &= mask
             anywhere |= mask
-        self.everywhere, self.anywhere = everywhere, anywhere
+        ledger.everywhere, ledger.anywhere = everywhere, anywhere

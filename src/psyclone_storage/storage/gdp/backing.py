@@ -18,6 +18,7 @@ from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide, write_back
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.native import Sides
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.token import AccessToken, Request
 from psyclone_storage.storage.gdp.sync_state import SyncState
@@ -27,21 +28,7 @@ FIRST_USE = threading.Lock()
 """Held while a storage gets what it makes when it is first needed, once for all threads."""
 
 
-class Windows:
-    """Keep the arrays of a storage on its two sides, and its data interface, once made."""
-
-    __slots__ = ("host", "reading", "device", "kernel", "interface")
-
-    def __init__(self) -> None:
-        """Start with nothing made."""
-        self.host: np.ndarray[Any, Any] | None = None
-        self.reading: np.ndarray[Any, Any] | None = None
-        self.device: Any = None
-        self.kernel: Any = None
-        self.interface: dict[str | None, dict[str, Any]] | None = None
-
-
-class Backing:
+class Backing(Sides):
     """Join the storages that look at the same data.
 
     `host` and `device` are the spaces of the two sides, None where there is no such side. `origin`
@@ -51,15 +38,18 @@ class Backing:
     """
 
     __slots__ = (
-        "buffer", "host", "device", "origin", "points", "strict", "label", "_sync_state", "_pin",
-        "__weakref__",
+        "origin", "points", "strict", "label", "_sync_state", "_pin", "__weakref__",
     )  # fmt: skip
+
+    buffer: Buffer | None
+    host: MemorySpace | None
+    device: MemorySpace | None
 
     def __init__(self, strict: bool = False, label: str = "") -> None:
         """Stand for memory of the host alone, without a buffer."""
-        self.buffer: Buffer | None = None
-        self.host: MemorySpace | None = host_space()
-        self.device: MemorySpace | None = None
+        self.buffer = None
+        self.host = host_space()
+        self.device = None
         self.origin = 0
         self.points = -1
         self.strict = strict

@@ -22,12 +22,12 @@ from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
 from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
-from psyclone_storage.storage.core.sliceable import Sliceable
+from psyclone_storage.storage.core.native import Sliceable, Windows
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
 from psyclone_storage.storage.gdp.arithmetic import NoArithmetic
-from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, Windows
+from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing
 from psyclone_storage.storage.gdp.described import described
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved

@@ -11,18 +11,19 @@ block succeeded, back, with a warning.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from psyclone_storage.storage.core.asking import acquire_all
-from psyclone_storage.storage.core.errors import GTNoSuchBufferError
+from psyclone_storage.storage.core.errors import AccessConflictError, GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.layout import default_dims
+from psyclone_storage.storage.core.native import FRAMES, Block, register
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp.base_storage import READ, WRITE, Storage
@@ -124,28 +125,31 @@ class _Guest:
             self.home[...] = self.copy.get()
 
 
-class Binding:
+class Binding(Block):
     """Hold the arguments of one call for the time of the block."""
 
-    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests", "_block")
+    __slots__ = ()
 
-    def __init__(
-        self, arguments: Mapping[str, Any], device: Device, writes: Collection[str]
-    ) -> None:
-        """Get ready; nothing is acquired before the block begins."""
-        self._arguments = arguments
-        self._device = device
-        self._writes = writes
-        self._tokens: list[AccessToken] = []
-        self._guests: list[_Guest] = []
-        self._block: AbstractContextManager[Any] | None = None
+    _arguments: Mapping[str, Any]
+    _device: Device
+    _writes: Collection[str]
+    _tokens: Sequence[AccessToken]
+    _guests: Sequence[_Guest]
+    _block: AbstractContextManager[Any] | None
 
-    def __enter__(self) -> Arguments:
-        """Acquire all arguments and return their arrays.
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Arguments:
+            """Acquire all arguments and return their arrays."""
+
+    def _enter(self) -> Arguments:
+        """Do `__enter__` where something has to be made, brought or waited for.
 
         What others describe comes first: their ways to bring values may wait, which is no good
         while storages are held. The storages follow all at once.
         """
+        if self._tokens or self._guests or self._block is not None:
+            raise AccessConflictError("The arguments of a block are bound until the block ends.")
         arrays = Arguments(self._arguments)
         device, writes = self._device, self._writes
         lent: list[tuple[str, Storage]] = []
@@ -174,15 +178,16 @@ class Binding:
             raise
         return arrays
 
-    def __exit__(
+    def _leave(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Touch what was written and release everything; a failed block touches nothing."""
+        """Do `__exit__` where that concerns others."""
         if self._block is not None:
-            self._block.__exit__(kind, error, trace)
+            block, self._block = self._block, None
+            block.__exit__(kind, error, trace)
         self._end(error)
 
     def _as_storage(self, thing: Any) -> Storage | None:
@@ -205,7 +210,7 @@ class Binding:
             )
         guest = _Guest(found[place], written)
         call(guest.info, "acquire")
-        self._guests.append(guest)
+        self._guests = (*self._guests, guest)
         on_host = place is None
         receive: Any = host_array if on_host else device_array
         array = receive(guest.info, thing)
@@ -215,7 +220,7 @@ class Binding:
             f'The argument "{name}" is on {place or "cpu"} only, so that it is copied to '
             f"{device or 'cpu'} for this call{' and back' if written else ''}, which is slow.",
             TransferWarning,
-            stacklevel=3,
+            stacklevel=3 + FRAMES,
         )
         guest.home = array
         guest.copy = uploaded(array, device_space()) if on_host else np.asarray(array.get())
@@ -231,8 +236,8 @@ class Binding:
             self._end(error)
 
     def _end(self, error: BaseException | None) -> None:
-        tokens, self._tokens = self._tokens, []
-        guests, self._guests = self._guests, []
+        tokens, self._tokens = self._tokens, ()
+        guests, self._guests = self._guests, ()
         try:
             for token in tokens:
                 token.buffer.release(token, error)
@@ -253,3 +258,6 @@ def _touch(guests: Iterable[_Guest], device: Device) -> None:
 
 def _for_kernel(array: Any) -> Any:
     return memory_of(space_of(array)).kernel_view(array)
+
+
+register(arguments=Arguments)

@@ -167,8 +167,9 @@ class CUDAManagedGPUStorage(Storage):
 
     def reading_window(self) -> np.ndarray[Any, Any]:
         """Return the array of the host, read-only, after all work of the device has ended."""
-        self._kept().reading = None
-        return super().reading_window()
+        window: np.ndarray[Any, Any] = self.window(self._needed_side("host")).view()
+        window.flags.writeable = False
+        return window
 
     def current_space(self) -> MemorySpace:
         """Return unified memory."""

@@ -10,6 +10,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState, TransferWarning, bound
+from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.token import AccessToken
 
 
@@ -263,3 +264,32 @@ def test_an_access_without_an_array_is_released(mode: str, monkeypatch: pytest.M
             mine.access("gpu", mode).__enter__()
     assert mine.buffer.table.holders == []
     assert (mine.buffer.poisoned is not None) == (mode == "w")
+
+
+@pytest.mark.usefixtures("device")
+def test_a_block_is_entered_again_only_after_its_end() -> None:
+    both = gt.zeros((3,), device="gpu")
+    block = bound({"x": both}, device="gpu", writes=["x"])
+    for _ in range(3):
+        with block:
+            with pytest.raises(AccessConflictError, match="until the block ends"):
+                block.__enter__()
+            assert len(both.buffer.table.holders) == 1
+        assert both.buffer.table.holders == []
+
+
+def test_a_second_block_sees_what_came_between() -> None:
+    read, written = gt.zeros((2,)), gt.zeros((2,))
+    arguments = {"r": read, "w": written}
+    block = bound(arguments, writes=["w"])
+    for turn in range(4):
+        read[...] = turn
+        with block as arrays:
+            assert not arrays["r"].flags.writeable
+            arrays["w"][...] = arrays["r"] + 1
+        assert list(written.data_ro) == [turn + 1] * 2
+    other = arguments["r"] = gt.ones((2,))
+    with block as arrays:
+        assert np.shares_memory(arrays["r"], other.data_ro)
+        assert other.buffer.table.holders
+        assert not read.buffer.table.holders

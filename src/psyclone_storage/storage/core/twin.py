@@ -1,0 +1,406 @@
+"""Own the innermost part of the runtime: what each access, slice and stencil call does.
+
+That is who holds a buffer, which of its replicas are valid, and the shortest way through both when
+nobody is in the way. Whatever is not simple (waits, transfers, failures, wishes, chunks) the
+subclasses in other files do, under names that these classes call.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+_new = object.__new__
+_get_ident = threading.get_ident
+_SLICES = frozenset((slice, int))
+_NUMBERS = frozenset((int,))
+
+FRAMES = 1
+"""How many frames of Python are between a caller and the long way that is called for it."""
+
+WORDS = SimpleNamespace()
+"""What `register` was told: the modes, the plain request, the classes that are made here."""
+
+
+def register(**words: Any) -> None:
+    """Take the objects of other files that this one has to know.
+
+    `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
+    request with nothing unusual, `token` and `arguments` are the classes of what is made here.
+    """
+    WORDS.__dict__.update(words)
+
+
+class Replica:
+    """Hold the fields of one replica of a buffer."""
+
+    __slots__ = ("memory", "space", "bit", "allocation")
+
+    def __init__(self, memory: Any, allocation: Any = None) -> None:
+        """Stand for a replica in `memory`."""
+        self.memory = memory
+        self.space = memory.space
+        self.bit: int = memory.space.bit
+        self.allocation = allocation
+
+
+class Access:
+    """Hold the fields of an access to one replica.
+
+    `place` is the space that was asked for and the range of chunks; the owner is the calling
+    thread.
+    """
+
+    __slots__ = (
+        "buffer", "replica", "space", "chunks", "mode", "policy", "owner", "request", "turn",
+        "_block", "active", "in_flight",
+    )  # fmt: skip
+
+    def __init__(self, buffer: Any, replica: Any, place: Any, mode: Any, policy: Any) -> None:
+        """Describe an access that the calling thread asks for; buffers call this."""
+        self.buffer = buffer
+        self.replica = replica
+        self.space, self.chunks = place
+        self.mode = mode
+        self.policy = policy
+        self.owner: Any = _get_ident()
+        self.request = WORDS.plain
+        self.turn: Any = None
+        self._block: Any = None
+        self.active = False
+        self.in_flight = False
+
+
+class Ledger:
+    """Keep who holds a buffer, who waits for it, and which replicas are valid, under one lock.
+
+    `writers` is the number of holders that write, `queue` holds those that wait. `everywhere` is
+    the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
+    `attention` is true while the short ways must not be taken: the data are const or poisoned, or
+    a transfer is under way. `last_writer` is the replica that was written last, None where parts
+    were.
+    """
+
+    __slots__ = (
+        "lock", "holders", "queue", "last_writer", "everywhere", "anywhere", "writers", "attention",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        """Start with no access and nothing valid."""
+        self.lock = threading.Lock()
+        self.holders: list[Any] = []
+        self.queue: Any = None
+        self.last_writer: Any = None
+        self.everywhere = 0
+        self.anywhere = 0
+        self.writers = 0
+        self.attention = False
+
+    def try_acquire(self, claim: Any) -> bool:
+        """Grant `claim` if nobody holds or wants anything that could conflict with it."""
+        with self.lock:
+            writes = claim.mode.writes
+            if self.writers or (writes and self.holders) or self.queue:
+                return False
+            self.holders.append(claim)
+            if writes:
+                self.writers += 1
+            claim.active = True
+            return True
+
+    def try_drop(self, claim: Any) -> bool:
+        """End `claim` where that means no more than taking a note: from the middle of anything.
+
+        Says no where somebody waits, or where the ledger is in use, perhaps by this very thread.
+        """
+        if not self.lock.acquire(blocking=False):  # pylint: disable=consider-using-with
+            return False
+        try:
+            if self.queue:
+                return False
+            self.drop(claim)
+            return True
+        finally:
+            self.lock.release()
+
+    def drop(self, claim: Any) -> None:
+        """Strike `claim` out, under the lock."""
+        self.holders.remove(claim)
+        self.writers -= claim.mode.writes
+        claim.active = False
+        claim.turn = None
+
+    def try_begin(self, token: Any) -> bool:
+        """Do `try_acquire` for an access that lacks nothing, and changes nothing."""
+        bit = token.replica.bit
+        with self.lock:
+            if self.writers or self.queue or self.attention:
+                return False
+            if not token.mode.writes:
+                if not self.everywhere & bit:
+                    return False
+            elif self.holders or not self.everywhere == self.anywhere == bit:
+                return False
+            else:
+                self.writers = 1
+            self.holders.append(token)
+            token.active = True
+            return True
+
+    def try_end(self, token: Any) -> bool:
+        """End an access that went well, if that concerns nobody else."""
+        with self.lock:
+            if not token.active or self.queue or self.attention:
+                return False
+            if token.mode.writes:
+                if token.replica is not self.last_writer:
+                    return False
+                self.writers -= 1
+            self.holders.remove(token)
+            token.active = False
+            token.turn = None
+            return True
+
+
+class Acquirable:
+    """Hold the fields of a buffer that an access needs, and go the short way to one.
+
+    `single` says that there is one chunk, `_resident` maps the spaces that were asked for to their
+    replicas, `_whole` is the range of all chunks, and `_has_wishes` says that the end of an access
+    may start transfers.
+    """
+
+    __slots__ = ("table", "_resident", "_whole", "version", "single", "_has_wishes")
+
+    table: Any
+    _resident: dict[Any, Any]
+    _whole: tuple[int, int]
+    version: int
+    single: bool
+    _has_wishes: bool
+
+    def acquire(
+        self, space: Any = None, mode: Any = None, policy: Any = None, request: Any = None
+    ) -> Any:
+        """Return the right to use the data at `space`, by default to read all of them."""
+        mode = mode or WORDS.read
+        policy = policy or WORDS.auto
+        replica = self._resident.get(space) if request is None else None
+        if replica is not None:
+            asked = replica.space if space is None else space
+            token = WORDS.token(self, replica, (asked, self._whole), mode, policy)
+            if self.table.try_begin(token):
+                return token
+        return self._acquire_carefully(space, mode, policy, request)
+
+    def release(self, token: Any, error: BaseException | None = None) -> None:
+        """End an access; `error` says that its writing failed."""
+        if error is not None or self._has_wishes or not self.table.try_end(token):
+            self._release_carefully(token, error)
+        elif token.mode.writes:
+            self.version += 1
+
+    def is_at_rest(self, space: Any) -> bool:
+        """Say whether `space` has all values and nobody writes: one of them may just be read."""
+        table, replica = self.table, self._resident.get(space)
+        if replica is None or table.attention or table.writers:
+            return False
+        return bool(table.everywhere & replica.bit)
+
+    def _acquire_carefully(self, space: Any, mode: Any, policy: Any, request: Any) -> Any:
+        raise NotImplementedError
+
+    def _release_carefully(self, token: Any, error: BaseException | None) -> None:
+        raise NotImplementedError
+
+
+def begin(tokens: Any) -> bool:
+    """Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."""
+    for done, token in enumerate(tokens):
+        if not token.buffer.table.try_begin(token):
+            for other in tokens[:done]:
+                other.buffer.table.release(other)
+            return False
+    return True
+
+
+class Windows:
+    """Keep the arrays of a storage on its two sides, and its data interface, once made."""
+
+    __slots__ = ("host", "reading", "device", "kernel", "interface")
+
+    def __init__(self) -> None:
+        """Start with nothing made."""
+        self.host: np.ndarray[Any, Any] | None = None
+        self.reading: np.ndarray[Any, Any] | None = None
+        self.device: Any = None
+        self.kernel: Any = None
+        self.interface: dict[str | None, dict[str, Any]] | None = None
+
+
+class Sides:
+    """Hold what all storages over the same data share: the buffer, and the spaces of both sides."""
+
+    __slots__ = ("buffer", "host", "device")
+
+    buffer: Any
+    host: Any
+    device: Any
+
+
+class Sliceable:
+    """Hold the fields of a storage, and cut it: slicing is done in inner loops.
+
+    `_array` describes the elements, and is them where `_backing` has no buffer. `_windows` keeps
+    the arrays of the two sides. Whatever is not simple, `_picked` of the subclass does: keys other
+    than integers and slices, values that have to be brought, errors.
+    """
+
+    __slots__ = ("_array", "_labels", "_backing", "_windows")
+
+    _array: np.ndarray[Any, Any]
+    _labels: Any
+    _backing: Any
+    _windows: Any
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a number, a view for integers and slices, else an array of the values."""
+        array, backing = self._array, self._backing
+        if backing is not None and backing.buffer is not None:
+            if type(key) is tuple and _NUMBERS.issuperset(map(type, key)):
+                return self._element(key)
+            if not _is_view(key):
+                return self._picked(key)
+        try:
+            picked = array[key]
+        except (IndexError, TypeError, ValueError):
+            return self._picked(key)
+        if type(picked) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
+            return picked
+        owner = picked.base
+        if owner is not array and (owner is None or owner is not array.base):
+            return picked
+        view = _new(type(self))
+        view._array = picked  # noqa: SLF001
+        view._labels = (self._labels, key, array)  # noqa: SLF001
+        view._backing = backing or self.backing()  # noqa: SLF001
+        view._windows = None  # noqa: SLF001
+        return view
+
+    def _view(self, picked: np.ndarray[Any, Any], key: Any) -> Any:
+        """Return the storage that `picked`, the array of `key`, describes.
+
+        This is what the constructor does, without the call.
+        """
+        view = _new(type(self))
+        view._array = picked  # noqa: SLF001
+        view._labels = (self._labels, key, self._array)  # noqa: SLF001
+        view._backing = self._backing or self.backing()  # noqa: SLF001
+        view._windows = None  # noqa: SLF001
+        return view
+
+    def _element(self, key: tuple[int, ...]) -> Any:
+        """Return one element of the host side, if that is at rest and has been looked at before."""
+        windows, backing = self._windows, self._backing
+        host = None if windows is None else windows.host
+        if host is not None and backing.buffer.is_at_rest(backing.host):
+            try:
+                found = host[key]
+            except IndexError:
+                return self._picked(key)
+            if type(found) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
+                return found
+        return self._picked(key)
+
+    def _picked(self, key: Any) -> Any:
+        """Return `self[key]` whatever it takes."""
+        raise NotImplementedError
+
+    def backing(self) -> Any:
+        """Return what this storage shares with all others on its data."""
+        raise NotImplementedError
+
+
+def _is_view(key: Any) -> bool:
+    """Say whether NumPy gives a view for `key` whatever the array is, as far as is seen at once."""
+    if type(key) is not tuple:
+        return type(key) is slice
+    return _SLICES.issuperset(map(type, key)) and slice in map(type, key)
+
+
+class Block:
+    """Hold the arguments of one call for the time of a block: the short way in and out.
+
+    The subclass has the long ways, `_enter` and `_leave`.
+    """
+
+    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests", "_block")
+
+    def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
+        """Get ready; nothing is acquired before the block begins."""
+        self._arguments = arguments
+        self._device = device
+        self._writes = writes
+        self._tokens: Any = ()
+        self._guests: Any = ()
+        self._block: Any = None
+
+    def __enter__(self) -> Any:
+        """Acquire all arguments and return their arrays, by name."""
+        if self._tokens:
+            return self._enter()
+        arrays = WORDS.arguments(self._arguments)
+        on_host = self._device is None
+        tokens = []
+        for name, thing in self._arguments.items():
+            mode = WORDS.read_write if name in self._writes else WORDS.read
+            array, token = _seen(thing, mode, on_host)
+            if array is None:
+                return self._enter()
+            arrays[name] = array
+            tokens.append(token)
+        if not tokens or not begin(tokens):
+            return self._enter()
+        self._tokens = tokens
+        return arrays
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Touch what was written and release everything; a failed block touches nothing."""
+        if error is None and self._block is None and not self._guests:
+            tokens, self._tokens = self._tokens, ()
+            for token in tokens:
+                token.buffer.release(token)
+            return
+        self._leave(kind, error, trace)
+
+    def _enter(self) -> Any:
+        raise NotImplementedError
+
+    def _leave(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        raise NotImplementedError
+
+
+def _seen(thing: Any, mode: Any, on_host: bool) -> tuple[Any, Any]:
+    """Return the array that a block gets for a storage, and the access that it needs.
+
+    There is no array where the storage has not been used so before.
+    """
+    if not isinstance(thing, Sliceable):
+        return None, None
+    backing, windows = thing._backing, thing._windows  # noqa: SLF001
+    buffer = None if backing is None else backing.buffer
+    if windows is None or buffer is None:
+        return None, None
+    space = backing.host if on_host else backing.device
+    replica = buffer._resident.get(space)  # noqa: SLF001
+    if space is None or replica is None or not buffer.single:
+        return None, None
+    if not on_host:
+        array = windows.kernel
+    else:
+        array = windows.host if mode is WORDS.read_write else windows.reading
+    whole = buffer._whole  # noqa: SLF001
+    return array, WORDS.token(buffer, replica, (space, whole), mode, WORDS.auto)
