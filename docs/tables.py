@@ -25,7 +25,15 @@ from psyclone_storage.cli.options import _build_parser as build_parser
 from psyclone_storage.domain.lfric import metadata_words as words
 from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.metadata_access import FIELD_ACCESSES, OTHER_ACCESSES
-from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, SPACES
+from psyclone_storage.infrastructures.lfric import (
+    MESH_PROPERTIES,
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    READ_ONLY_SPACES,
+    REFERENCE_ELEMENT_PROPERTIES,
+    SPACES,
+    ProxiedType,
+)
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.scripting.transformations.base import Transformation, Unsupported
@@ -242,8 +250,8 @@ def _words() -> str:
         "`mesh_arg`": words.MESHES,
         "`func_type`": words.OPERATIONS,
         "`gh_shape`": words.SHAPES,
-        "`meta_reference_element`": words.REFERENCE_ELEMENT_PROPERTIES,
-        "`meta_mesh`": words.MESH_PROPERTIES,
+        "`meta_reference_element`": REFERENCE_ELEMENT_PROPERTIES,
+        "`meta_mesh`": MESH_PROPERTIES,
     }
     return _table(
         ("where", "words"), ((where, _codes_of(known)) for where, known in tables.items())
@@ -254,12 +262,7 @@ def _words() -> str:
 
 
 def _objects() -> str:
-    items = (
-        *abi.FIELD_TYPES.values(),
-        *abi.OPERATOR_TYPES.values(),
-        *abi.COLUMNWISE_TYPES.values(),
-        *abi.QUADRATURE_TYPES.values(),
-    )
+    items = (*OBJECT_TYPES.values(), *QUADRATURE_TYPES.values())
     rows = (
         (_code(item.name), _code(item.proxy), _code(item.module), _code(_kind_of(item)))
         for item in items
@@ -267,7 +270,7 @@ def _objects() -> str:
     return _table(("type", "proxy", "module", "data"), rows)
 
 
-def _kind_of(item: abi.ObjectType) -> str:
+def _kind_of(item: ProxiedType) -> str:
     return f"{item.data.intrinsic.value}({item.data.kind})"
 
 

@@ -9,9 +9,10 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.build import BuildOptions, build_program
 from psyclone_storage.domain.gocean.domain import GoceanDomain
 from psyclone_storage.domain.gocean.metadata import interpret
-from psyclone_storage.domain.gocean.words import GridProperty, Tables
+from psyclone_storage.domain.gocean.words import Tables
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.metadata import read_kernel
+from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Binary, Literal
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds, Kernel
 from psyclone_storage.ir.operators import Operator
@@ -28,9 +29,9 @@ INNER = GridBounds(
 )
 TABLES = Tables(
     properties={
-        "go_grid_area_t": GridProperty(Intrinsic.REAL, 2),
-        "go_grid_mask_t": GridProperty(Intrinsic.INTEGER, 2),
-        "go_grid_dx_const": GridProperty(Intrinsic.REAL, 0),
+        "go_grid_area_t": GridProperty("", 2, Intrinsic.REAL),
+        "go_grid_mask_t": GridProperty("", 2, Intrinsic.INTEGER),
+        "go_grid_dx_const": GridProperty("", 0, Intrinsic.REAL),
     },
     bounds={("go_offset_ne", "go_ct", "go_inner_pts"): INNER},
 )

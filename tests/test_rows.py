@@ -70,7 +70,7 @@ def infrastructure(settings):
             ops.DataOf: lambda context, asked: Member(Name(asked.datum.name), "values"),
             ops.LoopStart: lambda context, asked: whole(1),
             ops.LoopEnd: rows_or_columns,
-            ops.GridProperty: lambda context, asked: Member(asked.field, asked.name),
+            ops.GridPropertyOf: lambda context, asked: Member(asked.field, asked.name),
         },
         {ops.Exchange: swapped},
         lambda context, calls, lines: (),

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, keys_of
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.domain.lfric.spaces import is_continuous
+from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.schedule import (

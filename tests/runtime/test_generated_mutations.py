@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.domain.lfric.spaces import is_continuous
+from psyclone_storage.infrastructures.lfric import is_continuous
 from runtime.generated.builds import MUTATED, generate
 from runtime.mutated_schedules import Mutant, beyond_memory, mutants, noticed_by
 from runtime.mutations import Outcome, judge, kind_of, lines_of

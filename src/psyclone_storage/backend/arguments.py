@@ -23,7 +23,7 @@ from psyclone_storage.ir.runtime_ops import (
     DofsPerCell,
     ExtentsOf,
     FaceCount,
-    GridProperty,
+    GridPropertyOf,
     Layers,
     LongestBranch,
     MeshPair,
@@ -245,7 +245,7 @@ def _of_an_argument(
 ) -> Expr:
     described = call.kernel.args[arg]
     if dummy.role is Role.GRID_PROPERTY:
-        return context.value(GridProperty(dummy.property_name, call.args[arg].value))
+        return context.value(GridPropertyOf(dummy.property_name, call.args[arg].value))
     if described.kind.is_scalar and dummy.role is not Role.ARRAY_SHAPE:
         return scalar_value(context, call, arg)
     datum = context.datum(call, arg)

@@ -12,26 +12,17 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.decode import chosen, collect, name_word, plain, refused, unique
 from psyclone_storage.config.scan import Entry, Word
-from psyclone_storage.config.settings import GridProperty, Intrinsic, IterationSpace, Rank
-
-OFFSETS = ("go_offset_se", "go_offset_sw", "go_offset_ne", "go_offset_nw", "go_offset_any")
-FIELD_TYPES = ("go_ct", "go_cu", "go_cv", "go_cf", "go_every")
-REQUIRED_PROPERTIES = (
-    "go_grid_xstop",
-    "go_grid_ystop",
-    "go_grid_data",
-    "go_grid_internal_inner_start",
-    "go_grid_internal_inner_stop",
-    "go_grid_internal_outer_start",
-    "go_grid_internal_outer_stop",
-    "go_grid_whole_inner_start",
-    "go_grid_whole_inner_stop",
-    "go_grid_whole_outer_start",
-    "go_grid_whole_outer_stop",
+from psyclone_storage.config.settings import IterationSpace
+from psyclone_storage.infrastructures.gocean import (
+    FIELD_TYPES,
+    OFFSETS,
+    GridProperty,
+    RequiredProperty,
 )
+from psyclone_storage.ir.types import Intrinsic
 
-_RANKS = {rank.value: rank for rank in Rank}
-_INTRINSICS = {intrinsic.value: intrinsic for intrinsic in Intrinsic}
+_RANKS = {"scalar": 0, "array": 2}
+_INTRINSICS = {known.value: known for known in (Intrinsic.REAL, Intrinsic.INTEGER)}
 _BOUND = re.compile(r"[\w\s()%,+*/-]+")
 _PLACEHOLDERS = {"start": "2", "stop": "n"}
 
@@ -44,7 +35,7 @@ def grid_properties(entry: Entry) -> dict[str, GridProperty]:
             code needs and the table lacks.
     """
     table = unique(collect(_grid_property, entry.items()))
-    missing = [name for name in REQUIRED_PROPERTIES if name not in table]
+    missing = [name for name in RequiredProperty if name not in table]
     if missing:
         raise CompileError(
             Diagnostic(

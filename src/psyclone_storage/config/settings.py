@@ -11,6 +11,7 @@ from enum import Enum
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.infrastructures.gocean import GridProperty
 
 
 class Api(Enum):
@@ -42,32 +43,6 @@ class FortranStandard(Enum):
 
     F2003 = "f2003"
     F2008 = "f2008"
-
-
-class Rank(Enum):
-    """Whether a grid property is one value or one value per grid point."""
-
-    SCALAR = "scalar"
-    ARRAY = "array"
-
-
-class Intrinsic(Enum):
-    """The intrinsic type of a grid property."""
-
-    REAL = "real"
-    INTEGER = "integer"
-
-
-@dataclass(frozen=True, slots=True)
-class GridProperty:
-    """How generated GOcean code reaches one property of the grid.
-
-    `path` is Fortran with `{0}` in place of the field variable, such as `{0}%grid%area_t`.
-    """
-
-    path: str
-    rank: Rank
-    intrinsic: Intrinsic
 
 
 @dataclass(frozen=True, slots=True)

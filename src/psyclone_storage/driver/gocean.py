@@ -5,23 +5,20 @@ from __future__ import annotations
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
 from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.config.settings import Rank, Settings
+from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
 from psyclone_storage.domain.gocean.arguments import build_dummies
 from psyclone_storage.domain.gocean.domain import GoceanDomain
 from psyclone_storage.domain.gocean.kernel_check import check_kernel
 from psyclone_storage.domain.gocean.metadata import interpret
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.gocean.words import GridProperty, Tables, today
+from psyclone_storage.domain.gocean.words import Tables, today
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.grid_settings import read_bound, read_path
 from psyclone_storage.driver.rows import ApiParts, Choices, Target
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
-from psyclone_storage.ir.types import Intrinsic
-
-_RANKS = {Rank.SCALAR: 0, Rank.ARRAY: 2}
 
 
 def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
@@ -31,10 +28,7 @@ def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 def _tables(settings: Settings) -> Tables:
     gocean = settings.gocean
-    properties = {
-        today(name): GridProperty(Intrinsic(known.intrinsic.value), _RANKS[known.rank])
-        for name, known in gocean.grid_properties.items()
-    }
+    properties = {today(name): known for name, known in gocean.grid_properties.items()}
     bounds = {
         (space.offset, space.field_type, today(space.name)): GridBounds(
             *map(

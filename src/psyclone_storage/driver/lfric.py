@@ -14,10 +14,10 @@ from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.domain.lfric.kernel_check import check_kernel
 from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.domain.lfric.spaces import Limits
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.rows import ApiParts, Choices, Target
+from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 

@@ -99,7 +99,7 @@ class ColumnMap:
 
 
 @dataclass(frozen=True, slots=True)
-class GridProperty:
+class GridPropertyOf:
     """A property of the grid that `field` is on, by the name that metadata have for it."""
 
     name: str
@@ -327,7 +327,7 @@ Value = (
     | OperatorCells
     | BandNumber
     | ColumnMap
-    | GridProperty
+    | GridPropertyOf
     | LoopStart
     | LoopEnd
     | ColourMap

@@ -9,6 +9,15 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping
 
+from psyclone_storage.infrastructures.lfric import (
+    ANY_DISCONTINUOUS_SPACE,
+    ANY_SPACE,
+    DEFAULT_LIMITS,
+    READ_ONLY_SPACES,
+    SPACES,
+    is_continuous,
+    space_names,
+)
 from psyclone_storage.scripting import f2pygen, views
 from psyclone_storage.scripting.algorithm import AlgorithmCall, AlgorithmInvoke
 from psyclone_storage.scripting.arguments import DataAccess
@@ -21,9 +30,11 @@ from psyclone_storage.scripting.transformations.base import Transformation, Tran
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.writer import writer_maker
 
-_WILDCARDS = range(1, 11)
-DISCONTINUOUS_SPACES = ("w3", "wtheta", "w2v", "w2vtrace", "w2broken")
-CONTINUOUS_SPACES = ("w0", "w1", "w2", "w2trace", "w2h", "w2htrace", "any_w2")
+_NAMES = space_names(DEFAULT_LIMITS)
+DISCONTINUOUS_SPACES = tuple(name for name in SPACES if not is_continuous(name))
+CONTINUOUS_SPACES = tuple(
+    name for name in SPACES if is_continuous(name) and name not in READ_ONLY_SPACES
+)
 
 Words = Mapping[str, object]
 
@@ -33,9 +44,9 @@ class LFRicConstants:
 
     DISCONTINUOUS_FUNCTION_SPACES = DISCONTINUOUS_SPACES
     CONTINUOUS_FUNCTION_SPACES = CONTINUOUS_SPACES
-    VALID_ANY_SPACE_NAMES = tuple(f"any_space_{number}" for number in _WILDCARDS)
+    VALID_ANY_SPACE_NAMES = tuple(name for name in _NAMES if name.startswith(ANY_SPACE))
     VALID_ANY_DISCONTINUOUS_SPACE_NAMES = tuple(
-        f"any_discontinuous_space_{number}" for number in _WILDCARDS
+        name for name in _NAMES if name.startswith(ANY_DISCONTINUOUS_SPACE)
     )
     VALID_DISCONTINUOUS_NAMES = (
         *DISCONTINUOUS_FUNCTION_SPACES,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from psyclone_storage.domain.lfric.slots import Slot, SlotKind, slots_of
-from psyclone_storage.domain.lfric.spaces import ANY_W2_MEMBERS, is_wildcard
+from psyclone_storage.infrastructures.lfric import ANY_W2_MEMBERS, is_wildcard
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg, MeshRole
 from psyclone_storage.ir.types import Intrinsic

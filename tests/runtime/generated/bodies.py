@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from psyclone_storage.domain.lfric.spaces import is_continuous
+from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, CmaKind, Iteration, Kernel, MeshRole, StencilShape
 from psyclone_storage.ir.types import Intrinsic

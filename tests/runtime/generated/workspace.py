@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from psyclone_storage.domain.lfric.precision import QUADRATURE_TYPES
+from psyclone_storage.infrastructures.lfric import QUADRATURE_TYPES
 from psyclone_storage.ir.kernel import BasisShape
 from psyclone_storage.ir.types import Intrinsic
 
@@ -143,7 +143,7 @@ class Workspace:
                         yield f"type({type_name}) :: {name}"
                         yield f"type(field_type) :: shown_{name}"
         for shape in sorted(self.rules, key=lambda shape: shape.name):
-            yield f"type({QUADRATURE_TYPES[shape]}) :: {self.rule(shape)}"
+            yield f"type({QUADRATURE_TYPES[shape].name}) :: {self.rule(shape)}"
         yield from self.scalars.values()
 
     def setup(self) -> Iterator[str]:

@@ -10,6 +10,14 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.backend.lfric import abi
+from psyclone_storage.infrastructures.lfric import (
+    KINDS,
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    SPACES,
+    ProxiedType,
+    spaces_meant,
+)
 
 INFRASTRUCTURE = Path(__file__).parents[3] / "external" / "lfric_infrastructure"
 
@@ -54,24 +62,19 @@ def test_every_member_exists(members: type[StrEnum], name: str) -> None:
     assert provides(OWNERS[members], name)
 
 
-OBJECTS = [
-    item
-    for table in (
-        abi.FIELD_TYPES, abi.OPERATOR_TYPES, abi.COLUMNWISE_TYPES, abi.QUADRATURE_TYPES,
-    )
-    for item in table.values()
-]  # fmt: skip
+OBJECTS = [*OBJECT_TYPES.values(), *QUADRATURE_TYPES.values()]
 
 
 @pytest.mark.parametrize("item", OBJECTS, ids=lambda item: item.name)
-def test_every_object_has_a_type_and_a_proxy(item: abi.ObjectType) -> None:
+def test_every_object_has_a_type_and_a_proxy(item: ProxiedType) -> None:
     assert provides((item.module,), item.name)
     assert provides((item.module,), item.proxy)
 
 
 TYPES = [
     abi.MESH, abi.MESH_MAP, abi.STENCIL_MAP, abi.STENCIL_2D_MAP, abi.REFERENCE_ELEMENT,
-    *abi.REDUCTION_TYPES.values(), abi.EXACT_SUM, abi.JOINT_EXCHANGE,
+    *(kind.reduced_by for kind in KINDS.values() if kind.reduced_by),
+    abi.EXACT_SUM, abi.JOINT_EXCHANGE,
 ]  # fmt: skip
 
 
@@ -86,7 +89,7 @@ CONSTANTS = [
     (abi.Module.STENCIL_2D, abi.STENCIL_2D_CROSS),
     *((abi.Module.DIRECTION, name) for name in abi.DIRECTIONS),
     *((abi.Module.FUNCTION_SPACE, name) for name in abi.EVALUATIONS.values()),
-    *((abi.Module.CONTINUITY, name) for name in abi.NAMED_SPACES.values()),
+    *((abi.Module.CONTINUITY, known.constant) for known in SPACES.values() if known.constant),
     *((abi.Module.REFERENCE_ELEMENT, name) for name in abi.NORMALS.values()),
     (abi.Module.FUNCTION_SPACE, abi.ORIENTATION),
     (str(abi.JOINT_EXCHANGE.module), abi.EXCHANGE_FIELDS),
@@ -103,8 +106,10 @@ def test_a_name_that_does_not_exist_is_noticed() -> None:
     assert not provides(("mesh_mod",), "get_last_halo")
 
 
-def test_spaces_that_wildcards_allow_are_spaces() -> None:
-    assert {*abi.ANY_W2, *abi.DISCONTINUOUS} <= set(abi.NAMED_SPACES.values())
+@pytest.mark.parametrize("space", ["any_w2", "any_discontinuous_space_3", "w2broken"])
+def test_spaces_that_metadata_allow_have_constants(space: str) -> None:
+    assert spaces_meant(space)
+    assert all(SPACES[name].constant for name in spaces_meant(space))
 
 
 def test_what_is_imported_is_reserved() -> None:

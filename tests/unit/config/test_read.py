@@ -17,14 +17,13 @@ from psyclone_storage.config.settings import (
     Api,
     FortranStandard,
     GoceanSettings,
-    GridProperty,
-    Intrinsic,
     IterationSpace,
     LfricSettings,
-    Rank,
     RunTimeChecks,
     Settings,
 )
+from psyclone_storage.infrastructures.gocean import GridProperty
+from psyclone_storage.ir.types import Intrinsic
 
 BASE = default_settings()
 
@@ -135,7 +134,7 @@ def test_a_file_of_today_is_read() -> None:
 
 def test_grid_properties_are_read() -> None:
     area = BASE.gocean.grid_properties["go_grid_area_t"]
-    assert area == GridProperty("{0}%grid%area_t", Rank.ARRAY, Intrinsic.REAL)
+    assert area == GridProperty("{0}%grid%area_t", 2, Intrinsic.REAL)
     assert len(BASE.gocean.grid_properties) == 31
 
 

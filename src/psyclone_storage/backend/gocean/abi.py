@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
+from psyclone_storage.ir.types import DerivedType
 
 
 class Module(StrEnum):
@@ -47,8 +48,6 @@ MEMBER_OF = {READ_FROM_DEVICE: "read_from_device_f", WRITE_TO_DEVICE: "write_to_
 the host and the address of the device's, in the order of the move, then
 `(startx, starty, nx, ny, blocking)`."""
 
-INTEGER = ScalarType(Intrinsic.INTEGER)
-WORKING_PRECISION = "go_wp"
 RESERVED = frozenset(
     {
         *Module,
@@ -62,19 +61,3 @@ RESERVED = frozenset(
         "min",
     }
 )
-
-
-class Path(StrEnum):
-    """The entries of the setting `grid-properties` that generated code itself needs (spec 5.2)."""
-
-    X_STOP = "go_grid_xstop"
-    Y_STOP = "go_grid_ystop"
-    DATA = "go_grid_data"
-    INTERNAL_INNER_START = "go_grid_internal_inner_start"
-    INTERNAL_INNER_STOP = "go_grid_internal_inner_stop"
-    INTERNAL_OUTER_START = "go_grid_internal_outer_start"
-    INTERNAL_OUTER_STOP = "go_grid_internal_outer_stop"
-    WHOLE_INNER_START = "go_grid_whole_inner_start"
-    WHOLE_INNER_STOP = "go_grid_whole_inner_stop"
-    WHOLE_OUTER_START = "go_grid_whole_outer_start"
-    WHOLE_OUTER_STOP = "go_grid_whole_outer_stop"

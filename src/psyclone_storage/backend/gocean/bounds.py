@@ -8,12 +8,12 @@ those that a step has chosen, for which the ends are read once, from the grid of
 
 from __future__ import annotations
 
-from psyclone_storage.backend.gocean import abi
-from psyclone_storage.backend.gocean.abi import Path
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTEGER, INTERNAL
+from psyclone_storage.infrastructures.gocean import RequiredProperty as Required
 from psyclone_storage.ir.expr import Expr, Index, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, ArgKind, GridBounds
@@ -23,18 +23,17 @@ from psyclone_storage.ir.schedule import Axis, KernelCall, Loop
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import kernel_calls
 
-_ANY_TYPE = "go_every"
 _FIRST = 2
 """The first internal index of a grid: one point of boundary or halo lies before it."""
 
 _REGIONS = {
-    ("go_internal_pts", Axis.NORTH): (Path.INTERNAL_OUTER_START, Path.INTERNAL_OUTER_STOP),
-    ("go_internal_pts", Axis.EAST): (Path.INTERNAL_INNER_START, Path.INTERNAL_INNER_STOP),
-    ("go_all_pts", Axis.NORTH): (Path.WHOLE_OUTER_START, Path.WHOLE_OUTER_STOP),
-    ("go_all_pts", Axis.EAST): (Path.WHOLE_INNER_START, Path.WHOLE_INNER_STOP),
+    (INTERNAL, Axis.NORTH): (Required.INTERNAL_OUTER_START, Required.INTERNAL_OUTER_STOP),
+    (INTERNAL, Axis.EAST): (Required.INTERNAL_INNER_START, Required.INTERNAL_INNER_STOP),
+    (ALL, Axis.NORTH): (Required.WHOLE_OUTER_START, Required.WHOLE_OUTER_STOP),
+    (ALL, Axis.EAST): (Required.WHOLE_INNER_START, Required.WHOLE_INNER_STOP),
 }
 _DIMENSIONS = {Axis.EAST: 1, Axis.NORTH: 2}
-_STOPS = {Axis.EAST: Path.X_STOP, Axis.NORTH: Path.Y_STOP}
+_STOPS = {Axis.EAST: Required.X_STOP, Axis.NORTH: Required.Y_STOP}
 
 
 def loop_start(paths: Paths, context: Context, asked: LoopStart) -> Expr:
@@ -55,7 +54,7 @@ def points_end(paths: Paths, context: Context, asked: PointsEnd) -> Expr:  # noq
     if points.bounds is not None:
         stop = paths.reach(_STOPS[asked.axis], field)
         return _written(points.bounds, asked.axis, stop, last=asked.last)
-    if asked.call.kernel.args[asked.arg].space == _ANY_TYPE:
+    if asked.call.kernel.args[asked.arg].space == ANY_TYPE:
         return _size(paths, field, asked.axis) if asked.last else whole(1)
     if (points.name, asked.axis) not in _REGIONS:
         raise InternalError(f"The points '{points.name}' have no bounds.")
@@ -99,9 +98,9 @@ def _constant_stop(paths: Paths, context: Context, axis: Axis) -> Name:
     """Return the variable that holds the end of the internal region of the grid."""
     first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
     stop = paths.reach(_STOPS[axis], Name(first.name))
-    declared = Declare(f"{axis.value}stop", abi.INTEGER)
+    declared = Declare(f"{axis.value}stop", INTEGER)
     return context.work.assigned(Section.BOUNDS, ("stop", axis), declared, stop)
 
 
 def _size(paths: Paths, field: Expr, axis: Axis) -> Expr:
-    return Index(Name("size"), (paths.reach(Path.DATA, field), whole(_DIMENSIONS[axis])))
+    return Index(Name("size"), (paths.reach(Required.DATA, field), whole(_DIMENSIONS[axis])))

@@ -18,6 +18,7 @@ from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.regions import enter_lines
 from psyclone_storage.backend.workspace import Imports, Section, whole
+from psyclone_storage.infrastructures.gocean import INTEGER, WORKING_PRECISION, RequiredProperty
 from psyclone_storage.ir.devices import entered_data
 from psyclone_storage.ir.expr import (
     Binary,
@@ -73,7 +74,7 @@ def enter_device(paths: Paths, context: Context, enter: EnterDevice) -> tuple[Li
 
 
 def _field_entered(paths: Paths, name: str, queue: int) -> If:
-    flag, data = _flag(name), paths.reach(abi.Path.DATA, Name(name))
+    flag, data = _flag(name), paths.reach(RequiredProperty.DATA, Name(name))
     items = (DeviceItem(Name(name)), DeviceItem(data, 1))
     handed = (
         PointerAssign(Member(Name(name), member), Name(procedure))
@@ -88,7 +89,7 @@ def movers(program: Program, imports: Imports) -> tuple[Routine, ...]:
     bodies = (statements(invoke.schedule) for invoke in program.invokes)
     if not any(isinstance(item, EnterData) for body in bodies for item in body):
         return ()
-    kind = imports.local(abi.Module.KINDS, abi.WORKING_PRECISION)
+    kind = imports.local(abi.Module.KINDS, WORKING_PRECISION)
     address = DerivedType(imports.local(abi.Module.C_BINDING, "c_ptr"))
     return (
         _mover(abi.READ_FROM_DEVICE, Side.HOST, kind, address),
@@ -104,7 +105,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
     values = Declare(
         array, ScalarType(Intrinsic.REAL, kind), ("target", intent), (Range(), Range())
     )
-    bounds = [Declare(word, abi.INTEGER, ("intent(in)",)) for word in _PART]
+    bounds = [Declare(word, INTEGER, ("intent(in)",)) for word in _PART]
     blocking = Declare("blocking", ScalarType(Intrinsic.LOGICAL), ("intent(in)",))
     columns = Range(
         Name("startx"),
@@ -115,7 +116,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
     return Routine(
         name,
         (*((other, values) if side is Side.HOST else (values, other)), *bounds, blocking),
-        (Declare("j", abi.INTEGER),),
+        (Declare("j", INTEGER),),
         (Do("j", Name("starty"), last, (copy,)),),
         "Move values of a field, as its infrastructure asks for them: "
         f"the {side.value} has them then.",
@@ -145,7 +146,7 @@ def _of_calls(paths: Paths, calls: Iterable[KernelCall]) -> Iterator[DeviceItem]
             yield DeviceItem(field)
             if dummy.role is Role.FIELD:
                 written = call.kernel.args[dummy.arg].access.writes
-                yield DeviceItem(paths.reach(abi.Path.DATA, field), 1, written)
+                yield DeviceItem(paths.reach(RequiredProperty.DATA, field), 1, written)
                 continue
             path = paths.reach(dummy.property_name, field)
             yield from _grids(path)
@@ -182,7 +183,7 @@ def _root(expr: Expr) -> str:
 def copy_to(paths: Paths, context: Context, copy: CopyTo) -> tuple[Line, ...]:  # noqa: ARG001
     """Return the copy of a field's values, under a test if the device may not have them."""
     name = copy.datum.name
-    line = UpdateLine(copy.side, paths.reach(abi.Path.DATA, Name(name)))
+    line = UpdateLine(copy.side, paths.reach(RequiredProperty.DATA, Name(name)))
     return (If((Branch(_flag(name), (line,)),)),) if copy.guarded else (line,)
 
 

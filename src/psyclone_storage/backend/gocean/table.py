@@ -17,6 +17,7 @@ from psyclone_storage.backend.gocean.device import (
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import Context, Infrastructure
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.gocean import INTEGER, REAL, RequiredProperty
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Keyword, Literal, Member, Name
 from psyclone_storage.ir.kernel import ArgKind
@@ -34,12 +35,12 @@ def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
         "GOcean",
         abi.RESERVED,
         lambda _: abi.Module.KINDS,
-        abi.INTEGER,
+        INTEGER,
         _value_type,
         _dummies,
         {
-            ops.DataOf: lambda _, op: known.reach(abi.Path.DATA, Name(op.datum.name)),
-            ops.GridProperty: lambda _, op: known.reach(op.name, op.field),
+            ops.DataOf: lambda _, op: known.reach(RequiredProperty.DATA, Name(op.datum.name)),
+            ops.GridPropertyOf: lambda _, op: known.reach(op.name, op.field),
             ops.LoopStart: partial(loop_start, known),
             ops.LoopEnd: partial(loop_end, known),
             ops.PointsEnd: partial(points_end, known),
@@ -62,7 +63,7 @@ def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
 def _value_type(datum: Datum) -> ScalarType:
     if isinstance(datum.type, ScalarType):
         return datum.type
-    return ScalarType(Intrinsic.REAL, abi.WORKING_PRECISION)
+    return REAL
 
 
 # ---------------------------------------------------------------------------- dummy arguments

@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.kernel import BasisOperation, BasisShape, ReductionOp, StencilShape
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-
-INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
-REAL = ScalarType(Intrinsic.REAL, "r_def")
-SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
+from psyclone_storage.infrastructures.lfric import (
+    KINDS,
+    KINDS_MODULE,
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    REFERENCE_ELEMENT_PROPERTIES,
+    SPACES,
+)
+from psyclone_storage.ir.kernel import BasisOperation, ReductionOp, StencilShape
+from psyclone_storage.ir.types import DerivedType
 
 # ---------------------------------------------------------------------------- modules
 
@@ -25,7 +28,7 @@ SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
 class Module(StrEnum):
     """Modules of which single names are imported, beside those of the data types."""
 
-    CONSTANTS = "constants_mod"
+    CONSTANTS = KINDS_MODULE
     FUNCTION_SPACE = "function_space_mod"
     CONTINUITY = "fs_continuity_mod"
     MESH = "mesh_mod"
@@ -35,91 +38,7 @@ class Module(StrEnum):
     DIRECTION = "flux_direction_mod"
     REFERENCE_ELEMENT = "reference_element_mod"
     LOG = "log_mod"
-    COLUMNWISE_OPERATOR = "columnwise_operator_mod"
 
-
-KIND_MODULES: Mapping[str, str] = dict.fromkeys(
-    ("real32", "real64", "int32", "int64"), "iso_fortran_env"
-)
-"""The modules of kind parameters that are not in `constants_mod`."""
-
-# ---------------------------------------------------------------------------- data types
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectType:
-    """A type whose objects are reached through a proxy, and the type of the data behind it."""
-
-    name: str
-    proxy: str
-    module: str
-    data: ScalarType
-
-    @property
-    def proxy_type(self) -> DerivedType:
-        """The proxy's type with the module that gives it."""
-        return DerivedType(self.proxy, self.module)
-
-    @property
-    def type(self) -> DerivedType:
-        """The object's type with the module that gives it."""
-        return DerivedType(self.name, self.module)
-
-
-def _objects(stem: str, *rows: tuple[str, str]) -> dict[str, ObjectType]:
-    """Return the real types `<prefix><stem>_type`, for rows of a prefix and a kind."""
-    types = (
-        ObjectType(
-            f"{prefix}{stem}_type",
-            f"{prefix}{stem}_proxy_type",
-            f"{prefix}{stem}_mod",
-            ScalarType(Intrinsic.REAL, kind),
-        )
-        for prefix, kind in rows
-    )
-    return {item.name: item for item in types}
-
-
-_MODEL_KINDS = (("", "r_def"), ("r_solver_", "r_solver"), ("r_tran_", "r_tran"))
-
-FIELD_TYPES: Mapping[str, ObjectType] = {
-    **_objects("field", *_MODEL_KINDS, ("r_bl_", "r_bl")),
-    **_objects("field_real32", ("", "real32")),
-    **_objects("field_real64", ("", "real64")),
-    "integer_field_type": ObjectType(
-        "integer_field_type", "integer_field_proxy_type", "integer_field_mod", INTEGER
-    ),
-}
-OPERATOR_TYPES: Mapping[str, ObjectType] = {
-    **_objects("operator", *_MODEL_KINDS),
-    **_objects("operator_real32", ("", "real32")),
-    **_objects("operator_real64", ("", "real64")),
-}
-COLUMNWISE_TYPES: Mapping[str, ObjectType] = {
-    "columnwise_operator_type": ObjectType(
-        "columnwise_operator_type",
-        "columnwise_operator_proxy_type",
-        Module.COLUMNWISE_OPERATOR,
-        SOLVER_REAL,
-    )
-}
-QUADRATURE_TYPES: Mapping[BasisShape, ObjectType] = {
-    shape: ObjectType(f"quadrature_{stem}_type", f"quadrature_{stem}_proxy_type",
-                      f"quadrature_{stem}_mod", REAL)
-    for shape, stem in ((BasisShape.XYOZ, "xyoz"), (BasisShape.FACE, "face"),
-                        (BasisShape.EDGE, "edge"))
-}  # fmt: skip
-REDUCTION_TYPES: Mapping[str, DerivedType] = {
-    "r_def": DerivedType("scalar_type", "scalar_mod"),
-    "r_solver": DerivedType("r_solver_scalar_type", "r_solver_scalar_mod"),
-    "r_tran": DerivedType("r_tran_scalar_type", "r_tran_scalar_mod"),
-    "real32": DerivedType("scalar_real32_type", "scalar_real32_mod"),
-    "real64": DerivedType("scalar_real64_type", "scalar_real64_mod"),
-    "r_single": DerivedType("scalar_real32_type", "scalar_real32_mod"),
-    "r_double": DerivedType("scalar_real64_type", "scalar_real64_mod"),
-    "i_def": DerivedType("integer_scalar_type", "integer_scalar_mod"),
-}
-"""The objects that reduce a value over all ranks, by the kind of the value."""
 
 JOINT_EXCHANGE = DerivedType("joint_exchange_type", "joint_exchange_mod")
 """Exchanges fields of one kind together; an extension of our own infrastructure."""
@@ -128,7 +47,6 @@ EXCHANGE_FIELDS = "exchange_fields"
 
 EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
 """Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
-EXACT_KIND = "real64"
 
 MESH = DerivedType("mesh_type", Module.MESH)
 MESH_MAP = DerivedType("mesh_map_type", Module.MESH_MAP)
@@ -288,17 +206,7 @@ class Log(StrEnum):
     WARNING = "LOG_LEVEL_WARNING"
 
 
-NORMALS: Mapping[str, str] = {
-    name: f"get_{name}"
-    for name in (
-        "normals_to_horizontal_faces",
-        "normals_to_vertical_faces",
-        "normals_to_faces",
-        "outward_normals_to_horizontal_faces",
-        "outward_normals_to_vertical_faces",
-        "outward_normals_to_faces",
-    )
-}
+NORMALS: Mapping[str, str] = {name: f"get_{name}" for name in REFERENCE_ELEMENT_PROPERTIES}
 """The procedures of a reference element that fill an array of normals, by metadata name."""
 
 REDUCTIONS: Mapping[ReductionOp, Scalar] = {
@@ -329,26 +237,17 @@ EVALUATIONS: Mapping[BasisOperation, str] = {
 ORIENTATION = "get_cell_orientation"
 """Gives the orientation of a cell's dofs; asked for by kernels of 2019 only (spec 4.3)."""
 
-ANY_W2 = ("W2", "W2H", "W2V", "W2broken")
-DISCONTINUOUS = ("W3", "Wtheta", "W2V", "W2Vtrace", "W2broken")
-NAMED_SPACES: Mapping[str, str] = {
-    name.lower(): name
-    for name in ("W0", "W1", "W2", "W2H", "W2V", "W2broken", "W2trace", "W2Htrace", "W2Vtrace",
-                 "W3", "Wtheta", "Wchi")
-}  # fmt: skip
-"""The constants of `fs_continuity_mod` that identify function spaces, by metadata name."""
-
 RESERVED = frozenset(
     name.lower()
     for name in (
         *Module, *Log, *STENCILS.values(), STENCIL_2D_CROSS, *DIRECTIONS, *EVALUATIONS.values(),
-        *NAMED_SPACES.values(),
+        *(space.constant for space in SPACES.values() if space.constant),
         *(item.name for item in (MESH, MESH_MAP, STENCIL_MAP, STENCIL_2D_MAP, REFERENCE_ELEMENT)),
         *(name
-          for table in (FIELD_TYPES, OPERATOR_TYPES, COLUMNWISE_TYPES, QUADRATURE_TYPES)
-          for item in table.values()
+          for item in (*OBJECT_TYPES.values(), *QUADRATURE_TYPES.values())
           for name in (item.name, item.proxy, item.module)),
-        *(item.name for item in (*REDUCTION_TYPES.values(), EXACT_SUM, JOINT_EXCHANGE)),
+        *(kind.reduced_by.name for kind in KINDS.values() if kind.reduced_by),
+        *(item.name for item in (EXACT_SUM, JOINT_EXCHANGE)),
         EXCHANGE_FIELDS,
     )
 )  # fmt: skip

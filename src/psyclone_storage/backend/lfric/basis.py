@@ -18,6 +18,7 @@ from psyclone_storage.backend.lfric.spaces import (
     space_object,
 )
 from psyclone_storage.backend.workspace import Section, colons, whole
+from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES, REAL
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Range
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape
@@ -99,8 +100,8 @@ def _evaluation(
 ) -> Do:
     """Return the loops that evaluate each basis function of `space` at each node of `target`."""
     work = context.work
-    node = work.variable(Section.COUNTERS, "node", Declare("node", abi.INTEGER))
-    df = work.variable(Section.COUNTERS, "basis df", Declare("df_basis", abi.INTEGER))
+    node = work.variable(Section.COUNTERS, "node", Declare("node", INTEGER))
+    df = work.variable(Section.COUNTERS, "basis df", Declare("df_basis", INTEGER))
     position = Index(nodes(context, target), (Range(), node))
     value = bound(
         space_object(context, space),
@@ -116,7 +117,7 @@ def _evaluation(
 
 
 def _array(context: Context, key: object, wish: str, rank: int) -> tuple[Name, bool]:
-    known = Declare(wish, abi.REAL, ("allocatable",), colons(rank))
+    known = Declare(wish, REAL, ("allocatable",), colons(rank))
     array = context.work.variable(Section.BASIS, ("array", key), known)
     is_new = context.work.first(("computed", key))
     if is_new:
@@ -137,7 +138,7 @@ def _constant(context: Context, operation: BasisOperation) -> Name:
 
 
 def _member(context: Context, rule: Datum, shape: BasisShape, name: str) -> Name:
-    work, known = context.work, abi.QUADRATURE_TYPES[shape]
+    work, known = context.work, QUADRATURE_TYPES[shape]
     wished = Declare(f"{rule.name}_proxy", known.proxy_type)
     value = bound(Name(rule.name), abi.Quadrature.PROXY)
     proxy = work.assigned(Section.QUADRATURE, ("rule", rule.name), wished, value)
@@ -146,4 +147,4 @@ def _member(context: Context, rule: Datum, shape: BasisShape, name: str) -> Name
     rank = _WEIGHT_RANKS.get(name)
     if rank is None:
         return number(context, Section.QUADRATURE, key, wish, source)
-    return work.pointer(Section.QUADRATURE, key, view(wish, abi.REAL, rank), source)
+    return work.pointer(Section.QUADRATURE, key, view(wish, REAL, rank), source)

@@ -20,6 +20,7 @@ from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_for_mesh, space_of
 from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.infrastructures.lfric import SPACES, spaces_meant
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
@@ -65,7 +66,7 @@ def _field_checks(
 ) -> Iterator[Check]:
     datum = context.datum(call, position)
     name = context.schedule.name
-    allowed = _allowed(arg.space)
+    allowed = tuple(SPACES[name].constant for name in spaces_meant(arg.space))
     if allowed:
         words = (
             f"{name}: field '{datum.name}' is not on the function space {arg.space} that "
@@ -76,15 +77,6 @@ def _field_checks(
         space = space_object(context, space_of(context, call, position))
         words = f"{name}: field '{datum.name}' is written by {call.kernel.name} but read-only."
         yield (datum.name, "read-only"), (bound(space, abi.Space.IS_READONLY), words)
-
-
-def _allowed(space: str) -> tuple[str, ...]:
-    """Return the constants of the spaces that metadata allow, none if they allow any."""
-    if space == "any_w2":
-        return abi.ANY_W2
-    if space.startswith("any_discontinuous_space_"):
-        return abi.DISCONTINUOUS
-    return (abi.NAMED_SPACES[space],) if space in abi.NAMED_SPACES else ()
 
 
 def _is_elsewhere(context: Context, datum: Datum, allowed: tuple[str, ...]) -> Expr:

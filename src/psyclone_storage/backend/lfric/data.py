@@ -13,18 +13,13 @@ from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, ObjectType
 from psyclone_storage.ir.expr import Expr, Index, Member, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare
-
-_TABLES: Mapping[ArgKind, Mapping[str, abi.ObjectType]] = {
-    ArgKind.FIELD: abi.FIELD_TYPES,
-    ArgKind.OPERATOR: abi.OPERATOR_TYPES,
-    ArgKind.COLUMNWISE_OPERATOR: abi.COLUMNWISE_TYPES,
-}
 
 _COLUMNWISE_NUMBERS: Mapping[Role, abi.Columnwise] = {
     Role.CMA_NROW: abi.Columnwise.NROW,
@@ -37,12 +32,12 @@ _COLUMNWISE_NUMBERS: Mapping[Role, abi.Columnwise] = {
 }
 
 
-def object_type(datum: Datum) -> abi.ObjectType:
+def object_type(datum: Datum) -> ObjectType:
     """Return what is known of the type of a field or an operator, which the domain has checked."""
-    table = _TABLES.get(datum.kind) if datum.kind else None
-    if table is None or not isinstance(datum.type, DerivedType) or datum.type.name not in table:
+    known = OBJECT_TYPES.get(datum.type.name) if isinstance(datum.type, DerivedType) else None
+    if known is None or known.kind is not datum.kind:
         raise InternalError(f"'{datum.name}' is neither a field nor an operator of a known type.")
-    return table[datum.type.name]
+    return known
 
 
 def value_type(datum: Datum) -> ScalarType:
@@ -126,13 +121,13 @@ def columnwise_map(context: Context, datum: Datum, role: Role, side: str) -> Nam
     else:
         member = abi.Columnwise.INDIRECTION_TO if side == "to" else abi.Columnwise.INDIRECTION_FROM
     wish = f"{datum.name}_{'banded' if banded else 'indirection'}_map_{side}"
-    declared = view(wish, abi.INTEGER, 2 if banded else 1)
+    declared = view(wish, INTEGER, 2 if banded else 1)
     source = Member(proxy(context, datum), member)
     return context.work.pointer(Section.COLUMNS, (member, datum.name), declared, source)
 
 
 def extents(context: Context, datum: Datum) -> Name:
     """Return the integer array of the extents of a scalar array."""
-    wished = Declare(f"dims_{datum.name}", abi.INTEGER, (), (whole(datum.rank),))
+    wished = Declare(f"dims_{datum.name}", INTEGER, (), (whole(datum.rank),))
     value = Index(Name("shape"), (Name(datum.name),))
     return context.work.assigned(Section.SHAPES, ("shape", datum.name), wished, value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Context
-from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import object_type
 from psyclone_storage.backend.workspace import colons, whole
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DerivedType, ScalarType
@@ -28,7 +28,7 @@ def _declare(context: Context, datum: Datum) -> Declare:
     if datum.role is DatumRole.QUADRATURE:
         return Declare(datum.name, _quadrature_type(datum), ("target", "intent(in)"))
     if datum.role is not DatumRole.ARGUMENT:
-        integer = datum.type if isinstance(datum.type, ScalarType) else abi.INTEGER
+        integer = datum.type if isinstance(datum.type, ScalarType) else INTEGER
         return Declare(datum.name, integer, ("intent(in)",))
     if datum.kind is ArgKind.SCALAR_ARRAY:
         attributes = ("contiguous", "intent(in)")
@@ -40,7 +40,7 @@ def _declare(context: Context, datum: Datum) -> Declare:
 
 
 def _quadrature_type(datum: Datum) -> DerivedType:
-    for known in abi.QUADRATURE_TYPES.values():
+    for known in QUADRATURE_TYPES.values():
         if datum.type == known.type or _named(datum, known.name):
             return known.type
     raise InternalError(f"'{datum.name}' is no quadrature rule.")

@@ -12,6 +12,7 @@ from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import value_type
 from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.workspace import Section
+from psyclone_storage.infrastructures.lfric import EXACT_KIND
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name
 from psyclone_storage.ir.runtime_ops import AddExactly, BeginExactSum, EndExactSum
 from psyclone_storage.ir.schedule import Datum
@@ -32,7 +33,7 @@ def begun(context: Context, asked: BeginExactSum) -> tuple[Line, ...]:
 
 def added(context: Context, asked: AddExactly) -> tuple[Line, ...]:
     """Return the call that adds one value, which is widened before."""
-    widened = _as_real(asked.value, context.work.kind(abi.EXACT_KIND))
+    widened = _as_real(asked.value, context.work.kind(EXACT_KIND))
     return (Call(Member(exact_sum(context, asked.datum), abi.ExactSum.ADD), (widened,)),)
 
 

@@ -8,6 +8,7 @@ from psyclone_storage.backend.lfric.data import proxy, value_type
 from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir.devices import parts_of
 from psyclone_storage.ir.expr import ArrayLiteral, Expr, Keyword, Member, Name
 from psyclone_storage.ir.runtime_ops import (
@@ -85,17 +86,19 @@ def reduced_over_ranks(context: Context, asked: Reduce) -> tuple[Line, ...]:
     """
     datum = asked.datum
     kind = value_type(datum).kind or ""
-    if kind not in abi.REDUCTION_TYPES:
+    reduced_by = KINDS[kind].reduced_by if kind in KINDS else None
+    if reduced_by is None:
+        offered = sorted(name for name, known in KINDS.items() if known.reduced_by)
         raise CompileError(
             Diagnostic(
                 "G001",
                 f"The infrastructure has no reduction over ranks for '{datum.name}', a value "
                 f"of kind '{kind}'.",
                 datum.span,
-                hint=f"Declare it with one of the kinds {', '.join(sorted(abi.REDUCTION_TYPES))}.",
+                hint=f"Declare it with one of the kinds {', '.join(offered)}.",
             )
         )
-    wished = Declare(f"{datum.name}_on_ranks", abi.REDUCTION_TYPES[kind])
+    wished = Declare(f"{datum.name}_on_ranks", reduced_by)
     partial = context.work.variable(Section.COUNTERS, ("reduction", datum.name), wished)
     return (
         Assign(Member(partial, abi.Scalar.VALUE), Name(datum.name)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from psyclone_storage.backend.infrastructure import Context
-from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.workspace import Section, colons
+from psyclone_storage.infrastructures.lfric import INTEGER
 from psyclone_storage.ir.expr import Expr, Index, Member, Name
 from psyclone_storage.ir.types import DataType
 from psyclone_storage.ir.unit import Declare
@@ -19,7 +19,7 @@ def bound(base: Expr, procedure: str, *args: Expr) -> Expr:
 
 def number(context: Context, section: Section, key: Hashable, wish: str, value: Expr) -> Name:
     """Return the integer variable for `key`, which holds `value`."""
-    return context.work.assigned(section, key, Declare(wish, abi.INTEGER), value)
+    return context.work.assigned(section, key, Declare(wish, INTEGER), value)
 
 
 def view(wish: str, data_type: DataType, rank: int) -> Declare:

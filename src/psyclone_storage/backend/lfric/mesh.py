@@ -14,6 +14,7 @@ from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.workspace import Section, colons
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.lfric import ADJACENT_FACE, INTEGER, REAL
 from psyclone_storage.ir.expr import Keyword, Member, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.runtime_ops import MeshPair, SpaceRef
@@ -61,7 +62,7 @@ def ncolours(context: Context, space: SpaceRef, *, of_tiles: bool = False) -> Na
 def colour_map(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the cells of each colour, (colour, position)."""
     mesh = mesh_of(context, space)
-    known = view("colour_map", abi.INTEGER, 2)
+    known = view("colour_map", INTEGER, 2)
     target = bound(mesh, abi.Mesh.COLOUR_MAP)
     return context.work.pointer(Section.COLOURS, ("colour map", mesh), known, target)
 
@@ -69,7 +70,7 @@ def colour_map(context: Context, space: SpaceRef) -> Name:
 def tiling_map(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the cells of each tile, (colour, tile, position)."""
     mesh = mesh_of(context, space)
-    known = view("tiling_map", abi.INTEGER, 3)
+    known = view("tiling_map", INTEGER, 3)
     target = bound(mesh, abi.Mesh.TILING_MAP)
     return context.work.pointer(Section.COLOURS, ("tiling map", mesh), known, target)
 
@@ -107,7 +108,7 @@ def ends_of(context: Context, space: SpaceRef, ends: Ends, in_halo: bool) -> Nam
     """Return the array of where colours or tiles end."""
     work, mesh = context.work, mesh_of(context, space)
     procedure, wish, rank = ends.array(in_halo)
-    known = Declare(wish, abi.INTEGER, ("allocatable",), colons(rank))
+    known = Declare(wish, INTEGER, ("allocatable",), colons(rank))
     array = work.variable(Section.COLOURS, (procedure, mesh), known)
     if work.first(("filled", procedure, mesh)):
         work.add(Section.COLOURS, Allocate((array, Keyword("source", bound(mesh, procedure)))))
@@ -130,7 +131,7 @@ def pair_value(context: Context, asked: MeshPair) -> Name:
     suffix = f"_{pair[1]}_per_{pair[0]}"
     match role:
         case Role.CELL_MAP:
-            cells = view(f"cells{suffix}", abi.INTEGER, 3)
+            cells = view(f"cells{suffix}", INTEGER, 3)
             target = bound(mesh_map, abi.MeshMap.CELLS)
             return context.work.pointer(Section.GRIDS, ("cell map", pair), cells, target)
         case Role.CELLS_PER_CELL_X:
@@ -156,7 +157,7 @@ def normals(context: Context, space: SpaceRef, name: str) -> Name:
     """Return the array of normals that metadata call `name`, (3, faces)."""
     work, key = context.work, (name, mesh_of(context, space))
     element = _reference_element(context, space)
-    known = Declare(name, abi.REAL, ("allocatable",), colons(2))
+    known = Declare(name, REAL, ("allocatable",), colons(2))
     array = work.variable(Section.ELEMENT, key, known)
     if work.first(("filled", key)):
         work.add(Section.ELEMENT, Call(Member(element, abi.NORMALS[name]), (array,)))
@@ -167,7 +168,7 @@ def normals(context: Context, space: SpaceRef, name: str) -> Name:
 def adjacent_face(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the faces that neighbours share with each cell, (nfaces, ncells)."""
     mesh = mesh_of(context, space)
-    known = view("adjacent_face", abi.INTEGER, 2)
+    known = view(ADJACENT_FACE, INTEGER, 2)
     target = bound(mesh, abi.Mesh.ADJACENT_FACE)
     return context.work.pointer(Section.TOPOLOGY, ("adjacent face", mesh), known, target)
 

@@ -7,6 +7,7 @@ from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import proxy
 from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.workspace import Section
+from psyclone_storage.infrastructures.lfric import INTEGER, REAL
 from psyclone_storage.ir.expr import Expr, Member, Name
 from psyclone_storage.ir.runtime_ops import SpaceRef
 
@@ -44,7 +45,7 @@ def nlayers(context: Context, space: SpaceRef) -> Name:
 def dofmap(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the map from cells to dofs, (ndf, ncells)."""
     key = ("map", space.key)
-    known = view(f"map_{space.label}", abi.INTEGER, 2)
+    known = view(f"map_{space.label}", INTEGER, 2)
     target = bound(space_object(context, space), abi.Space.DOFMAP)
     return context.work.pointer(Section.DOFMAPS, key, known, target)
 
@@ -52,7 +53,7 @@ def dofmap(context: Context, space: SpaceRef) -> Name:
 def boundary_dofs(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the mask of dofs on the top and bottom boundaries, (ndf, 2)."""
     key = ("boundary", space.key)
-    known = view(f"boundary_dofs_{space.label}", abi.INTEGER, 2)
+    known = view(f"boundary_dofs_{space.label}", INTEGER, 2)
     target = bound(space_object(context, space), abi.Space.BOUNDARY_DOFS)
     return context.work.pointer(Section.BOUNDARY, key, known, target)
 
@@ -60,7 +61,7 @@ def boundary_dofs(context: Context, space: SpaceRef) -> Name:
 def nodes(context: Context, space: SpaceRef) -> Name:
     """Return the pointer to the positions of the nodes in the reference cell, (3, ndf)."""
     key = ("nodes", space.key)
-    known = view(f"nodes_{space.label}", abi.REAL, 2)
+    known = view(f"nodes_{space.label}", REAL, 2)
     target = bound(space_object(context, space), abi.Space.NODES)
     return context.work.pointer(Section.BASIS, key, known, target)
 

@@ -12,6 +12,7 @@ from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.lfric import INTEGER
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name
 from psyclone_storage.ir.kernel import StencilShape
 from psyclone_storage.ir.operators import Operator
@@ -35,7 +36,7 @@ def stencil_dofmap(context: Context, stencil: StencilRef) -> Name:
     It is (ndf, size, ncells), for separate branches (ndf, branch length, branches, ncells).
     """
     name = stencil.space.datum.name
-    known = view(f"{name}_stencil_dofmap", abi.INTEGER, 4 if stencil.branched else 3)
+    known = view(f"{name}_stencil_dofmap", INTEGER, 4 if stencil.branched else 3)
     target = bound(_map(context, stencil), abi.StencilMap.DOFMAP)
     key = ("stencil dofmap", stencil.key)
     return context.work.pointer(Section.STENCILS, key, known, target)
@@ -44,7 +45,7 @@ def stencil_dofmap(context: Context, stencil: StencilRef) -> Name:
 def stencil_sizes(context: Context, stencil: StencilRef) -> Name:
     """Return the pointer to the numbers of neighbours: (ncells), or (branches, ncells)."""
     name = stencil.space.datum.name
-    known = view(f"{name}_stencil_sizes", abi.INTEGER, 2 if stencil.branched else 1)
+    known = view(f"{name}_stencil_sizes", INTEGER, 2 if stencil.branched else 1)
     target = bound(_map(context, stencil), abi.StencilMap.SIZES)
     key = ("stencil sizes", stencil.key)
     return context.work.pointer(Section.STENCILS, key, known, target)

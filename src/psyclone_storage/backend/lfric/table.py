@@ -23,6 +23,7 @@ from psyclone_storage.backend.lfric.device import copy_to, enter_device, region_
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
 from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.workspace import Section
+from psyclone_storage.infrastructures.lfric import INTEGER, module_of_kind
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Expr
 
@@ -40,8 +41,8 @@ def lfric_infrastructure(
     return Infrastructure(
         "LFRic",
         abi.RESERVED,
-        _home_of_kind,
-        abi.INTEGER,
+        module_of_kind,
+        INTEGER,
         data_of.value_type,
         dummy_declarations,
         _VALUES,
@@ -51,10 +52,6 @@ def lfric_infrastructure(
         exact_sums=exact_sums,
         padding=padding,
     )
-
-
-def _home_of_kind(kind: str) -> str:
-    return abi.KIND_MODULES.get(kind, abi.Module.CONSTANTS)
 
 
 def _add_checks(level: CheckLevel, context: Context) -> None:

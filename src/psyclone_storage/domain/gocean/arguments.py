@@ -6,22 +6,14 @@ The indices `i` and `j` come first, then one dummy for each entry of the metadat
 from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.infrastructures.gocean import INTEGER, value_type
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
-from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-WORKING_PRECISION = "go_wp"
-_INTEGER = ScalarType(Intrinsic.INTEGER)
 _INDICES = (
-    Dummy(Role.GRID_INDEX_I, "i", _INTEGER, "in"),
-    Dummy(Role.GRID_INDEX_J, "j", _INTEGER, "in"),
+    Dummy(Role.GRID_INDEX_I, "i", INTEGER, "in"),
+    Dummy(Role.GRID_INDEX_J, "j", INTEGER, "in"),
 )
-
-
-def value_type(intrinsic: Intrinsic) -> ScalarType:
-    """Return the type of the values of a field, a scalar or a grid property."""
-    is_real = intrinsic is Intrinsic.REAL
-    return ScalarType(intrinsic, WORKING_PRECISION if is_real else None)
 
 
 def build_dummies(kernel: Kernel) -> tuple[Dummy, ...]:

@@ -14,7 +14,8 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.data import DataTable, Wanted
 from psyclone_storage.domain.declared import Declared, View, declared, is_variable
-from psyclone_storage.domain.gocean.arguments import build_dummies, value_type
+from psyclone_storage.domain.gocean.arguments import build_dummies
+from psyclone_storage.infrastructures.gocean import value_type
 from psyclone_storage.ir.expr import Expr, Literal, Name, Unary, canonical, is_constant
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall

@@ -12,7 +12,7 @@ from psyclone_storage.domain.declared import View
 from psyclone_storage.domain.gocean.binding import bind_call
 from psyclone_storage.domain.gocean.metadata import first_written
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.gocean.words import ANY_OFFSET
+from psyclone_storage.infrastructures.gocean import ANY_OFFSET
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke

@@ -11,13 +11,11 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.domain.gocean.metadata_args import read_argument
 from psyclone_storage.domain.gocean.words import (
-    ALL,
-    INTERNAL,
-    OFFSETS,
     Tables,
     unknown_word,
     word_of,
 )
+from psyclone_storage.infrastructures.gocean import ALL, INTERNAL, OFFSETS
 from psyclone_storage.ir.kernel import ArgKind, GridPoints, Iteration, Kernel, KernelArg
 from psyclone_storage.ir.parsed import MetadataComponent, ParsedKernel
 

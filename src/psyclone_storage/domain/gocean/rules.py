@@ -19,7 +19,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.table import known_bounds
-from psyclone_storage.domain.gocean.words import INTERNAL
+from psyclone_storage.infrastructures.gocean import INTERNAL
 from psyclone_storage.ir.kernel import GridStencil, KernelArg
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds

@@ -11,14 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.domain.gocean.words import ALL, ANY_OFFSET, ANY_TYPE, INTERNAL
+from psyclone_storage.infrastructures.gocean import (
+    ALL,
+    ANY_OFFSET,
+    ANY_TYPE,
+    F_POINTS,
+    INTERNAL,
+    NORTH_EAST,
+    POINT_TYPES,
+    SOUTH_WEST,
+    T_POINTS,
+    U_POINTS,
+    V_POINTS,
+)
 from psyclone_storage.ir.expr import Binary, Expr, Literal
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import KnownBounds
 from psyclone_storage.ir.types import Intrinsic
 
-_NE, _SW = "go_offset_ne", "go_offset_sw"
 _Range = tuple[Expr, Expr]
 
 
@@ -47,37 +58,37 @@ _SHIFTED = _range(1, -1)
 
 # By offset, type of point and set of points: the columns (i), and the rows (j).
 _RANGES: Mapping[tuple[str, str, str], tuple[_Range, _Range]] = {
-    (_NE, "go_ct", ALL): (_AROUND, _AROUND),
-    (_NE, "go_ct", INTERNAL): (_INNER, _INNER),
-    (_NE, "go_cu", ALL): (_FROM_BEFORE, _AROUND),
-    (_NE, "go_cu", INTERNAL): (_TO_LAST_BUT_ONE, _INNER),
-    (_NE, "go_cv", ALL): (_AROUND, _FROM_BEFORE),
-    (_NE, "go_cv", INTERNAL): (_INNER, _TO_LAST_BUT_ONE),
-    (_NE, "go_cf", ALL): (_FROM_BEFORE, _FROM_BEFORE),
-    (_NE, "go_cf", INTERNAL): (_SHIFTED, _SHIFTED),
-    (_SW, "go_ct", ALL): (_AROUND, _AROUND),
-    (_SW, "go_ct", INTERNAL): (_INNER, _INNER),
-    (_SW, "go_cu", ALL): (_AROUND, _AROUND),
-    (_SW, "go_cu", INTERNAL): (_BEYOND, _INNER),
-    (_SW, "go_cv", ALL): (_AROUND, _AROUND),
-    (_SW, "go_cv", INTERNAL): (_INNER, _BEYOND),
-    (_SW, "go_cf", ALL): (_AROUND, _AROUND),
-    (_SW, "go_cf", INTERNAL): (_BEYOND, _BEYOND),
+    (NORTH_EAST, T_POINTS, ALL): (_AROUND, _AROUND),
+    (NORTH_EAST, T_POINTS, INTERNAL): (_INNER, _INNER),
+    (NORTH_EAST, U_POINTS, ALL): (_FROM_BEFORE, _AROUND),
+    (NORTH_EAST, U_POINTS, INTERNAL): (_TO_LAST_BUT_ONE, _INNER),
+    (NORTH_EAST, V_POINTS, ALL): (_AROUND, _FROM_BEFORE),
+    (NORTH_EAST, V_POINTS, INTERNAL): (_INNER, _TO_LAST_BUT_ONE),
+    (NORTH_EAST, F_POINTS, ALL): (_FROM_BEFORE, _FROM_BEFORE),
+    (NORTH_EAST, F_POINTS, INTERNAL): (_SHIFTED, _SHIFTED),
+    (SOUTH_WEST, T_POINTS, ALL): (_AROUND, _AROUND),
+    (SOUTH_WEST, T_POINTS, INTERNAL): (_INNER, _INNER),
+    (SOUTH_WEST, U_POINTS, ALL): (_AROUND, _AROUND),
+    (SOUTH_WEST, U_POINTS, INTERNAL): (_BEYOND, _INNER),
+    (SOUTH_WEST, V_POINTS, ALL): (_AROUND, _AROUND),
+    (SOUTH_WEST, V_POINTS, INTERNAL): (_INNER, _BEYOND),
+    (SOUTH_WEST, F_POINTS, ALL): (_AROUND, _AROUND),
+    (SOUTH_WEST, F_POINTS, INTERNAL): (_BEYOND, _BEYOND),
     **{
         (ANY_OFFSET, field, points): (_FROM_BEFORE, _FROM_BEFORE)
-        for field in ("go_cu", "go_cv", "go_ct", "go_cf")
+        for field in POINT_TYPES
         for points in (ALL, INTERNAL)
     },
     **{
         (offset, ANY_TYPE, points): (_AROUND, _AROUND)
-        for offset in (_NE, _SW, ANY_OFFSET)
+        for offset in (NORTH_EAST, SOUTH_WEST, ANY_OFFSET)
         for points in (ALL, INTERNAL)
     },
 }
 
 # Regions of dl_esm_inf with a halo of one point that no boundary condition changes.
 _OWN_REGIONS = frozenset(
-    (offset, "go_ct", points) for offset in (_NE, _SW) for points in (ALL, INTERNAL)
+    (offset, T_POINTS, points) for offset in (NORTH_EAST, SOUTH_WEST) for points in (ALL, INTERNAL)
 )
 
 

@@ -11,34 +11,22 @@ from collections.abc import Collection, Mapping
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.infrastructures.gocean import ALL, EXTERNAL, INTERNAL, GridProperty
 from psyclone_storage.ir.expr import Index, Name, canonical
 from psyclone_storage.ir.kernel import Access, GridBounds
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
-ANY_TYPE = "go_every"
-FIELD_TYPES = ("go_ct", "go_cu", "go_cv", "go_cf", ANY_TYPE)
 SCALARS: Mapping[str, Intrinsic] = {
     "go_r_scalar": Intrinsic.REAL,
     "go_i_scalar": Intrinsic.INTEGER,
 }
 POINTWISE = "go_pointwise"
-INTERNAL, EXTERNAL, ALL = "go_internal_pts", "go_external_pts", "go_all_pts"
-ANY_OFFSET = "go_offset_any"
-OFFSETS = ("go_offset_se", "go_offset_sw", "go_offset_ne", "go_offset_nw", ANY_OFFSET)
 ACCESSES: Mapping[str, Access] = {
     "go_read": Access.READ,
     "go_write": Access.WRITE,
     "go_readwrite": Access.READWRITE,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class GridProperty:
-    """What a kernel is passed for a property of the grid; `rank` is 0 for a scalar."""
-
-    intrinsic: Intrinsic
-    rank: int
 
 
 @dataclass(frozen=True, slots=True)

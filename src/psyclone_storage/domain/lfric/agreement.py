@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.declared import Declared, is_variable
-from psyclone_storage.domain.lfric.precision import (
-    OBJECT_TYPES,
-    QUADRATURE_TYPES,
-    default_type,
-)
 from psyclone_storage.domain.lfric.slots import (
     Slot,
     SlotKind,
     Surroundings,
     component_of_vector,
+)
+from psyclone_storage.infrastructures.lfric import (
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    default_type,
 )
 from psyclone_storage.ir.expr import (
     Expr,
@@ -59,7 +59,7 @@ def _describe(slot: Slot, kernel: Kernel) -> str:
         case SlotKind.EXTENT | SlotKind.DIRECTION:
             return f"the {slot.kind.value} of argument {slot.number + 1}"
         case SlotKind.QUADRATURE:
-            return f"a quadrature rule ({QUADRATURE_TYPES[kernel.quadratures[slot.number]]})"
+            return f"a quadrature rule ({QUADRATURE_TYPES[kernel.quadratures[slot.number]].name})"
         case SlotKind.HALO_DEPTH:
             return "the depth of halo to compute"
 
@@ -284,7 +284,7 @@ def _converts(given: Intrinsic, arg: KernelArg, kernel: Kernel) -> bool:
 def _check_quadrature(
     slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
 ) -> Iterator[Diagnostic]:
-    wanted = QUADRATURE_TYPES[kernel.quadratures[slot.number]]
+    wanted = QUADRATURE_TYPES[kernel.quadratures[slot.number]].name
     known = around.declared(given.expr)
     if not is_variable(given.expr):
         yield Diagnostic(
@@ -305,10 +305,8 @@ def _is_other_than(wanted: str, known: Declared) -> bool:
     """
     if isinstance(known.type, ScalarType):
         return True
-    return known.type.name != wanted and known.type.name in {
-        *QUADRATURE_TYPES.values(),
-        *OBJECT_TYPES,
-    }
+    rules = {rule.name for rule in QUADRATURE_TYPES.values()}
+    return known.type.name != wanted and known.type.name in rules | set(OBJECT_TYPES)
 
 
 def _check_direction(given: ParsedArgument, around: Surroundings) -> Iterator[Diagnostic]:

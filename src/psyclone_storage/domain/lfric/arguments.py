@@ -12,7 +12,14 @@ import re
 from collections.abc import Iterator
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.domain.lfric.spaces import basis_dimension, diff_basis_dimension
+from psyclone_storage.infrastructures.lfric import (
+    INTEGER,
+    LOGICAL,
+    REAL,
+    SOLVER_REAL,
+    basis_dimension,
+    diff_basis_dimension,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import (
     Access,
@@ -27,12 +34,8 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import Intrinsic
 
-INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
-REAL = ScalarType(Intrinsic.REAL, "r_def")
-SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
-LOGICAL = ScalarType(Intrinsic.LOGICAL, "l_def")
 _DATA_TYPES = {Intrinsic.REAL: REAL, Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
 
 _FIELD_BOUNDARY_KERNEL = re.compile(r"enforce_bc_(\d+_)?code")

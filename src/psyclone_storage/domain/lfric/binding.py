@@ -14,12 +14,6 @@ from psyclone_storage.domain.data import Wanted
 from psyclone_storage.domain.declared import Declared, is_variable
 from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.domain.lfric.precision import (
-    DEFAULT_KINDS,
-    OBJECT_TYPES,
-    QUADRATURE_TYPES,
-    default_type,
-)
 from psyclone_storage.domain.lfric.slots import (
     Slot,
     SlotKind,
@@ -27,11 +21,17 @@ from psyclone_storage.domain.lfric.slots import (
     component_of_vector,
     slots_of,
 )
+from psyclone_storage.infrastructures.lfric import (
+    INTEGER,
+    OBJECT_TYPES,
+    QUADRATURE_TYPES,
+    default_type,
+)
 from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant, walk
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.schedule import Actual, DatumRole, KernelCall
-from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,10 @@ def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundi
     known = around.declared(given.expr)
     if slot.kind is SlotKind.QUADRATURE:
         shape = kernel.quadratures[slot.number]
-        return Wanted(given.expr, DerivedType(QUADRATURE_TYPES[shape]), given.span, role)
+        return Wanted(given.expr, DerivedType(QUADRATURE_TYPES[shape].name), given.span, role)
     if slot.kind is not SlotKind.ARGUMENT:
-        integer = ScalarType(Intrinsic.INTEGER, DEFAULT_KINDS[Intrinsic.INTEGER])
         is_scalar = known is not None and isinstance(known.type, ScalarType)
-        kind_known = known.type if known and is_scalar else integer
+        kind_known = known.type if known and is_scalar else INTEGER
         return Wanted(given.expr, kind_known, given.span, role)
     arg = kernel.args[slot.number]
     return Wanted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.domain.declared import Declared, View
 from psyclone_storage.domain.declared import declared as declared_in
-from psyclone_storage.domain.lfric.precision import VECTOR_TYPES
+from psyclone_storage.infrastructures.lfric import VECTOR_TYPES
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.parsed import ParsedAlgorithm, Scope
 

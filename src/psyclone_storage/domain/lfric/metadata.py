@@ -28,7 +28,7 @@ from psyclone_storage.domain.lfric.metadata_words import (
     ITERATIONS_2019,
     look_up,
 )
-from psyclone_storage.domain.lfric.spaces import DEFAULT_LIMITS, Limits
+from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
 from psyclone_storage.ir.expr import canonical
 from psyclone_storage.ir.kernel import (
     Access,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
-from psyclone_storage.domain.lfric.spaces import READ_ONLY_SPACES, is_continuous
+from psyclone_storage.infrastructures.lfric import READ_ONLY_SPACES, is_continuous
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, KernelArg
 
 _FREE = (Access.READ, Access.WRITE, Access.READWRITE)

@@ -27,7 +27,7 @@ from psyclone_storage.domain.lfric.metadata_words import (
     look_up_space,
     unknown_word,
 )
-from psyclone_storage.domain.lfric.spaces import Limits, is_continuous
+from psyclone_storage.infrastructures.lfric import Limits, is_continuous
 from psyclone_storage.ir.expr import Binary, Literal, Name, canonical
 from psyclone_storage.ir.kernel import (
     Access,

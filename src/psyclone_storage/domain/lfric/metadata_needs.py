@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domain.lfric.metadata_words import (
-    MESH_PROPERTIES,
     OPERATIONS,
-    REFERENCE_ELEMENT_PROPERTIES,
     SHAPES,
     constructor_of,
     look_up,
     look_up_space,
     unknown_word,
 )
-from psyclone_storage.domain.lfric.spaces import Limits
+from psyclone_storage.infrastructures.lfric import (
+    MESH_PROPERTIES,
+    REFERENCE_ELEMENT_PROPERTIES,
+    Limits,
+)
 from psyclone_storage.ir.expr import canonical
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape, SpaceFunctions
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel

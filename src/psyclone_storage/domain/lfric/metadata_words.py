@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.domain.lfric.spaces import (
+from psyclone_storage.infrastructures.lfric import (
     ANY_DISCONTINUOUS_SPACE,
     ANY_SPACE,
     SPACES,
@@ -76,28 +76,7 @@ SHAPES: Mapping[str, BasisShape] = {shape.value: shape for shape in BasisShape}
 OPERATIONS: Mapping[str, BasisOperation] = {
     operation.value: operation for operation in BasisOperation
 }
-REFERENCE_ELEMENT_PROPERTIES = (
-    "normals_to_horizontal_faces",
-    "normals_to_vertical_faces",
-    "normals_to_faces",
-    "outward_normals_to_horizontal_faces",
-    "outward_normals_to_vertical_faces",
-    "outward_normals_to_faces",
-)
-MESH_PROPERTIES = ("adjacent_face",)
-
 GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
-
-
-def read_access_mapping(mapping: Mapping[str, str]) -> Mapping[str, Access]:
-    """Read the setting ACCESS_MAPPING: `gh_inc` to `inc`, `gh_sum` to `sum`.
-
-    Raises `ValueError` for the name of an access that does not exist.
-    """
-    return {
-        word.lower(): Access.REDUCTION if name.lower() == "sum" else Access(name.lower())
-        for word, name in mapping.items()
-    }
 
 
 def constructor_of(item: MetadataItem) -> str:

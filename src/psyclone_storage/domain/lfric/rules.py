@@ -23,7 +23,7 @@ from functools import lru_cache
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.domain.lfric.spaces import (
+from psyclone_storage.infrastructures.lfric import (
     Continuity,
     continuity_of,
     is_continuous,

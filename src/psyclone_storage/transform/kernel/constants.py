@@ -1,18 +1,18 @@
 """Sizes that a kernel gets as arguments, as constants that its compiler can count with.
 
-The numbers of dofs are those of spaces on quadrilateral cells, of the order `h` in the horizontal
-and `v` in the vertical (spec 7.1; PSyclone 3.3 tells the two apart).
+The numbers of dofs are those of the table of function spaces, on quadrilateral cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.infrastructures.lfric import SPACES, DofCount
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.interface import Dummy, Role
@@ -32,19 +32,6 @@ from psyclone_storage.transform.kernel.code import (
     with_each,
 )
 from psyclone_storage.transform.step import Place, Reasons
-
-_DOFS: Mapping[str, Callable[[int, int], int]] = {
-    "w0": lambda h, v: (h + 2) ** 2 * (v + 2),
-    "w1": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 2) + (h + 2) ** 2 * (v + 1),
-    "w2": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 1) + (h + 1) ** 2 * (v + 2),
-    "w2broken": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 1) + (h + 1) ** 2 * (v + 2),
-    "w2trace": lambda h, v: 4 * (h + 1) * (v + 1) + 2 * (h + 1) ** 2,
-    "w2h": lambda h, v: 2 * (h + 1) * (h + 2) * (v + 1),
-    "w2v": lambda h, v: (h + 1) ** 2 * (v + 2),
-    "w3": lambda h, v: (h + 1) ** 2 * (v + 1),
-    "wtheta": lambda h, v: (h + 1) ** 2 * (v + 2),
-}
-"""How many dofs a cell has, by function space."""
 
 _UNSET = -1
 
@@ -144,13 +131,17 @@ class SetKernelConstants:
         if horizontal == _UNSET:
             return None
         match dummy.role:
-            case Role.NDF if dummy.space in _DOFS:
-                return _DOFS[dummy.space](horizontal, vertical)
+            case Role.NDF if count := _dofs(dummy.space):
+                return count(horizontal, vertical)
             case Role.NPOINTS_XY if self.quadrature:
                 return (horizontal + 3) ** 2
             case Role.NPOINTS_Z if self.quadrature:
                 return vertical + 3
         return None
+
+
+def _dofs(space: str) -> DofCount | None:
+    return SPACES[space].dofs if space in SPACES else None
 
 
 def _dummies(schedule: Schedule, uid: str) -> tuple[Dummy, ...]:

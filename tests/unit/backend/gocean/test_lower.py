@@ -9,11 +9,9 @@ import pytest
 
 from gocean_programs import READ, WRITE, kernel, program
 from psyclone_storage.backend.fortran.printer import emit_unit
-from psyclone_storage.backend.gocean.abi import Path
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.config.gocean import REQUIRED_PROPERTIES
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.grid_settings import read_path
 from psyclone_storage.ir.directive import Directive
@@ -122,10 +120,6 @@ def test_a_path_that_computes_is_a_value_of_its_own() -> None:
     made = one(kernel("go_write, go_ct, go_pointwise", READ, over="go_inner_pts"), "a, b")
     paths = {**PATHS, "go_grid_ystop": read_path("{0}%first + {0}%rows")}
     assert "do j = 2 + 1, a%first + a%rows - 1" in lowered(made, paths)
-
-
-def test_the_abi_asks_for_the_properties_that_settings_must_hold() -> None:
-    assert {str(path) for path in Path} == set(REQUIRED_PROPERTIES)
 
 
 def test_a_constant_scalar_brings_its_kind() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.config.gocean import REQUIRED_PROPERTIES
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.domain.gocean.words import ACCESSES, ALL, FIELD_TYPES, INTERNAL, SCALARS
+from psyclone_storage.domain.gocean.words import ACCESSES, SCALARS
+from psyclone_storage.infrastructures.gocean import ALL, FIELD_TYPES, INTERNAL, RequiredProperty
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "gocean"
 ALGORITHMS = {path.stem: path.read_text() for path in sorted(CORPUS.glob("*.x90"))}
@@ -17,7 +17,7 @@ KERNELS = {path.stem: path.read_text() for path in sorted((CORPUS / "kernels").g
 WORDS = {word for text in KERNELS.values() for word in re.findall(r"\bgo_\w+", text.lower())}
 
 # There are no kernel words for these: generated code alone asks for them, or dl_esm_inf lacks them.
-NOT_FOR_KERNELS = {*REQUIRED_PROPERTIES, "go_grid_nx", "go_grid_ny"}
+NOT_FOR_KERNELS = {*RequiredProperty, "go_grid_nx", "go_grid_ny"}
 
 
 def test_there_are_at_least_25_algorithms() -> None:

@@ -7,7 +7,7 @@ import pytest
 from gocean_programs import INNER, READ, WRITE, kernel
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.domain.gocean.arguments import build_dummies
-from psyclone_storage.domain.gocean.words import FIELD_TYPES, OFFSETS
+from psyclone_storage.infrastructures.gocean import FIELD_TYPES, OFFSETS
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import (
     Access,

@@ -16,8 +16,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.domain.lfric.metadata_access import allowed_accesses
-from psyclone_storage.domain.lfric.metadata_words import ITERATIONS, read_access_mapping
-from psyclone_storage.domain.lfric.spaces import DEFAULT_LIMITS, Limits
+from psyclone_storage.domain.lfric.metadata_words import ITERATIONS
+from psyclone_storage.infrastructures.lfric import DEFAULT_LIMITS, Limits
 from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
 from psyclone_storage.ir.kernel import (
     Access,
@@ -314,12 +314,9 @@ def test_limits_of_wildcards_come_from_the_settings() -> None:
 
 
 def test_words_for_accesses_come_from_the_settings() -> None:
-    words = read_access_mapping({"GH_ADD": "inc", "gh_sum": "sum"})
-    assert words == {"gh_add": Access.INC, "gh_sum": Access.REDUCTION}
+    words = {"gh_add": Access.INC, "gh_sum": Access.REDUCTION}
     text = current("gh_field, gh_real, gh_add, w1")
     assert interpret(parsed(text), accesses=words).args[0].access is Access.INC
-    with pytest.raises(ValueError, match="increase"):
-        read_access_mapping({"gh_add": "increase"})
 
 
 FREE = {Access.READ, Access.WRITE, Access.READWRITE}

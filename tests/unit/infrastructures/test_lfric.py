@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.domain.lfric.spaces import (
+from psyclone_storage.infrastructures.lfric import (
     ANY_W2_MEMBERS,
     DEFAULT_LIMITS,
     SPACES,

@@ -1,0 +1,71 @@
+"""GOcean and dl_esm_inf: types of grid points, offsets, sets of points, grids, kinds of numbers.
+
+Words are in the spelling of today's metadata, in lower case. Where the points of each type lie is
+`domain.gocean.table`'s.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+
+# ---------------------------------------------------------------------------- words of metadata
+
+T_POINTS, U_POINTS, V_POINTS, F_POINTS = "go_ct", "go_cu", "go_cv", "go_cf"
+POINT_TYPES = (T_POINTS, U_POINTS, V_POINTS, F_POINTS)
+ANY_TYPE = "go_every"
+FIELD_TYPES = (*POINT_TYPES, ANY_TYPE)
+"""The types of grid points that a field is on, and the word for any of them."""
+
+NORTH_EAST, SOUTH_WEST = "go_offset_ne", "go_offset_sw"
+ANY_OFFSET = "go_offset_any"
+OFFSETS = ("go_offset_se", SOUTH_WEST, NORTH_EAST, "go_offset_nw", ANY_OFFSET)
+"""Where the points of the other types lie that have the index of a T point."""
+
+INTERNAL, EXTERNAL, ALL = "go_internal_pts", "go_external_pts", "go_all_pts"
+"""The sets of points that every infrastructure has; settings add others."""
+
+# ---------------------------------------------------------------------------- values
+
+WORKING_PRECISION = "go_wp"
+INTEGER = ScalarType(Intrinsic.INTEGER)
+REAL = ScalarType(Intrinsic.REAL, WORKING_PRECISION)
+
+
+def value_type(intrinsic: Intrinsic) -> ScalarType:
+    """Return the type of the values of a field, a scalar or a grid property."""
+    return REAL if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
+
+
+# ---------------------------------------------------------------------------- grids
+
+
+@dataclass(frozen=True, slots=True)
+class GridProperty:
+    """A property of a grid: how it is reached, and what a kernel is passed for it.
+
+    `path` is Fortran with `{0}` in place of the field variable, such as `{0}%grid%area_t`. `rank`
+    is 0 for one value, 2 for one value per grid point.
+    """
+
+    path: str
+    rank: int
+    intrinsic: Intrinsic
+
+
+class RequiredProperty(StrEnum):
+    """The entries of the setting `grid-properties` that generated code itself needs (spec 5.2)."""
+
+    X_STOP = "go_grid_xstop"
+    Y_STOP = "go_grid_ystop"
+    DATA = "go_grid_data"
+    INTERNAL_INNER_START = "go_grid_internal_inner_start"
+    INTERNAL_INNER_STOP = "go_grid_internal_inner_stop"
+    INTERNAL_OUTER_START = "go_grid_internal_outer_start"
+    INTERNAL_OUTER_STOP = "go_grid_internal_outer_stop"
+    WHOLE_INNER_START = "go_grid_whole_inner_start"
+    WHOLE_INNER_STOP = "go_grid_whole_inner_stop"
+    WHOLE_OUTER_START = "go_grid_whole_outer_start"
+    WHOLE_OUTER_STOP = "go_grid_whole_outer_stop"

@@ -1,0 +1,331 @@
+"""LFRic: function spaces, kinds of numbers, and the types of objects.
+
+The tables hold for both generations of metadata, which differ only in how many spaces they know
+(spec 1.4). Names of spaces are in lower case everywhere below the metadata reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.kernel import ArgKind, BasisShape
+from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+
+# ---------------------------------------------------------------------------- function spaces
+
+
+class Continuity(Enum):
+    """Whether cells share dofs of a space with their neighbours.
+
+    A `CONTINUOUS` space has dofs on faces, edges or corners that two or more cells share; a
+    `DISCONTINUOUS` one has none. `ANY` may be either, and so must be treated as shared.
+    """
+
+    CONTINUOUS = "continuous"
+    DISCONTINUOUS = "discontinuous"
+    ANY = "any"
+
+
+DofCount = Callable[[int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A function space with a name of its own.
+
+    `basis` and `diff_basis` are the lengths of the vector that a basis function, and its
+    derivative, has at one point: 1 for a scalar, 3 for a vector. `constant` identifies the space at
+    run time; a name that stands for several spaces has none. `dofs` gives the number of dofs of a
+    quadrilateral cell, for an order in the horizontal and one in the vertical, where it is known
+    (spec 7.1; PSyclone 3.3 tells the two orders apart).
+    """
+
+    continuity: Continuity
+    basis: int
+    diff_basis: int
+    constant: str = ""
+    dofs: DofCount | None = None
+
+
+_SCALAR_AND_GRADIENT = (1, 3)
+_VECTOR_AND_CURL = (3, 3)
+_VECTOR_AND_DIVERGENCE = (3, 1)
+_CONTINUOUS, _DISCONTINUOUS = Continuity.CONTINUOUS, Continuity.DISCONTINUOUS
+
+
+def _edges(h: int, v: int) -> int:
+    return 2 * (h + 1) * (h + 2) * (v + 2) + (h + 2) ** 2 * (v + 1)
+
+
+def _faces_across(h: int, v: int) -> int:
+    return 2 * (h + 1) * (h + 2) * (v + 1)
+
+
+def _faces_below(h: int, v: int) -> int:
+    return (h + 1) ** 2 * (v + 2)
+
+
+def _faces(h: int, v: int) -> int:
+    return _faces_across(h, v) + _faces_below(h, v)
+
+
+SPACES: Mapping[str, Space] = {
+    "w0": Space(_CONTINUOUS, *_SCALAR_AND_GRADIENT, "W0", lambda h, v: (h + 2) ** 2 * (v + 2)),
+    "w1": Space(_CONTINUOUS, *_VECTOR_AND_CURL, "W1", _edges),
+    "w2": Space(_CONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2", _faces),
+    "w2h": Space(_CONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2H", _faces_across),
+    "w2trace": Space(
+        _CONTINUOUS, *_SCALAR_AND_GRADIENT, "W2trace",
+        lambda h, v: 4 * (h + 1) * (v + 1) + 2 * (h + 1) ** 2,
+    ),
+    "w2htrace": Space(_CONTINUOUS, *_SCALAR_AND_GRADIENT, "W2Htrace"),
+    "w3": Space(
+        _DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "W3", lambda h, v: (h + 1) ** 2 * (v + 1)
+    ),
+    "wtheta": Space(_DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "Wtheta", _faces_below),
+    "w2v": Space(_DISCONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2V", _faces_below),
+    "w2vtrace": Space(_DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "W2Vtrace"),
+    "w2broken": Space(_DISCONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2broken", _faces),
+    "wchi": Space(Continuity.ANY, *_SCALAR_AND_GRADIENT, "Wchi"),
+    "any_w2": Space(Continuity.ANY, *_VECTOR_AND_DIVERGENCE),
+}  # fmt: skip
+"""Every space but the numbered wildcards."""
+
+READ_ONLY_SPACES = frozenset({"wchi"})
+"""Spaces that no kernel may write: `wchi` holds the coordinates of the mesh."""
+
+ANY_W2 = "any_w2"
+ANY_W2_MEMBERS = ("w2", "w2h", "w2v", "w2broken")
+"""The spaces that `any_w2` stands for; the trace spaces are not among them."""
+
+ANY_SPACE = "any_space_"
+ANY_DISCONTINUOUS_SPACE = "any_discontinuous_space_"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest number of each wildcard, from NUM_ANY_SPACE and NUM_ANY_DISCONTINUOUS_SPACE."""
+
+    any_space: int = 10
+    any_discontinuous_space: int = 10
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def space_names(limits: Limits) -> tuple[str, ...]:
+    """Return the name of every space that metadata may mention."""
+    return (
+        *SPACES,
+        *(f"{ANY_SPACE}{number}" for number in range(1, limits.any_space + 1)),
+        *(
+            f"{ANY_DISCONTINUOUS_SPACE}{number}"
+            for number in range(1, limits.any_discontinuous_space + 1)
+        ),
+    )
+
+
+def is_wildcard(space: str) -> bool:
+    """Return whether `space` is numbered, and stands for another space in each call."""
+    return space.startswith((ANY_SPACE, ANY_DISCONTINUOUS_SPACE))
+
+
+def is_space(space: str, limits: Limits) -> bool:
+    """Return whether `space` is the name of a space, a wildcard within `limits` included."""
+    if space in SPACES:
+        return True
+    prefix, _, number = space.rpartition("_")
+    most = {
+        ANY_SPACE: limits.any_space,
+        ANY_DISCONTINUOUS_SPACE: limits.any_discontinuous_space,
+    }.get(f"{prefix}_", 0)
+    return number.isascii() and number.isdigit() and number[0] != "0" and int(number) <= most
+
+
+def continuity_of(space: str) -> Continuity:
+    """Return what is known of the continuity of `space`, which must be a valid name."""
+    if space.startswith(ANY_DISCONTINUOUS_SPACE):
+        return Continuity.DISCONTINUOUS
+    return Continuity.ANY if space.startswith(ANY_SPACE) else SPACES[space].continuity
+
+
+def is_continuous(space: str) -> bool:
+    """Return whether cells may share dofs of `space`: what is not known counts as shared."""
+    return continuity_of(space) is not Continuity.DISCONTINUOUS
+
+
+def basis_dimension(space: str) -> int | None:
+    """Return the length of a basis function's value: 1 or 3, None for a wildcard."""
+    return None if is_wildcard(space) else SPACES[space].basis
+
+
+def diff_basis_dimension(space: str) -> int | None:
+    """Return the length of a differential basis function's value, None for a wildcard."""
+    return None if is_wildcard(space) else SPACES[space].diff_basis
+
+
+def spaces_meant(space: str) -> tuple[str, ...]:
+    """Return the spaces that may stand where metadata say `space`, none if any may."""
+    if space == ANY_W2:
+        return ANY_W2_MEMBERS
+    if space.startswith(ANY_DISCONTINUOUS_SPACE):
+        return tuple(name for name in SPACES if not is_continuous(name))
+    return (space,) if space in SPACES else ()
+
+
+# ---------------------------------------------------------------------------- kinds of numbers
+
+KINDS_MODULE = "constants_mod"
+_FORTRAN_KINDS = "iso_fortran_env"
+_SINGLE = DerivedType("scalar_real32_type", "scalar_real32_mod")
+_DOUBLE = DerivedType("scalar_real64_type", "scalar_real64_mod")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind parameter: the module that gives it, and the object that reduces values over ranks."""
+
+    intrinsic: Intrinsic
+    module: str = KINDS_MODULE
+    reduced_by: DerivedType | None = None
+
+
+KINDS: Mapping[str, Kind] = {
+    "r_def": Kind(Intrinsic.REAL, reduced_by=DerivedType("scalar_type", "scalar_mod")),
+    "r_solver": Kind(
+        Intrinsic.REAL, reduced_by=DerivedType("r_solver_scalar_type", "r_solver_scalar_mod")
+    ),
+    "r_tran": Kind(
+        Intrinsic.REAL, reduced_by=DerivedType("r_tran_scalar_type", "r_tran_scalar_mod")
+    ),
+    "r_bl": Kind(Intrinsic.REAL),
+    "real32": Kind(Intrinsic.REAL, _FORTRAN_KINDS, _SINGLE),
+    "real64": Kind(Intrinsic.REAL, _FORTRAN_KINDS, _DOUBLE),
+    "r_single": Kind(Intrinsic.REAL, reduced_by=_SINGLE),
+    "r_double": Kind(Intrinsic.REAL, reduced_by=_DOUBLE),
+    "i_def": Kind(
+        Intrinsic.INTEGER, reduced_by=DerivedType("integer_scalar_type", "integer_scalar_mod")
+    ),
+    "int32": Kind(Intrinsic.INTEGER, _FORTRAN_KINDS),
+    "int64": Kind(Intrinsic.INTEGER, _FORTRAN_KINDS),
+    "l_def": Kind(Intrinsic.LOGICAL),
+}
+"""Kinds of which more is known than that `constants_mod` has them."""
+
+REAL = ScalarType(Intrinsic.REAL, "r_def")
+INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
+LOGICAL = ScalarType(Intrinsic.LOGICAL, "l_def")
+SOLVER_REAL = ScalarType(Intrinsic.REAL, "r_solver")
+EXACT_KIND = "real64"
+"""The kind of the reals that can be summed without rounding."""
+
+DEFAULT_TYPES: Mapping[Intrinsic, ScalarType] = {
+    scalar.intrinsic: scalar for scalar in (REAL, INTEGER, LOGICAL)
+}
+"""The type of what nobody declares."""
+
+
+def module_of_kind(kind: str) -> str:
+    """Return the module that gives a kind parameter."""
+    return KINDS[kind].module if kind in KINDS else KINDS_MODULE
+
+
+# ---------------------------------------------------------------------------- types of objects
+
+
+@dataclass(frozen=True, slots=True)
+class ProxiedType:
+    """A type whose objects are reached through a proxy, and the type of the data behind it."""
+
+    name: str
+    proxy: str
+    module: str
+    data: ScalarType
+
+    @property
+    def proxy_type(self) -> DerivedType:
+        """The proxy's type with the module that gives it."""
+        return DerivedType(self.proxy, self.module)
+
+    @property
+    def type(self) -> DerivedType:
+        """The object's type with the module that gives it."""
+        return DerivedType(self.name, self.module)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType(ProxiedType):
+    """The type of a field or an operator: `kind` is what its objects are as arguments."""
+
+    kind: ArgKind
+
+
+def _names(stem: str) -> tuple[str, str, str]:
+    return f"{stem}_type", f"{stem}_proxy_type", f"{stem}_mod"
+
+
+def _object(stem: str, data: ScalarType, kind: ArgKind) -> ObjectType:
+    return ObjectType(*_names(stem), data, kind)
+
+
+def _real(kind: str) -> ScalarType:
+    return ScalarType(Intrinsic.REAL, kind)
+
+
+_OBJECTS = (
+    _object("field", REAL, ArgKind.FIELD),
+    _object("r_solver_field", SOLVER_REAL, ArgKind.FIELD),
+    _object("r_tran_field", _real("r_tran"), ArgKind.FIELD),
+    _object("r_bl_field", _real("r_bl"), ArgKind.FIELD),
+    _object("field_real32", _real("real32"), ArgKind.FIELD),
+    _object("field_real64", _real("real64"), ArgKind.FIELD),
+    _object("integer_field", INTEGER, ArgKind.FIELD),
+    _object("operator", REAL, ArgKind.OPERATOR),
+    _object("r_solver_operator", SOLVER_REAL, ArgKind.OPERATOR),
+    _object("r_tran_operator", _real("r_tran"), ArgKind.OPERATOR),
+    _object("operator_real32", _real("real32"), ArgKind.OPERATOR),
+    _object("operator_real64", _real("real64"), ArgKind.OPERATOR),
+    _object("columnwise_operator", SOLVER_REAL, ArgKind.COLUMNWISE_OPERATOR),
+)
+OBJECT_TYPES: Mapping[str, ObjectType] = {known.name: known for known in _OBJECTS}
+"""Fields and operators, by the name of their type."""
+
+VECTOR_TYPES: Mapping[str, str] = {
+    f"{prefix}field_vector_type": f"{prefix}field_type"
+    for prefix in ("", "r_solver_", "r_tran_", "r_bl_")
+}
+"""A component `vector` of one of these is an array of the type on the right."""
+
+QUADRATURE_TYPES: Mapping[BasisShape, ProxiedType] = {
+    BasisShape.XYOZ: ProxiedType(*_names("quadrature_xyoz"), REAL),
+    BasisShape.FACE: ProxiedType(*_names("quadrature_face"), REAL),
+    BasisShape.EDGE: ProxiedType(*_names("quadrature_edge"), REAL),
+}
+
+
+def default_type(kind: ArgKind, intrinsic: Intrinsic) -> DerivedType | ScalarType:
+    """Return the type that an undeclared argument is taken to have."""
+    if kind.is_scalar:
+        return DEFAULT_TYPES[intrinsic]
+    data = REAL if kind.is_operator or intrinsic is Intrinsic.REAL else INTEGER
+    if kind is ArgKind.COLUMNWISE_OPERATOR:
+        data = SOLVER_REAL
+    return DerivedType(next(t.name for t in _OBJECTS if (t.kind, t.data) == (kind, data)))
+
+
+# ---------------------------------------------------------------------------- meshes
+
+REFERENCE_ELEMENT_PROPERTIES = (
+    "normals_to_horizontal_faces",
+    "normals_to_vertical_faces",
+    "normals_to_faces",
+    "outward_normals_to_horizontal_faces",
+    "outward_normals_to_vertical_faces",
+    "outward_normals_to_faces",
+)
+"""The arrays of a reference element that metadata can ask for."""
+
+ADJACENT_FACE = "adjacent_face"
+MESH_PROPERTIES = (ADJACENT_FACE,)
