@@ -116,8 +116,7 @@ def argument(item):
 
 def dummies(kernel):
     return tuple(
-        Dummy(Role.DOF_VALUE, f"x_{at}", REAL, "in" if arg.access is Access.READ else "out",
-              arg=at, access=arg.access)
+        Dummy(Role.DOF_VALUE, f"x_{at}", REAL, arg=at, access=arg.access)
         for at, arg in enumerate(kernel.args)
     )
 '''

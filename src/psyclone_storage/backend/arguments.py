@@ -5,7 +5,7 @@ from __future__ import annotations
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.spaces import iteration_space, space_named, space_of
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range, spell
+from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range, spell, whole_number
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import BasisShape, MeshRole, StencilShape
 from psyclone_storage.ir.operators import Operator
@@ -203,7 +203,7 @@ def _of_a_space(
 def _basis(context: Context, call: KernelCall, dummy: Dummy, space: SpaceRef) -> Value:
     if dummy.operation is None or dummy.quadrature is None:
         raise InternalError(f"'{dummy.name}' is no basis function.")
-    size = int(dummy.shape[0]) if dummy.shape and dummy.shape[0].isdigit() else None
+    size = whole_number(dummy.shape[0]) if dummy.shape else None
     if dummy.quadrature is BasisShape.EVALUATOR:
         target = space_named(context, call, dummy.target)
         return BasisAtNodes(space, dummy.operation, size, target)

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import GridStencil, Kernel
-from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Comment, Declare, Imported, Routine, Unit, Use
 
 
@@ -30,20 +28,7 @@ def lower_stub(kernel: Kernel, dummies: Iterable[Dummy], kinds_module: str) -> U
 
 
 def _declare(dummy: Dummy) -> Declare:
-    shape = tuple(map(_extent, dummy.shape))
-    return Declare(dummy.name, dummy.type, (f"intent({dummy.intent})",), shape)
-
-
-def _extent(text: str) -> Expr:
-    """Return an extent as an expression: a number, a name, an element of a name, or `:`."""
-    if text == ":":
-        return Range()
-    if text.isdigit():
-        return Literal(text, Intrinsic.INTEGER)
-    if text.endswith(")"):
-        name, _, number = text.removesuffix(")").partition("(")
-        return Index(Name(name), (Literal(number, Intrinsic.INTEGER),))
-    return Name(text)
+    return Declare(dummy.name, dummy.type, (f"intent({dummy.intent})",), dummy.shape)
 
 
 def _describe(kernel: Kernel) -> str:

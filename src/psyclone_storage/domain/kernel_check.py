@@ -15,14 +15,14 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
-from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Range, Verbatim, spell
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.expr import Expr, Index, Literal, Name, spell, whole_number
+from psyclone_storage.ir.interface import ANY, Dummy, extents
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
-from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intent, Intrinsic, ScalarType
 
 
-def _as_named(extent: str) -> str:
+def _as_named(extent: Expr) -> Expr:
     return extent
 
 
@@ -38,7 +38,7 @@ class InterfaceTolerance:
 
     kind: Callable[[Dummy, str], bool]
     undefined: Callable[[Dummy], bool]
-    same_extent: Callable[[str], str] = _as_named
+    same_extent: Callable[[Expr], Expr] = _as_named
 
 
 class _Pair(NamedTuple):
@@ -97,7 +97,7 @@ def _metadata(span: Span | None) -> tuple[Related, ...]:
 
 def describe_dummy(dummy: Dummy) -> str:
     """Return the declaration that `dummy` stands for, as an author would write it."""
-    shape = f"({', '.join(dummy.shape)})" if dummy.shape else ""
+    shape = f"({', '.join(map(spell, dummy.shape))})" if dummy.shape else ""
     kind = f"({dummy.type.kind})" if dummy.type.kind else ""
     return f"{dummy.type.intrinsic.value}{kind}, intent({dummy.intent}) :: {dummy.name}{shape}"
 
@@ -185,13 +185,13 @@ def _intent_problem(pair: _Pair) -> str:
     say `out` of what is only partly written.
     """
     wanted, found = pair.wanted.intent, pair.found.intent
-    if not found:
+    if found is None:
         return "has no intent"
-    if wanted == "in" and found != "in":
+    if wanted is Intent.IN and found is not Intent.IN:
         return f"has the intent '{found}', but the metadata says that it is read"
-    if wanted != "in" and found == "in":
+    if wanted is not Intent.IN and found is Intent.IN:
         return "has the intent 'in', but the metadata says that it is written"
-    if found == "out" and pair.wanted.rank > 0 and not pair.tolerance.undefined(pair.wanted):
+    if found is Intent.OUT and pair.wanted.rank > 0 and not pair.tolerance.undefined(pair.wanted):
         return "has the intent 'out', which leaves what the kernel does not write undefined"
     return ""
 
@@ -202,27 +202,25 @@ def _shape_problem(pair: _Pair, meaning: dict[str, str]) -> str:
     A number where the metadata names an extent is the author's knowledge, as are an assumed
     shape and an expression.
     """
-    for dimension, (text, extent) in enumerate(
-        zip(pair.wanted.shape, pair.found.shape, strict=True), start=1
-    ):
-        said = _extent(extent, text, meaning)
-        if text == ":" or said is None:
+    shapes = zip(pair.wanted.shape, pair.found.shape, strict=True)
+    for dimension, (wanted, found) in enumerate(shapes, start=1):
+        said = _in_names_of_metadata(found, meaning)
+        known = isinstance(said, Name | Index) or isinstance(wanted, Literal)
+        if wanted == ANY or said is None or not known:
             continue
-        if pair.tolerance.same_extent(said) != pair.tolerance.same_extent(text):
-            return f"has extent '{spell(extent)}' in dimension {dimension}, which is not '{text}'"
+        if pair.tolerance.same_extent(said) != pair.tolerance.same_extent(wanted):
+            has, wish = spell(found), spell(wanted)
+            return f"has extent '{has}' in dimension {dimension}, which is not '{wish}'"
     return ""
 
 
-def _extent(extent: Expr, wanted: str, meaning: dict[str, str]) -> str | None:
+def _in_names_of_metadata(extent: Expr, meaning: dict[str, str]) -> Expr | None:
     """Return what `extent` says in the metadata's names, None if that cannot be told."""
     match extent:
-        case Literal(text) if wanted.isdigit():
-            return text
-        case Name(name):
-            return meaning.get(name.lower())
-        case Index(Name(name), (Literal(number),)):
-            known = meaning.get(name.lower())
-            return f"{known}({number})" if known else None
-        case Range() | Verbatim():
-            return None
+        case Literal() if (number := whole_number(extent)) is not None:
+            return extents(number)[0]
+        case Name(key=key) if key in meaning:
+            return Name(meaning[key])
+        case Index(Name(key=key), (Literal(),) as items) if key in meaning:
+            return Index(Name(meaning[key]), items)
     return None

@@ -15,7 +15,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.symbols import Origin, Sort, Symbol, SymbolTable, declared_symbol
-from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.types import DerivedType, Intent
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 
 Specified = Declare | Comment | Blank | Opaque
@@ -35,7 +35,7 @@ class Procedure:
     place: Span = field(repr=False)
     is_function: bool = False
     pure: bool = False
-    dummies: tuple[tuple[str, str], ...] = ()
+    dummies: tuple[tuple[str, Intent | None], ...] = ()
     scalars: frozenset[str] = frozenset()
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.expr import Expr, Literal, Name, Range
 from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
-from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.types import Intent, Intrinsic, ScalarType
 
 
 class Role(Enum):
@@ -78,22 +79,39 @@ class Role(Enum):
     IMPORTED = "imported"
 
 
+ANY = Range()
+"""The extent of what is passed, whatever it is."""
+
+
+def extents(*parts: str | int | Expr) -> tuple[Expr, ...]:
+    """Return the shape with one of `parts` for each dimension: a name, a number, an expression."""
+    return tuple(map(_extent, parts))
+
+
+def _extent(part: str | int | Expr) -> Expr:
+    match part:
+        case str():
+            return Name(part)
+        case int():
+            return Literal(str(part), Intrinsic.INTEGER)
+    return part
+
+
 @dataclass(frozen=True, slots=True)
 class Dummy:
     """One dummy argument.
 
     `arg` is the position in the metadata's arguments that it belongs to: of the argument itself, or
     of the first one on the function space `space`. `component` counts the parts of a field
-    vector from 1. `shape` names the extents of an array, one text per dimension, `:` where the
-    caller decides; a scalar has none. `quadrature`, `operation` and `target` tell one basis array
-    from another; `property_name` is that of a reference-element or mesh property.
+    vector from 1. `shape` has the extents of an array, in the names of the other dummies, `ANY`
+    where the caller decides; a scalar has none. `quadrature`, `operation` and `target` tell one
+    basis array from another; `property_name` is that of a reference-element or mesh property.
     """
 
     role: Role
     name: str
     type: ScalarType
-    intent: str
-    shape: tuple[str, ...] = ()
+    shape: tuple[Expr, ...] = ()
     arg: int | None = None
     component: int | None = None
     space: str = ""
@@ -102,6 +120,11 @@ class Dummy:
     target: str = ""
     property_name: str = ""
     access: Access = Access.READ
+
+    @property
+    def intent(self) -> Intent:
+        """What the subroutine may do with it; what is only written may stay as it is in part."""
+        return Intent.INOUT if self.access.writes else Intent.IN
 
     @property
     def rank(self) -> int:

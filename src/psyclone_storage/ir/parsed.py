@@ -12,7 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.types import DataType
+from psyclone_storage.ir.types import DataType, Intent
 
 # ---------------------------------------------------------------------------- declarations
 
@@ -45,15 +45,15 @@ class Declaration:
 
     `shape` has one expression per dimension (`:` is a `Range`, an assumed size `*` is
     `Verbatim("*")`); a scalar has none. `attributes` are in lower case without blanks; `class`
-    and `len=...` are among them where the type says so. `intent` is `in`, `out`, `inout` or
-    empty. `value` is the initial value or the value of a constant.
+    and `len=...` are among them where the type says so. `intent` is
+    None where none is given. `value` is the initial value or the value of a constant.
     """
 
     name: str
     type: DataType
     shape: tuple[Expr, ...]
     attributes: tuple[str, ...]
-    intent: str
+    intent: Intent | None
     span: Span
     value: Expr | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, StrEnum
 
 from psyclone_storage.base.records import dataclass
 
@@ -15,6 +15,14 @@ class Intrinsic(Enum):
     LOGICAL = "logical"
     CHARACTER = "character"
     COMPLEX = "complex"
+
+
+class Intent(StrEnum):
+    """What a procedure may do with a dummy argument."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
 
 
 @dataclass(frozen=True, slots=True)

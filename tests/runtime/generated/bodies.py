@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from psyclone_storage.infrastructures.lfric import is_continuous
+from psyclone_storage.ir.expr import Expr, spell
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, CmaKind, Iteration, Kernel, MeshRole, StencilShape
 from psyclone_storage.ir.types import Intrinsic
@@ -204,16 +205,16 @@ def walk_of(face: Interface, dummy: Dummy) -> Walk:
             return field_walk(face, dummy, start)
 
 
-def walks_over(extents: Iterable[str]) -> tuple[str, ...]:
+def walks_over(extents: Iterable[Expr]) -> tuple[str, ...]:
     """Return loops over two dimensions."""
-    return tuple(f"{name} = 1, {extent}" for name, extent in zip("ij", extents, strict=True))
+    return tuple(f"{name} = 1, {spell(extent)}" for name, extent in zip("ij", extents, strict=True))
 
 
 def column_walk(face: Interface, dummy: Dummy, start: int) -> Walk:
     """Return how a kernel without layers comes to a column of a field."""
     rows = next(one for one in face.of(Role.INDIRECTION_MAP) if one.space == dummy.space)
     value = f"{dummy.name}(minval({face.map_of(dummy).name}) - 1 + {rows.name}(row))"
-    return Walk((f"row = 1, {rows.shape[0]}",), value, f"{start} + 3 * row")
+    return Walk((f"row = 1, {spell(rows.shape[0])}",), value, f"{start} + 3 * row")
 
 
 def field_walk(face: Interface, dummy: Dummy, start: int) -> Walk:
@@ -223,13 +224,13 @@ def field_walk(face: Interface, dummy: Dummy, start: int) -> Walk:
     dofmap = face.map_of(dummy)
     outer: tuple[str, ...] = ()
     place = f"{start} + 3 * df + 5 * k"
-    last, index = dofmap.shape[0], f"{dofmap.name}(df)"
+    last, index = spell(dofmap.shape[0]), f"{dofmap.name}(df)"
     if arg.stencil is not None:
         outer, index = stencil_walk(face, dummy)
         place += " + 7 * neighbour" + (" + 11 * branch" if "branch" in index else "")
     elif arg.mesh is MeshRole.FINE:
         cells = face.of(Role.CELL_MAP)[0]
-        across, along = cells.shape
+        across, along = map(spell, cells.shape)
         outer = (f"fine_y = 1, {along}", f"fine_x = 1, {across}")
         index = f"{dofmap.name}(df, {cells.name}(fine_x, fine_y))"
         place += " + 7 * fine_x + 11 * fine_y"

@@ -25,6 +25,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of
 from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -122,10 +123,10 @@ def _called(line: Call, names: Names) -> Iterator[MemoryAccess]:
     intents = _intents(line, names)
     for at, arg in enumerate(line.args):
         value = arg.value if isinstance(arg, Keyword) else arg
-        if intents is not None and intents[at] == "in":
+        if intents is not None and intents[at] is Intent.IN:
             yield from _behind(arg, at, line.procedure, names)
             yield from reads_of(value, names)
-        elif intents is not None and intents[at] == "out" and path_of(value) is not None:
+        elif intents is not None and intents[at] is Intent.OUT and path_of(value) is not None:
             yield from _behind(arg, at, line.procedure, names, writes=True)
             yield from _written(value, names)
         else:
@@ -167,7 +168,7 @@ def _is_section(path: AccessPath, names: Names) -> bool:
     return once and ranges and len(declared.shape) == len(last.items)
 
 
-def _intents(line: Call, names: Names) -> tuple[str, ...] | None:
+def _intents(line: Call, names: Names) -> tuple[Intent, ...] | None:
     """Return the intents of the dummies that arguments go to; None if the call may do more."""
     own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, Name) else None
     if own is None or not own.pure or own.is_function or not own.dummies:
@@ -179,7 +180,7 @@ def _intents(line: Call, names: Names) -> tuple[str, ...] | None:
         by_name.get(arg.key) if isinstance(arg, Keyword) else own.dummies[at][1]
         for at, arg in enumerate(line.args)
     )
-    return tuple(intent or "inout" for intent in found)
+    return tuple(intent or Intent.INOUT for intent in found)
 
 
 def _of_both_kinds(roots: Iterable[str]) -> Iterator[MemoryAccess]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import INTEGER, value_type
-from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.interface import ANY, Dummy, Role
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 
 _INDICES = (
-    Dummy(Role.GRID_INDEX_I, "i", INTEGER, "in"),
-    Dummy(Role.GRID_INDEX_J, "j", INTEGER, "in"),
+    Dummy(Role.GRID_INDEX_I, "i", INTEGER),
+    Dummy(Role.GRID_INDEX_J, "j", INTEGER),
 )
 
 
@@ -26,17 +26,15 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
     data, number = value_type(arg.intrinsic), position + 1
     match arg.kind:
         case ArgKind.FIELD:
-            intent = "inout" if arg.access.writes else "in"
             name = f"field_{number}"
-            return Dummy(Role.FIELD, name, data, intent, (":", ":"), position, access=arg.access)
+            return Dummy(Role.FIELD, name, data, (ANY, ANY), position, access=arg.access)
         case ArgKind.SCALAR:
-            intent = "inout" if arg.access.writes else "in"
             name = f"scalar_{number}"
-            return Dummy(Role.SCALAR, name, data, intent, (), position, access=arg.access)
+            return Dummy(Role.SCALAR, name, data, (), position, access=arg.access)
         case ArgKind.GRID_PROPERTY:
-            shape, name = (":",) * arg.rank, arg.grid_property.removeprefix("go_")
+            shape, name = (ANY,) * arg.rank, arg.grid_property.removeprefix("go_")
             return Dummy(
-                Role.GRID_PROPERTY, name, data, "in", shape, position,
+                Role.GRID_PROPERTY, name, data, shape, position,
                 property_name=arg.grid_property,
             )  # fmt: skip
     raise InternalError(f"A GOcean kernel has no argument that is a {arg.kind.value}.")

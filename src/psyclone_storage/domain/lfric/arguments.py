@@ -20,9 +20,9 @@ from psyclone_storage.infrastructures.lfric import (
     basis_dimension,
     diff_basis_dimension,
 )
-from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.expr import Expr, Index, Name
+from psyclone_storage.ir.interface import ANY, Dummy, Role, extents
 from psyclone_storage.ir.kernel import (
-    Access,
     ArgKind,
     BasisOperation,
     BasisShape,
@@ -101,7 +101,6 @@ def _dof_values(kernel: Kernel) -> Iterator[Dummy]:
                 Role.DOF_VALUE,
                 _field_name(position, arg, component),
                 _DATA_TYPES[arg.intrinsic],
-                _intent(arg),
                 arg=position,
                 component=component,
                 access=arg.access,
@@ -127,10 +126,10 @@ def _from_the_loop(kernel: Kernel) -> Iterator[Dummy]:
 
 def _of_mesh_pair(kernel: Kernel) -> Iterator[Dummy]:
     if kernel.generation is Generation.Y2019:
-        yield _integer(Role.CELL_MAP, "cell_map", ("ncell_f_per_c",))
+        yield _integer(Role.CELL_MAP, "cell_map", extents("ncell_f_per_c"))
         yield _integer(Role.CELLS_PER_CELL, "ncell_f_per_c")
     else:
-        yield _integer(Role.CELL_MAP, "cell_map", ("ncell_f_per_c_x", "ncell_f_per_c_y"))
+        yield _integer(Role.CELL_MAP, "cell_map", extents("ncell_f_per_c_x", "ncell_f_per_c_y"))
         yield _integer(Role.CELLS_PER_CELL_X, "ncell_f_per_c_x")
         yield _integer(Role.CELLS_PER_CELL_Y, "ncell_f_per_c_y")
     yield _integer(Role.NCELL_FINE, "ncell_f")
@@ -158,8 +157,7 @@ def _of_field(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
             Role.FIELD,
             _field_name(position, arg, component),
             _DATA_TYPES[arg.intrinsic],
-            _intent(arg),
-            (f"undf_{arg.space}",),
+            extents(f"undf_{arg.space}"),
             arg=position,
             component=component,
             space=arg.space,
@@ -180,15 +178,15 @@ def _of_stencil(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy
     ndf = f"ndf_{arg.space}"
     size = f"{name}_stencil_size"
     longest = f"{name}_max_branch_length"
-    branches: tuple[str, ...] = ()
-    shape: tuple[str, ...] = (ndf, size)
+    branches: tuple[Expr, ...] = ()
+    shape = extents(ndf, size)
     branched = arg.stencil is StencilShape.CROSS2D
     if branched:
-        branches = ("4",)
-        shape = (ndf, longest, "4")
+        branches = extents(4)
+        shape = extents(ndf, longest, 4)
     if kernel.iteration is Iteration.DOMAIN:
-        branches += ("ncell_2d_no_halos",)
-        shape = (":",) * (len(shape) + 1)
+        branches += extents("ncell_2d_no_halos")
+        shape = (ANY,) * (len(shape) + 1)
     yield _integer(Role.STENCIL_SIZE, size, branches, position, arg.space)
     if arg.stencil is StencilShape.XORY1D:
         yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position, arg.space)
@@ -206,8 +204,7 @@ def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Itera
         Role.OPERATOR,
         name,
         _DATA_TYPES[arg.intrinsic],
-        _intent(arg),
-        (*dofs, ncell) if generation is Generation.Y2019 else (ncell, *dofs),
+        extents(*dofs, ncell) if generation is Generation.Y2019 else extents(ncell, *dofs),
         arg=position,
         access=arg.access,
     )
@@ -219,8 +216,7 @@ def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:
         Role.CMA_MATRIX,
         name,
         SOLVER_REAL,
-        _intent(arg),
-        (f"{name}_bandwidth", f"{name}_nrow", "ncell_2d"),
+        extents(f"{name}_bandwidth", f"{name}_nrow", "ncell_2d"),
         arg=position,
         access=arg.access,
     )
@@ -238,14 +234,12 @@ def _of_scalar(position: int, arg: KernelArg) -> Iterator[Dummy]:
     name = f"{arg.intrinsic.value[0]}scalar_{position + 1}"
     data_type = _DATA_TYPES[arg.intrinsic]
     if arg.kind is ArgKind.SCALAR:
-        yield Dummy(Role.SCALAR, name, data_type, _intent(arg), arg=position, access=arg.access)
+        yield Dummy(Role.SCALAR, name, data_type, arg=position, access=arg.access)
         return
     dims = f"dims_{name}"
-    yield _integer(Role.ARRAY_SHAPE, dims, (str(arg.rank),), position)
-    shape = tuple(f"{dims}({dimension})" for dimension in range(1, arg.rank + 1))
-    yield Dummy(
-        Role.SCALAR_ARRAY, name, data_type, _intent(arg), shape, arg=position, access=arg.access
-    )
+    yield _integer(Role.ARRAY_SHAPE, dims, extents(arg.rank), position)
+    shape = tuple(Index(Name(dims), extents(at)) for at in range(1, arg.rank + 1))
+    yield Dummy(Role.SCALAR_ARRAY, name, data_type, shape, arg=position, access=arg.access)
 
 
 # ------------------------------------------------------------------ function spaces
@@ -269,10 +263,10 @@ def _of_space(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
     if use.has_field:
         yield _integer(Role.UNDF, f"undf_{use.name}", (), use.arg, use.name)
         if kernel.iteration is Iteration.DOMAIN:
-            shape = (ndf, "ncell_2d_no_halos")
+            shape = extents(ndf, "ncell_2d_no_halos")
             yield _integer(Role.WHOLE_DOFMAP, f"map_{use.name}", shape, use.arg, use.name)
         else:
-            yield _integer(Role.DOFMAP, f"map_{use.name}", (ndf,), use.arg, use.name)
+            yield _integer(Role.DOFMAP, f"map_{use.name}", extents(ndf), use.arg, use.name)
     if kernel.cma is not None:
         yield from _of_columnwise_map(kernel, use, kernel.cma)
 
@@ -284,11 +278,11 @@ def _of_columnwise_map(kernel: Kernel, use: SpaceUse, cma: CmaKind) -> Iterator[
     if use.name not in operator.spaces:
         return
     if cma is CmaKind.ASSEMBLY:
-        shape: tuple[str, ...] = (f"ndf_{use.name}", "nlayers")
+        shape = extents(f"ndf_{use.name}", "nlayers")
         yield _integer(Role.BANDED_MAP, f"cbanded_map_{use.name}", shape, position, use.name)
         return
     rows = "nrow" if use.name == operator.space else "ncol"
-    shape = (f"cma_op_{position + 1}_{rows}",)
+    shape = extents(f"cma_op_{position + 1}_{rows}")
     name = f"cma_indirection_map_{use.name}"
     yield _integer(Role.INDIRECTION_MAP, name, shape, position, use.name)
 
@@ -303,10 +297,10 @@ def _of_mesh_space(use: SpaceUse) -> Iterator[Dummy]:
     if use.mesh is MeshRole.FINE:
         yield _integer(Role.NDF, ndf, (), use.arg, use.name)
         yield _integer(Role.UNDF, undf, (), use.arg, use.name)
-        yield _integer(Role.WHOLE_DOFMAP, name, (ndf, "ncell_f"), use.arg, use.name)
+        yield _integer(Role.WHOLE_DOFMAP, name, extents(ndf, "ncell_f"), use.arg, use.name)
     else:
         yield _integer(Role.UNDF, undf, (), use.arg, use.name)
-        yield _integer(Role.DOFMAP, name, (":",), use.arg, use.name)
+        yield _integer(Role.DOFMAP, name, (ANY,), use.arg, use.name)
 
 
 def _of_basis(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
@@ -317,7 +311,7 @@ def _of_basis(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
         if operation in wanted.operations:
             yield from _evaluations(kernel, use, operation)
     if BasisOperation.ORIENTATION in wanted.operations:
-        shape = (f"ndf_{use.name}",)
+        shape = extents(f"ndf_{use.name}")
         yield _integer(Role.ORIENTATION, f"orientation_{use.name}", shape, use.arg, use.name)
 
 
@@ -326,17 +320,15 @@ def _evaluations(kernel: Kernel, use: SpaceUse, operation: BasisOperation) -> It
     is_basis = operation is BasisOperation.BASIS
     role = Role.BASIS if is_basis else Role.DIFF_BASIS
     dimension = (basis_dimension if is_basis else diff_basis_dimension)(use.name)
-    start = (str(dimension), f"ndf_{use.name}")
     stem = f"{role.value}_{use.name}"
 
     def array(name: str, ends: tuple[str, ...], shape: BasisShape, target: str = "") -> Dummy:
-        known = dimension is not None
+        unknown = (ANY,) * (len(ends) + 2)
         return Dummy(
             role,
             f"{stem}_{name}",
             REAL,
-            "in",
-            (*start, *ends) if known else (":",) * (len(ends) + 2),
+            extents(dimension, f"ndf_{use.name}", *ends) if dimension else unknown,
             arg=use.arg,
             space=use.name,
             quadrature=shape,
@@ -354,7 +346,7 @@ def _evaluations(kernel: Kernel, use: SpaceUse, operation: BasisOperation) -> It
 def _field_boundary(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
     """Yield the boundary dofs that a kernel takes whose name says that it enforces them."""
     if use.name == "any_space_1" and _FIELD_BOUNDARY_KERNEL.fullmatch(kernel.procedure):
-        shape = (f"ndf_{use.name}", "2")
+        shape = extents(f"ndf_{use.name}", 2)
         yield _integer(Role.BOUNDARY_DOFS, f"boundary_dofs_field_{use.arg + 1}", shape, use.arg,
                        use.name)  # fmt: skip
 
@@ -362,7 +354,9 @@ def _field_boundary(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
 def _operator_boundary(kernel: Kernel) -> Iterator[Dummy]:
     if kernel.procedure == _OPERATOR_BOUNDARY_KERNEL:
         space = kernel.args[0].space
-        yield _integer(Role.BOUNDARY_DOFS, "boundary_dofs_op_1", (f"ndf_{space}", "2"), 0, space)
+        yield _integer(
+            Role.BOUNDARY_DOFS, "boundary_dofs_op_1", extents(f"ndf_{space}", 2), 0, space
+        )
 
 
 # ------------------------------------------------------------------ element and mesh
@@ -386,14 +380,14 @@ def _from_the_reference_element(kernel: Kernel) -> Iterator[Dummy]:
     for item in kernel.reference_element:
         _, count, faces = _FACE_COUNTS[_faces_of(item)]
         prefix = "out_normals_to" if item.startswith("outward") else "normals_to"
-        yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, "in", ("3", count), property_name=item)
+        yield Dummy(Role.NORMALS, f"{prefix}_{faces}", REAL, extents(3, count), property_name=item)
 
 
 def _from_the_mesh(kernel: Kernel) -> Iterator[Dummy]:
     for item in kernel.mesh_properties:
         if "horizontal" not in map(_faces_of, kernel.reference_element):
             yield _integer(Role.NFACES_HORIZONTAL, "nfaces_re_h")
-        yield Dummy(Role.ADJACENT_FACE, item, INTEGER, "in", ("nfaces_re_h",), property_name=item)
+        yield Dummy(Role.ADJACENT_FACE, item, INTEGER, extents("nfaces_re_h"), property_name=item)
 
 
 # ------------------------------------------------------------------ quadrature
@@ -426,13 +420,13 @@ def _from_the_quadratures(kernel: Kernel) -> Iterator[Dummy]:
 
 
 def _points(role: Role, name: str, shape: BasisShape) -> Dummy:
-    return Dummy(role, f"{name}_{_quadrature_name(shape)}", INTEGER, "in", quadrature=shape)
+    return Dummy(role, f"{name}_{_quadrature_name(shape)}", INTEGER, quadrature=shape)
 
 
 def _weights(role: Role, name: str, counts: tuple[str, ...], shape: BasisShape) -> Dummy:
     suffix = _quadrature_name(shape)
-    extents = tuple(f"{count}_{suffix}" for count in counts)
-    return Dummy(role, f"{name}_{suffix}", REAL, "in", extents, quadrature=shape)
+    shape_of = extents(*(f"{count}_{suffix}" for count in counts))
+    return Dummy(role, f"{name}_{suffix}", REAL, shape_of, quadrature=shape)
 
 
 # ------------------------------------------------------------------ small parts
@@ -447,15 +441,11 @@ def _field_name(position: int, arg: KernelArg, component: int | None) -> str:
     return f"{name}_v{component}" if component else name
 
 
-def _intent(arg: KernelArg) -> str:
-    return "in" if arg.access is Access.READ else "inout"
-
-
 def _integer(
     role: Role,
     name: str,
-    shape: tuple[str, ...] = (),
+    shape: tuple[Expr, ...] = (),
     arg: int | None = None,
     space: str = "",
 ) -> Dummy:
-    return Dummy(role, name, INTEGER, "in", shape, arg=arg, space=space)
+    return Dummy(role, name, INTEGER, shape, arg=arg, space=space)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.domain.kernel_check import InterfaceTolerance, compare_interface
 from psyclone_storage.domain.lfric.arguments import build_dummies
+from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedRoutine
@@ -40,8 +41,9 @@ def _never(wanted: Dummy) -> bool:  # noqa: ARG001 - a InterfaceTolerance's
     return False
 
 
-def _same_extent(extent: str) -> str:
-    return _NCELL_3D if extent.endswith(_NCELL_3D) else extent
+def _same_extent(extent: Expr) -> Expr:
+    is_count = isinstance(extent, Name) and extent.text.endswith(_NCELL_3D)
+    return Name(_NCELL_3D) if is_count else extent
 
 
 _LEEWAY = InterfaceTolerance(_any_kind, _never, _same_extent)

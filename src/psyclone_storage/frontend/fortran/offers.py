@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import Structure
 from psyclone_storage.ir.parsed import Declaration
+from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Declare
 
 _PROCEDURE = re.compile(r"\b(?:subroutine|function)\b", re.IGNORECASE)
@@ -46,7 +47,7 @@ def scalars_of(reader: UnitReader, scope: OpenScope, names: frozenset[str]) -> f
     return frozenset(plain & {name.lower() for name in scope.dummies})
 
 
-def intents_of(reader: UnitReader, scope: OpenScope) -> tuple[tuple[str, str], ...]:
+def intents_of(reader: UnitReader, scope: OpenScope) -> tuple[tuple[str, Intent | None], ...]:
     """Return the dummy arguments of a procedure with their intents, in order and lower case."""
     given = {item.name.lower(): item.intent for item in reader.scope(scope).declarations}
-    return tuple((name.lower(), given.get(name.lower(), "")) for name in scope.dummies)
+    return tuple((name.lower(), given.get(name.lower())) for name in scope.dummies)

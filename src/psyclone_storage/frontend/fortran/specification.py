@@ -24,6 +24,7 @@ from psyclone_storage.frontend.fortran.statements import Statement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, Structure, UsedName
+from psyclone_storage.ir.types import Intent
 
 _TYPE_HEAD = re.compile(
     r"(?P<word>real|integer|logical|character|complex|type|class|double\s*precision)\b"
@@ -162,7 +163,7 @@ class _Common:
 
     declared: DeclaredType
     words: tuple[str, ...]
-    intent: str
+    intent: Intent | None
     shape: tuple[Expr, ...]
 
 
@@ -186,16 +187,16 @@ def _split_declaration(text: str) -> tuple[int, int] | None:
 
 def _read_attributes(
     statement: Statement, places: list[tuple[int, int]]
-) -> tuple[tuple[str, ...], str, tuple[Expr, ...]]:
+) -> tuple[tuple[str, ...], Intent | None, tuple[Expr, ...]]:
     """Return the attributes as words, the intent and the shape that they give."""
     words: list[str] = []
-    intent = ""
+    intent = None
     shape: tuple[Expr, ...] = ()
     for start, stop in places:
         word = statement.text[start:stop]
         words.append("".join(word.split()).lower())
         if found := _INTENT.match(word):
-            intent = "".join(found.group(1).split()).lower()
+            intent = Intent("".join(found.group(1).split()).lower())
         elif found := _DIMENSION.match(word):
             shape = _read(read_shape, statement, start + found.start(1), start + found.end(1))
     return tuple(words), intent, shape

@@ -413,7 +413,7 @@ def _result(head: ProcedureHead) -> list[Declaration]:
     if head.type is None or not head.result:
         return []
     place = head.statement.whole()
-    return [Declaration(head.result, head.type.type, (), head.type.details, "", place)]
+    return [Declaration(head.result, head.type.type, (), head.type.details, None, place)]
 
 
 def _association(statement: Statement, start: int, stop: int) -> list[Association]:

@@ -82,7 +82,7 @@ class MoveBoundsInside:
         assert isinstance(call, KernelCall)
         (loop, *_) = _grid_loops(schedule, self.call)
         dummies = tuple(
-            Dummy(role, name, INTEGER, "in", arg=loop.bounds_from) for role, name, *_ in _BOUNDS
+            Dummy(role, name, INTEGER, arg=loop.bounds_from) for role, name, *_ in _BOUNDS
         )
         codes = tuple(map(with_bounds_inside, call.codes))
         changed = replace(call, codes=codes, dummies=(*call.dummies, *dummies))

@@ -258,8 +258,7 @@ def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> 
         Role.IMPORTED,
         variable.key,
         declared.type,
-        _intent(access),
-        tuple(map(spell, declared.shape)),
+        declared.shape,
         arg=len(call.args),
         access=access,
     )
@@ -269,10 +268,6 @@ def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> 
         args=(*call.args, Actual(datum, Name(declared.name.lower()))),
         dummies=(*call.dummies, dummy),
     )
-
-
-def _intent(access: Access) -> str:
-    return "inout" if access.writes else "in"
 
 
 # ---------------------------------------------------------------------------- the subroutine

@@ -328,13 +328,13 @@ def _wholes(expr: Expr) -> Iterator[str]:
                 yield from _wholes(part)
 
 
-def _same_extent(mine: Expr, other: str, theirs: dict[str, Name]) -> bool:
+def _same_extent(mine: Expr, other: Expr, theirs: dict[str, Name]) -> bool:
     if isinstance(mine, Range):
         if mine.upper is None:
             return True
         span = Binary(Operator.MINUS, mine.upper, mine.lower or whole(1))
         mine = Binary(Operator.PLUS, span, whole(1))
-    return canonical(simplified(substituted(mine, theirs))) == "".join(other.split()).lower()
+    return canonical(simplified(substituted(mine, theirs))) == canonical(other)
 
 
 # ---------------------------------------------------------------------------- taking along

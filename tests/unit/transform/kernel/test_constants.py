@@ -19,7 +19,7 @@ SPACES = ("w0", "w1", "w2", "w2broken", "w2trace", "w2h", "w2v", "w3", "wtheta",
 
 
 def dummy(role: Role, name: str, space: str = "") -> Dummy:
-    return Dummy(role, name, INTEGER, "in", space=space)
+    return Dummy(role, name, INTEGER, space=space)
 
 
 DUMMIES = (

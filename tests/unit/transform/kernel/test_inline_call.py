@@ -10,7 +10,7 @@ from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.workspace import Imports, Workspace
 from psyclone_storage.frontend.fortran.reader import read_expression
-from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.interface import Dummy, Role, extents
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -21,8 +21,8 @@ from unit.transform.kernel.kernel_benches import bench, module
 
 STEP = InlineCall("call1")
 DUMMIES = (
-    Dummy(Role.NDF, "ndf_w0", ScalarType(Intrinsic.INTEGER), "in"),
-    Dummy(Role.FIELD, "data", ScalarType(Intrinsic.REAL), "inout", ("ndf_w0",), access=Access.INC),
+    Dummy(Role.NDF, "ndf_w0", ScalarType(Intrinsic.INTEGER)),
+    Dummy(Role.FIELD, "data", ScalarType(Intrinsic.REAL), extents("ndf_w0"), access=Access.INC),
 )
 
 
