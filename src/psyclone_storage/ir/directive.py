@@ -87,6 +87,48 @@ _SURROUNDINGS = {
 }
 
 
+class DeviceLevel(Enum):
+    """How much of a device runs something at a time, from one lane to all of it."""
+
+    SEQ = "seq"
+    VECTOR = "vector"
+    WORKER = "worker"
+    GANG = "gang"
+
+    @property
+    def rank(self) -> int:
+        """The place of the level, from the inside to the outside."""
+        return tuple(DeviceLevel).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class AccRoutine:
+    """A procedure may be called by OpenACC code on a device; one call may use the `level`."""
+
+    level: DeviceLevel
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareTarget:
+    """A procedure may be called by OpenMP code on a device."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccLoop:
+    """The loop behind it is shared by `levels`; without any, the compiler chooses them.
+
+    An author may give more clauses than are told here. `reductions` are operators and names.
+    """
+
+    levels: tuple[DeviceLevel, ...]
+    private: tuple[str, ...] = ()
+    reductions: tuple[tuple[str, str], ...] = ()
+
+
+KernelDirective = AccRoutine | DeclareTarget | AccLoop
+"""What a directive in a kernel says that steps ask for, or give."""
+
+
 class Sharing(Enum):
     """By what rule iterations are dealt out to the threads of a team."""
 

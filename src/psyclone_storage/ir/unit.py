@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.directive import Directive, RegionOptions
+from psyclone_storage.ir.directive import Directive, KernelDirective, RegionOptions
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.transfer import Side
@@ -42,9 +42,14 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveLine:
-    """An instruction to a compiler such as `omp parallel do`, without its sentinel's `!$`."""
+    """An instruction to a compiler such as `omp parallel do`.
 
-    text: str
+    `text` is what an author has written, without the sentinel's `!$`; a step gives the `meaning`
+    alone. A directive of an author has a meaning if it is of those that steps ask for.
+    """
+
+    text: str = ""
+    meaning: KernelDirective | None = None
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 

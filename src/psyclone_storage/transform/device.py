@@ -12,7 +12,7 @@ from itertools import combinations
 from psyclone_storage.analysis.schedules.dependence import dependences, takes_random_numbers
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.devices import device_calls
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import AccRoutine, DeclareTarget, Directive
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access, BasisOperation
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
@@ -174,11 +174,13 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
     for item in statements(schedule):
         if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
             continue
-        wanted, step = ("acc routine", "acc-routine")
-        if not item.directive.is_openacc:
-            wanted, step = ("omp declare target", "omp-declare-target")
+        wanted, step = (
+            (AccRoutine, "acc-routine")
+            if item.directive.is_openacc
+            else (DeclareTarget, "omp-declare-target")
+        )
         for call in kernel_calls(item):
-            key = (call.kernel.name, wanted)
+            key = (call.kernel.name, step)
             yield from _in_place(call)
             if not call.is_called or key in seen or _says(call, wanted):
                 continue
@@ -192,9 +194,9 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
             )
 
 
-def _says(call: KernelCall, wanted: str) -> bool:
+def _says(call: KernelCall, wanted: type[AccRoutine | DeclareTarget]) -> bool:
     return bool(call.codes) and all(
-        any(directive.text.lower().startswith(wanted) for directive in code.directives)
+        any(isinstance(directive.meaning, wanted) for directive in code.directives)
         for code in call.codes
     )
 

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing
+from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.directive import (
+    AccLoop,
+    AccRoutine,
+    DeclareTarget,
+    Directive,
+    KernelDirective,
+    RegionOptions,
+    Sharing,
+)
 from psyclone_storage.ir.expr import Expr, spell
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.transfer import Side
@@ -86,6 +95,20 @@ def spell_directive(line: StandAlone) -> str:
         case ReductionLine(name):
             combine = f"omp declare reduction(+ : {name} : omp_out = omp_out + omp_in)"
             return f"{combine} initializer(omp_priv = {name}())"
+
+
+def spell_meaning(meaning: KernelDirective | None) -> str:
+    """Return a directive of a kernel."""
+    match meaning:
+        case AccRoutine(level):
+            return f"acc routine {level.value}"
+        case DeclareTarget():
+            return "omp declare target"
+        case AccLoop(levels, private, reductions):
+            words = ["acc loop", *(level.value for level in levels), "independent"]
+            words += [f"private({', '.join(private)})"] if private else []
+            return " ".join((*words, *(f"reduction({op}:{name})" for op, name in reductions)))
+    raise InternalError("A directive has neither a text nor a meaning.")
 
 
 def _end(kind: Directive) -> str:

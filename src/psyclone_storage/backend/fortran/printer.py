@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from psyclone_storage.backend.fortran.directives import spell_block, spell_directive
+from psyclone_storage.backend.fortran.directives import spell_block, spell_directive, spell_meaning
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
@@ -223,8 +223,8 @@ def _carried(line: Blank | Comment | DirectiveLine | Opaque, indent: int) -> Ite
             yield ""
         case Comment(text, as_written):
             yield from [f"{' ' * indent}!{text}"] if as_written else commented(text, indent)
-        case DirectiveLine(text):
-            yield from _directive(text, indent)
+        case DirectiveLine(text, meaning):
+            yield from _directive(text or spell_meaning(meaning), indent)
         case Opaque(text):
             yield from _verbatim(text, indent)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, opaque
+from psyclone_storage.frontend.fortran.meanings import meaning_of
 from psyclone_storage.ir.unit import Blank, Comment, DirectiveLine, Opaque
 
 _CONDITIONAL = re.compile(r"#\s*(if|ifdef|ifndef|endif|else|elif)\b")
@@ -24,7 +25,7 @@ def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
         case Kind.BLANK:
             return Blank(place=remark.place)
         case Kind.DIRECTIVE:
-            return DirectiveLine(remark.text, place=remark.place)
+            return DirectiveLine(remark.text, meaning_of(remark.text), place=remark.place)
         case Kind.PREPROCESSOR | Kind.SENTINEL:
             return opaque([remark])
 

@@ -17,6 +17,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
+from psyclone_storage.ir.directive import AccLoop
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -24,9 +25,6 @@ from psyclone_storage.ir.scopes import local_names, used_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
 from psyclone_storage.transform.step import Place, Reasons, missing
-
-SHARED_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)
-"""How a directive begins that shares the iterations of a loop in a kernel."""
 
 _DECLARES_NO_VARIABLE = re.compile(
     r"type\b(?!\s*\()|(?:abstract\s+)?interface\b|procedure\b|private\b|public\b|implicit\b",
@@ -97,7 +95,7 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
         )
         for code in codes_of(schedule, uid)
         for line in walk_lines(code.body)
-        if isinstance(line, DirectiveLine) and SHARED_LOOP.match(line.text)
+        if isinstance(line, DirectiveLine) and isinstance(line.meaning, AccLoop)
     )
 
 

@@ -6,13 +6,15 @@ variables of modules are on the host, and so is every procedure that is not made
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccRoutine, DeviceLevel, KernelDirective
+from psyclone_storage.ir.directive import DeclareTarget as OmpDeclareTarget
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rewrite import walk_lines
@@ -38,9 +40,13 @@ from psyclone_storage.transform.kernel.code import (
 from psyclone_storage.transform.kernel.state import changed_and_saved
 from psyclone_storage.transform.step import Place, Reasons
 
-_LEVELS = ("seq", "vector", "worker", "gang")
+_LEVELS = tuple(level.value for level in DeviceLevel)
 _ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "stop"})
 """Words of statements that leave the subroutine; of opaque ones that is all that is looked at."""
+
+
+_Asked = type[AccRoutine | OmpDeclareTarget]
+_NAMES: Mapping[_Asked, str] = {AccRoutine: "acc routine", OmpDeclareTarget: "omp declare target"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +84,12 @@ class MakeAccRoutine:
             message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
-        return _check(schedule, self.call, "acc routine", self.force)
+        return _check(schedule, self.call, AccRoutine, self.force)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the directive in the kernel."""
         raise_if_any(self.check(schedule, rules))
-        return _with_directive(schedule, self.call, f"acc routine {self.parallelism}")
+        return _with_directive(schedule, self.call, AccRoutine(DeviceLevel(self.parallelism)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +118,28 @@ class DeclareTarget:
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return all reasons against calling the kernel from OpenMP code on a device."""
-        return _check(schedule, self.call, "omp declare target", self.force)
+        return _check(schedule, self.call, OmpDeclareTarget, self.force)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the directive in the kernel."""
         raise_if_any(self.check(schedule, rules))
-        return _with_directive(schedule, self.call, "omp declare target")
+        return _with_directive(schedule, self.call, OmpDeclareTarget())
 
 
-def _with_directive(schedule: Schedule, uid: str, text: str) -> Schedule:
-    new = DirectiveLine(text)
+def _with_directive(schedule: Schedule, uid: str, meaning: KernelDirective) -> Schedule:
+    new = DirectiveLine(meaning=meaning)
     return with_each(schedule, uid, lambda code: replace(code, directives=(*code.directives, new)))
 
 
-def _check(schedule: Schedule, uid: str, directive: str, force: bool) -> Reasons:
+def _check(schedule: Schedule, uid: str, asked: _Asked, force: bool) -> Reasons:
     if problems := check_called(schedule, uid):
         return problems
-    return check_each(schedule, uid, lambda code: _reasons(code, directive, force))
+    return check_each(schedule, uid, lambda code: _reasons(code, asked, force))
 
 
-def _reasons(code: KernelCode, directive: str, force: bool) -> Iterator[Diagnostic]:
-    if any(item.text.lower().startswith(directive) for item in code.directives):
-        message = f"'{code.name}' has the directive '{directive}' already."
+def _reasons(code: KernelCode, asked: _Asked, force: bool) -> Iterator[Diagnostic]:
+    if any(isinstance(item.meaning, asked) for item in code.directives):
+        message = f"'{code.name}' has the directive '{_NAMES[asked]}' already."
         yield Diagnostic("T054", message, code.module.routine)
         return
     yield from _leaves_the_device(code)

@@ -14,12 +14,12 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccLoop, AccRoutine, DeviceLevel
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
 from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import (
-    SHARED_LOOP,
     check_call,
     coded_calls,
     with_each,
@@ -32,7 +32,7 @@ from psyclone_storage.transform.kernel.loops import (
 )
 from psyclone_storage.transform.step import Place, Reasons
 
-_LEVELS = ("vector", "worker", "gang")
+_LEVELS = tuple(level.value for level in DeviceLevel if level is not DeviceLevel.SEQ)
 """What of a device may share a loop, from the inside to the outside."""
 
 
@@ -90,14 +90,10 @@ def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     flow = flow_of(code)
     node = flow.loops[number - 1]
     found = independence_of(node, flow)
-    own = ", ".join(found.private)
-    private = f" private({own})" if own else ""
-    reductions = "".join(
-        f" reduction({one.operator.spelling}:{one.name})" for one in found.reductions
-    )
-    directive = DirectiveLine(f"acc loop {level} independent{private}{reductions}")
+    reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
+    shared = AccLoop((DeviceLevel(level),), tuple(found.private), reductions)
     loop = loops_of(code)[number - 1]
-    return with_lines_for(code, (loop, (directive, loop)))
+    return with_lines_for(code, (loop, (DirectiveLine(meaning=shared), loop)))
 
 
 def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnostic]:
@@ -105,8 +101,8 @@ def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnos
     if code.in_place:
         yield Diagnostic("T054", f"'{code.name}' is not called any more.", code.module.routine)
         return
-    enough = [f"acc routine {name}" for name in _LEVELS[_LEVELS.index(level) :]]
-    if not any(item.text.lower().startswith(tuple(enough)) for item in code.directives):
+    called = (item.meaning for item in code.directives if isinstance(item.meaning, AccRoutine))
+    if not any(one.level.rank >= DeviceLevel(level).rank for one in called):
         yield Diagnostic(
             "T081",
             f"'{code.name}' is not compiled for loops that '{level}' shares.",
@@ -122,20 +118,23 @@ def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnos
 
 def _is_out_of_order(level: str, loop: Node, flow: Flow) -> bool:
     """Return whether a loop has a directive already, or is around or in a shared one wrongly."""
-    own = _LEVELS.index(level)
+    own = DeviceLevel(level).rank
     for other, directive in _shared_loops(flow):
-        taken = next(at for at, word in enumerate(_LEVELS) if word in directive)
-        if other.number <= loop.number < other.stop and taken <= own:
+        # Where no level is given, the compiler may take any.
+        ranks = [taken.rank for taken in directive.levels] or [DeviceLevel.VECTOR.rank, own]
+        if other.number == loop.number:
             return True
-        if loop.number <= other.number < loop.stop and taken >= own:
+        if other.number < loop.number < other.stop and DeviceLevel.SEQ.rank < min(ranks) <= own:
+            return True
+        if loop.number < other.number < loop.stop and max(ranks) >= own:
             return True
     return False
 
 
-def _shared_loops(flow: Flow) -> Iterator[tuple[Node, str]]:
+def _shared_loops(flow: Flow) -> Iterator[tuple[Node, AccLoop]]:
     """Yield each loop that has a directive in front of it, with that."""
     for before, node in pairwise(flow.nodes):
-        directive = before.line.text if isinstance(before.line, DirectiveLine) else ""
+        meaning = before.line.meaning if isinstance(before.line, DirectiveLine) else None
         alike = before.around == node.around and before.blocks == node.blocks
-        if alike and isinstance(node.line, Do) and SHARED_LOOP.match(directive):
-            yield node, directive
+        if alike and isinstance(node.line, Do) and isinstance(meaning, AccLoop):
+            yield node, meaning

@@ -10,6 +10,7 @@ import pytest
 from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.directive import AccRoutine, DeviceLevel
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine
@@ -45,6 +46,9 @@ class Look:
         return schedule
 
 
+SEQUENTIAL = DirectiveLine(meaning=AccRoutine(DeviceLevel.SEQ))
+
+
 def _opaque(code: KernelCode) -> Reasons:
     return tuple(
         not_understood(code, line, "cannot be looked at") for line in irregular_lines(code.body)
@@ -63,7 +67,7 @@ def test_code_that_was_changed_stays_and_is_what_the_next_step_sees() -> None:
     work = bench(module())
     work.apply(MakeAccRoutine("call1"))
     (changed,) = codes(work)
-    assert changed.directives == (DirectiveLine("acc routine seq"),)
+    assert changed.directives == (SEQUENTIAL,)
     work.apply(Look())
     assert codes(work)[0] is changed
 
@@ -82,7 +86,7 @@ def test_all_subroutines_of_a_kernel_are_changed() -> None:
     work = bench(module(below=other), replace(call, kernel=kernel))
     work.apply(MakeAccRoutine("call1"))
     assert [code.name for code in codes(work)] == ["work_code", "other_code"]
-    assert all(code.directives == (DirectiveLine("acc routine seq"),) for code in codes(work))
+    assert all(code.directives == (SEQUENTIAL,) for code in codes(work))
 
 
 def test_the_other_calls_of_a_kernel_stay_as_they_are() -> None:

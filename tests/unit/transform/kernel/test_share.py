@@ -86,3 +86,18 @@ def test_the_kernel_must_be_made_for_it() -> None:
     assert refused(work(body), ShareInKernel(CALL, level="gang")) == ["T081"]
     assert refused(work(body), ShareInKernel(CALL, level="seq")) == ["T057"]
     work(body, "gang").apply(ShareInKernel(CALL))
+
+
+@pytest.mark.parametrize("clauses", ["", " independent", " seq", " gang"])
+def test_a_directive_of_the_author_leaves_the_loop_to_that(clauses: str) -> None:
+    body = f"!$acc loop{clauses}\ndo j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do"
+    assert refused(work(body, "gang"), ShareInKernel(CALL, 1, "gang")) == ["T084"]
+
+
+@pytest.mark.parametrize(
+    ("clauses", "codes"), [("", ["T084"]), (" independent", ["T084"]), (" seq", []), (" gang", [])]
+)
+def test_a_loop_in_one_of_the_author_gets_what_that_leaves(clauses: str, codes: list[str]) -> None:
+    body = f"!$acc loop{clauses}\ndo j = 1, 4\ndo i = 1, 3\nx(i, j) = 1.0\nend do\nend do"
+    found = work(body, "gang").check(ShareInKernel(CALL, 2, "vector"))
+    assert [problem.code for problem in found] == codes

@@ -1,0 +1,51 @@
+"""What an author's directive in a kernel says, as far as steps ask for it.
+
+Reads `acc routine`, `acc loop` and `omp declare target`. Any other directive is text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from psyclone_storage.ir.directive import (
+    AccLoop,
+    AccRoutine,
+    DeclareTarget,
+    DeviceLevel,
+    KernelDirective,
+)
+
+_ROUTINE = re.compile(r"acc\s+routine\b", re.IGNORECASE)
+_LOOP = re.compile(r"acc\s+loop\b", re.IGNORECASE)
+_TARGET = re.compile(r"omp\s+declare\s+target\b", re.IGNORECASE)
+_BRACKETS = re.compile(r"\([^()]*\)")
+_CLAUSE = re.compile(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
+
+
+def meaning_of(text: str) -> KernelDirective | None:
+    """Return what a directive says, without its sentinel's `!$`; None if no step asks for it."""
+    if found := _ROUTINE.match(text):
+        return AccRoutine(next(iter(_levels(text[found.end() :])), DeviceLevel.SEQ))
+    if _TARGET.match(text):
+        return DeclareTarget()
+    if found := _LOOP.match(text):
+        return _loop(text[found.end() :])
+    return None
+
+
+def _levels(clauses: str) -> tuple[DeviceLevel, ...]:
+    words = set(re.findall(r"\w+", _BRACKETS.sub(" ", clauses.lower())))
+    return tuple(level for level in DeviceLevel if level.value in words)
+
+
+def _loop(clauses: str) -> AccLoop:
+    private: tuple[str, ...] = ()
+    reductions: tuple[tuple[str, str], ...] = ()
+    for word, inside in _CLAUSE.findall(clauses):
+        operator, _, names = inside.rpartition(":")
+        listed = tuple(name.strip().lower() for name in names.split(","))
+        if word.lower() == "private":
+            private += listed
+        else:
+            reductions += tuple((operator.strip().lower(), name) for name in listed)
+    return AccLoop(_levels(clauses), private, reductions)

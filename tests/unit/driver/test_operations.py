@@ -1,0 +1,41 @@
+"""What lowering may ask is answered by every infrastructure, or refused on purpose."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from psyclone_storage.config.load import default_settings
+from psyclone_storage.config.settings import Api
+from psyclone_storage.driver.apis import TARGETS
+from psyclone_storage.ir import runtime_ops as ops
+
+ASKED = frozenset((*get_args(ops.Value), *get_args(ops.Action)))
+
+REFUSED: dict[str, frozenset[type]] = {
+    # No grids, whose points lie in rows.
+    "lfric": frozenset({ops.GridPropertyOf, ops.PointsEnd}),
+    # No function spaces, layers, cells with colours or operators; no scalar that a kernel writes on
+    # several ranks; halos whose marks tell stale from clean, and no depth.
+    "dl_esm_inf": frozenset({
+        ops.ExtentsOf, ops.OperatorCells, ops.BandNumber, ops.ColumnMap, ops.ColourMap,
+        ops.HaloDepth, ops.Layers, ops.DofsPerCell, ops.DofsOnRank, ops.Dofmap, ops.BoundaryDofs,
+        ops.Orientation, ops.BasisAtPoints, ops.BasisAtNodes, ops.QuadraturePart, ops.CellCount,
+        ops.MeshPair, ops.FaceCount, ops.Normals, ops.AdjacentFaces, ops.StencilMap,
+        ops.StencilSizes, ops.StencilDirection, ops.LongestBranch, ops.ExactSum, ops.MarkClean,
+        ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("api", "name"), TARGETS)
+def test_each_operation_is_answered_or_refused_on_purpose(api: Api, name: str) -> None:
+    known = TARGETS[api, name].infrastructure(default_settings())
+    answered = frozenset((*known.values, *known.actions))
+    assert answered.isdisjoint(REFUSED[name])
+    assert answered | REFUSED[name] == ASKED
+
+
+def test_no_operation_is_refused_by_all() -> None:
+    assert not frozenset.intersection(*(REFUSED[name] for _, name in TARGETS))
