@@ -82,7 +82,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one."""
+    """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one.
+
+    `address` tells the loops of a subroutine apart whatever becomes of them (`ir.loops`).
+    """
 
     variable: str
     start: Expr
@@ -90,6 +93,7 @@ class Do:
     body: tuple[Line, ...]
     step: Expr | None = None
     name: str = field(default="", kw_only=True)
+    address: str = field(default="", compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 

@@ -11,14 +11,15 @@ from enum import Enum
 
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.backend.fortran.printer import emit_lines
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Index, spell
+from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Do
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, calls_of
-from psyclone_storage.transform.kernel.loops import loops_of
 
 _FUNCTIONS = {name.upper(): name for name in sorted(FUNCTIONS)}
 _Function = Enum("Intrinsic", _FUNCTIONS)  # type: ignore[misc]
@@ -67,7 +68,7 @@ class KernelRoutine(Node):
     @property
     def loops(self) -> tuple[KernelLoop, ...]:
         """All loops in its statements, in the order of its text."""
-        return tuple(KernelLoop(self, at) for at in range(1, len(loops_of(self.code)) + 1))
+        return tuple(KernelLoop(self, loop.address) for loop in loops_of(self.code))
 
     def node_str(self, colour: bool = False) -> str:
         """Return its name, in one line."""
@@ -83,28 +84,36 @@ class KernelRoutine(Node):
 
 
 class KernelLoop(Node):
-    """One loop in a kernel; a step that changes loops may change the numbers of others."""
+    """One loop in a kernel: the same one after a step has changed it or the loops beside it."""
 
-    __slots__ = ("_routine", "number")
+    __slots__ = ("_address", "_routine")
 
-    def __init__(self, routine: KernelRoutine, number: int) -> None:
+    def __init__(self, routine: KernelRoutine, address: str) -> None:
         self._routine = routine
-        self.number = number
-        """Which one it is in the text of the kernel, from 1."""
+        self._address = address
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, KernelLoop)
-            and other.number == self.number
+            and other._address == self._address
             and other._routine == self._routine
         )
 
     def __hash__(self) -> int:
-        return hash((self._routine, self.number))
+        return hash((self._routine, self._address))
 
     @property
-    def _loops(self) -> tuple[Do, ...]:
-        return loops_of(self._routine.code)
+    def number(self) -> int:
+        """Which one it is in the text of the kernel as that is now, from 1."""
+        for number, loop in enumerate(loops_of(self._routine.code), start=1):
+            if loop.address == self._address:
+                return number
+        message = f"A loop of '{self._routine.name}' is no longer there: a step has removed it."
+        raise CompileError(Diagnostic("T008", message, hint="Undo that step first."))
+
+    @property
+    def _loop(self) -> Do:
+        return loops_of(self._routine.code)[self.number - 1]
 
     @property
     def call(self) -> Node:
@@ -114,17 +123,17 @@ class KernelLoop(Node):
     @property
     def variable(self) -> str:
         """The name of what it counts."""
-        return self._loops[self.number - 1].variable
+        return self._loop.variable
 
     @property
     def parent(self) -> Node:
         """The loop around it, or else the subroutine."""
-        loops = self._loops
-        this = loops[self.number - 1]
-        for at in range(self.number - 1, 0, -1):
-            if any(line is this for line in walk_lines(loops[at - 1].body)):
-                return KernelLoop(self._routine, at)
-        return self._routine
+        around = [loop for loop in loops_of(self._routine.code) if self._is_in(loop)]
+        return KernelLoop(self._routine, around[-1].address) if around else self._routine
+
+    def _is_in(self, loop: Do) -> bool:
+        inside = (line for line in walk_lines(loop.body) if isinstance(line, Do))
+        return any(line.address == self._address for line in inside)
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -137,7 +146,7 @@ class KernelLoop(Node):
 
     def view(self) -> str:
         """Return its text."""
-        return "\n".join(emit_lines(self._loops[self.number - 1 : self.number], 0)) + "\n"
+        return "\n".join(emit_lines((self._loop,), 0)) + "\n"
 
 
 class IntrinsicCall(Node):

@@ -210,6 +210,10 @@ def trans(psy):
         for loop in loops[:1]:
             schedule.apply(f"kernel-chunk{{call={call.uid} loop={loop.number} size=4}}")
         print([loop.variable for loop in call.get_callees()[0].loops])
+        # The loops that it has found are those that they were, with other numbers.
+        print([(loop.number, loop.variable, loop.parent.variable) for loop in loops])
+        schedule.undo()
+        print([(loop.number, loop.variable) for loop in loops])
 """
 
 
@@ -217,8 +221,12 @@ def test_a_script_finds_loops_in_kernels(run: Run) -> None:
     assert printed(run(LOOPS)) == [
         "[(1, 'k', 2), (2, 'df', 1)]",
         "['k_chunk', 'k', 'df']",
+        "[(2, 'k', 'k_chunk'), (3, 'df', 'k')]",
+        "[(1, 'k'), (2, 'df')]",
         "[(1, 'k', 2), (2, 'p', 1)]",
         "['k_chunk', 'k', 'p']",
+        "[(2, 'k', 'k_chunk'), (3, 'p', 'k')]",
+        "[(1, 'k'), (2, 'p')]",
     ]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.backend.fortran.directives import spell_meaning
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import Request, make_compiler
 from psyclone_storage.ir import schedule as tree
@@ -30,7 +31,7 @@ def view(text: str = "", *calls: tree.KernelCall) -> Schedule:
 def directives(schedule: Schedule) -> list[str]:
     """Return the directives of the changed kernels, those of each call joined."""
     codes = [code for call in calls(schedule) for code in call.codes]
-    return ["; ".join(item.text for item in code.directives) for code in codes]
+    return ["; ".join(spell_meaning(item.meaning) for item in code.directives) for code in codes]
 
 
 def calls(schedule: Schedule) -> list[tree.KernelCall]:

@@ -35,6 +35,7 @@ from psyclone_storage.frontend.fortran.specified import (
 from psyclone_storage.frontend.fortran.statements import Statement, scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure, Structure
+from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.unit import Declare, Opaque
 
@@ -128,7 +129,7 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -
     body = end_of_specification(run[:contains])
     body += end_of_functions(run[body:contains], read_specification(run[:body]))
     specification = read_specification(run[:body])
-    return KernelCode(
+    code = KernelCode(
         scope.name,
         scope.dummies,
         specification.declarations,
@@ -140,6 +141,7 @@ def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -
         text[close + 1 :].strip() if close >= 0 else "",
         _internal(run[contains + 1 :]),
     )
+    return addressed(code)
 
 
 def end_of_functions(run: Sequence[Element], specification: Specification) -> int:

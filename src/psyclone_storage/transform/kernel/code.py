@@ -19,6 +19,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.directive import AccLoop
 from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import local_names, used_names
@@ -156,7 +157,7 @@ def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> S
     """Return `schedule` with `codes` called by `uid` instead of what it called."""
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
-    return replaced(schedule, uid, replace(call, codes=codes))
+    return replaced(schedule, uid, replace(call, codes=tuple(map(addressed, codes))))
 
 
 def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:

@@ -6,7 +6,7 @@ values is for `analysis.nests` to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -25,6 +25,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
+from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     blocks_of,
@@ -34,7 +35,6 @@ from psyclone_storage.ir.rewrite import (
     substituted,
     unnamed,
     walk_lines,
-    with_each_block,
 )
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -240,11 +240,6 @@ class JamInKernel:
 # ---------------------------------------------------------------------------- finding
 
 
-def loops_of(code: KernelCode) -> tuple[Do, ...]:
-    """Return the loops of a kernel in the order of its text."""
-    return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))
-
-
 def check_loop(
     schedule: Schedule,
     uid: str,
@@ -277,7 +272,7 @@ def following_loop(code: KernelCode, loop: Do) -> Do | None:
         *(block for line in walk_lines(code.body) for block in blocks_of(line)),
     ):
         for at, line in enumerate(block):
-            if line is loop:
+            if isinstance(line, Do) and line.address == loop.address:
                 rest = (item for item in block[at + 1 :] if not isinstance(item, Comment | Blank))
                 after = next(rest, None)
                 return after if isinstance(after, Do) else None
@@ -356,24 +351,27 @@ def _same_bounds(first: Do, second: Do) -> bool:
 
 def with_swapped(code: KernelCode, number: int) -> KernelCode:
     """Return `code` with loop `number` and the one inside of it swapped."""
+    code = addressed(code)
     outer = loops_of(code)[number - 1]
     inner = inner_loop(outer)
     assert inner is not None
     new_inner = replace(outer, body=inner.body)
-    return with_lines_for(code, (outer, (replace(inner, body=(new_inner,)),)))
+    return with_lines_for(code, {outer.address: (replace(inner, body=(new_inner,)),)})
 
 
 def with_chunks(code: KernelCode, number: int, size: int) -> KernelCode:
     """Return `code` with loop `number` in chunks of `size`."""
+    code = addressed(code)
     loop = loops_of(code)[number - 1]
     scratch = Scratch(code)
     around, inside = _chunked(loop, size, scratch)
-    changed = with_lines_for(code, (loop, (replace(around, body=(inside,)),)))
+    changed = with_lines_for(code, {loop.address: (replace(around, body=(inside,)),)})
     return replace(scratch.code, body=changed.body)
 
 
 def with_tiles(code: KernelCode, number: int, size: int) -> KernelCode:
     """Return `code` with loop `number` and the one inside of it in tiles."""
+    code = addressed(code)
     outer = loops_of(code)[number - 1]
     inner = inner_loop(outer)
     assert inner is not None
@@ -382,20 +380,22 @@ def with_tiles(code: KernelCode, number: int, size: int) -> KernelCode:
     inner_around, inner_inside = _chunked(inner, size, scratch)
     points = replace(outer_inside, body=(inner_inside,))
     tiles = replace(outer_around, body=(replace(inner_around, body=(points,)),))
-    return replace(scratch.code, body=with_lines_for(code, (outer, (tiles,))).body)
+    return replace(scratch.code, body=with_lines_for(code, {outer.address: (tiles,)}).body)
 
 
 def with_fused(code: KernelCode, number: int) -> KernelCode:
     """Return `code` with loop `number` and the one behind it as one."""
+    code = addressed(code)
     first = loops_of(code)[number - 1]
     second = following_loop(code, first)
     assert second is not None
     body = (*first.body, *_counting(second, first.variable).body)
-    return with_lines_for(code, (first, (replace(first, body=body),)), (second, ()))
+    return with_lines_for(code, {first.address: (replace(first, body=body),), second.address: ()})
 
 
 def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     """Return `code` with `factor` iterations of loop `number` in the loop inside of it."""
+    code = addressed(code)
     outer = loops_of(code)[number - 1]
     inner = inner_loop(outer)
     assert inner is not None
@@ -408,9 +408,16 @@ def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     left = Index(Name("mod"), (count, whole(factor)))
     start = Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, left), whole(1))
     stop = simplified(Binary(Operator.MINUS, outer.stop, whole(factor - 1)))
-    together = Do(outer.variable, outer.start, stop, (replace(inner, body=copies),), whole(factor))
+    together = Do(
+        outer.variable,
+        outer.start,
+        stop,
+        (replace(inner, body=copies),),
+        whole(factor),
+        address=outer.address,
+    )
     rest = rewritten((replace(outer, start=start),), lambda line: (unnamed(line),))
-    return with_lines_for(code, (outer, (together, *rest)))
+    return with_lines_for(code, {outer.address: (together, *rest)})
 
 
 def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, ...]:
@@ -430,7 +437,7 @@ def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
     last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
     stop = Index(Name("min"), (last, loop.stop))
     around = Do(counter.text, loop.start, loop.stop, (), whole(size))
-    return around, Do(loop.variable, counter, stop, loop.body, name=loop.name)
+    return around, Do(loop.variable, counter, stop, loop.body, name=loop.name, address=loop.address)
 
 
 def _counting(loop: Do, variable: str) -> Do:
@@ -438,21 +445,3 @@ def _counting(loop: Do, variable: str) -> Do:
     values = {loop.variable.lower(): Name(variable)}
     body = everywhere(loop.body, lambda expr: substituted(expr, values))
     return replace(loop, variable=variable, body=body)
-
-
-def with_lines_for(code: KernelCode, *pairs: tuple[Do, tuple[Line, ...]]) -> KernelCode:
-    """Return `code` with other statements in the place of each loop that is first in a pair.
-
-    That very loop is meant, not one that is equal to it.
-    """
-    return replace(code, body=_in_block(code.body, {id(old): new for old, new in pairs}))
-
-
-def _in_block(lines: tuple[Line, ...], new: Mapping[int, tuple[Line, ...]]) -> tuple[Line, ...]:
-    found: list[Line] = []
-    for line in lines:
-        if id(line) in new:
-            found += new[id(line)]
-        else:
-            found.append(with_each_block(line, lambda block: _in_block(block, new)))
-    return tuple(found)

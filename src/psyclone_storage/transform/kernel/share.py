@@ -15,6 +15,7 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import AccLoop, AccRoutine, DeviceLevel
+from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine, Do
@@ -26,9 +27,7 @@ from psyclone_storage.transform.kernel.code import (
 )
 from psyclone_storage.transform.kernel.loops import (
     check_loop,
-    loops_of,
     place_of_loop,
-    with_lines_for,
 )
 from psyclone_storage.transform.step import Place, Reasons
 
@@ -87,13 +86,14 @@ class ShareInKernel:
 
 def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     """Return `code` with loop `number` shared by `level`."""
+    code = addressed(code)
     flow = flow_of(code)
     node = flow.loops[number - 1]
     found = independence_of(node, flow)
     reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
     shared = AccLoop((DeviceLevel(level),), tuple(found.private), reductions)
     loop = loops_of(code)[number - 1]
-    return with_lines_for(code, (loop, (DirectiveLine(meaning=shared), loop)))
+    return with_lines_for(code, {loop.address: (DirectiveLine(meaning=shared), loop)})
 
 
 def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnostic]:

@@ -171,7 +171,7 @@ def test_code_is_replaced_at_one_call() -> None:
     work.apply(MakeAccRoutine("call1"))
     given = codes(work)
     changed = with_codes(work.schedule, "call2", given)
-    assert codes_of(changed, "call2") is given
+    assert codes_of(changed, "call2") == given
 
 
 @pytest.mark.parametrize(
