@@ -19,7 +19,7 @@ from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
-from psyclone_storage.storage.core.locks import WAITS, Pairs, hold_all, queue_all
+from psyclone_storage.storage.core.locks import Pairs, begin_wait, hold_all, queue_all
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
 
@@ -122,7 +122,7 @@ class Opening:
 
     def _begin_wait(self) -> Callable[[], None]:
         try:
-            return WAITS.begin(self._group.pairs, threading.get_ident())
+            return begin_wait(self._group, threading.get_ident())
         except AccessDeadlockError as error:
             if self.give_up(error):
                 raise

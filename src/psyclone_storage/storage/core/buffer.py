@@ -37,7 +37,13 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
-from psyclone_storage.storage.core.locks import WAITS, AccessMode, LockTable, Policy, queue_all
+from psyclone_storage.storage.core.locks import (
+    AccessMode,
+    LockTable,
+    Policy,
+    begin_wait,
+    queue_all,
+)
 from psyclone_storage.storage.core.native import Acquirable
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
@@ -249,8 +255,8 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         request = Request(region=region, in_flight=True)
         token = self._token(memory_space(space), (_READ, Policy.WAIT), request)
         pairs = ((self.table, token),)
-        future: Future[None] = Future(lambda: WAITS.begin(pairs, threading.get_ident()))
-        queue_all(pairs, lambda: self.replicas.start_prefetch(token, future))
+        future: Future[None] = Future(lambda: begin_wait(group, threading.get_ident()))
+        group = queue_all(pairs, lambda: self.replicas.start_prefetch(token, future))
         return future
 
     def set_hints(self, hints: Hints) -> None:

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from typing import TypeAlias
 
@@ -121,44 +122,78 @@ class Group:
     """Join the claims that were asked for together, and that are of use together only.
 
     All of them get in line at one moment (`hold_all`, `queue_all`), so that two groups are in the
-    same order at every table that both need, and none waits for one that waits for it.
+    same order at every table that both need, and all of them are granted at one moment: a group
+    that waits holds nothing, so that nobody waits for it but those behind it in line.
     """
 
-    __slots__ = ("pairs", "_granted", "_left", "_lock")
+    __slots__ = ("pairs", "_granted", "_waiting")
 
     def __init__(self, pairs: Pairs, granted: Callable[[], None]) -> None:
-        """Join the claims of `pairs`; `granted` is called once, when the last of them is."""
+        """Join the claims of `pairs`; `granted` is called once, when all of them are."""
         self.pairs = pairs
         self._granted = granted
-        self._left = 0
-        self._lock = threading.Lock()
+        self._waiting = True
 
-    def expect(self, waiting: int) -> None:
-        """Note how many of the claims have to wait; their tables are locked."""
-        self._left = waiting
+    def line_up(self, *, checked: bool) -> None:
+        """Grant all claims, or put all of them in line.
 
-    def note_grant(self) -> None:
-        """Note that one more claim is granted."""
-        with self._lock:
-            self._left -= 1
-            last = self._left == 0
-        if last:
-            self.finish()
+        With `checked`, a conflict that a policy does not wait for raises `AccessConflictError`, and
+        leaves everything as it was.
+        """
+        with _all_locked(self.pairs):
+            passes = {id(table): table.holds(claim.owner) for table, claim in self.pairs}
+            for table, claim in self.pairs:
+                turn = Turn(table, claim, self)
+                if not table.grant_if_free(turn, passes[id(table)]):
+                    self._queue(checked)
+                    return
+            self._waiting = False
+        self._finish()
 
-    def finish(self) -> None:
-        """Say that all claims are granted; this lets go of who asked."""
-        granted, self._granted = self._granted, _nothing
-        granted()
+    def try_grant(self) -> None:
+        """Grant all claims, which are in line, if nothing is in the way of any."""
+        with _all_locked(self.pairs):
+            if not self._waiting or any(table.blockers(claim) for table, claim in self.pairs):
+                return
+            for table, claim in self.pairs:
+                table.grant_in_line(claim)
+            self._waiting = False
+        self._finish()
+
+    def go_ahead(self) -> None:
+        """Pass those in line, as they wait for what the owner of these claims holds."""
+        with _all_locked(self.pairs):
+            if self._waiting:
+                for table, claim in reversed(self.pairs):
+                    table.put_first(claim)
+        self.try_grant()
 
     def give_up(self) -> bool:
-        """Leave the lines, and let go what is granted; say no if all of it is granted already."""
-        with self._lock:
-            if self._left <= 0:
+        """Leave the lines; say no if the claims are granted already."""
+        with _all_locked(self.pairs):
+            if not self._waiting:
                 return False
-            self._left = -1
+            self._waiting = False
         self._granted = _nothing
         _leave(self.pairs)
         return True
+
+    def _queue(self, checked: bool) -> None:
+        """Put all claims in line; undo that, and raise, if one is not to wait."""
+        for table, claim in self.pairs:
+            table.take_back(claim)
+        for done, (table, claim) in enumerate(self.pairs):
+            table.put_last(Turn(table, claim, self))
+            refused = _refused_because_of(table, claim) if checked else []
+            if refused:
+                for place, other in self.pairs[: done + 1]:
+                    place.take_back(other)
+                raise AccessConflictError(_conflict_text(claim, refused))
+
+    def _finish(self) -> None:
+        """Say that all claims are granted; this lets go of who asked."""
+        granted, self._granted = self._granted, _nothing
+        granted()
 
 
 class Turn:
@@ -176,8 +211,8 @@ class Turn:
 class WaitGraph:
     """Keep which thread waits for which claims, to find the wait that could never end.
 
-    A claim that is waited for needs its blockers to end: each of them the end of its thread's own
-    waits, and one that is in flight only that all of its group are granted. While the graph is
+    A claim that is waited for needs its blockers to end: those in line the grant of all of their
+    group, and each that is not in flight the end of its thread's own waits. While the graph is
     looked at, nobody whose wait is in it can go on, so that what leads back at any moment does so
     at all of them.
     """
@@ -219,14 +254,14 @@ class WaitGraph:
         """Say whether what `claim` waits for can only go on after `origin` does."""
         seen.add(id(claim))
         holders, others = table.seen_in_line(claim)
-        needed: list[tuple[LockTable, Claim]] = [(table, other) for other in others]
+        needed: list[tuple[LockTable, Claim]] = []
+        for other in others:
+            turn = other.turn
+            needed += turn.group.pairs if turn is not None else ()
         for blocker in holders + others:
-            turn = blocker.turn
-            if blocker.in_flight:
-                needed += turn.group.pairs if turn is not None else ()
-            elif blocker.owner == origin:
-                return True
-            else:
+            if not blocker.in_flight:
+                if blocker.owner == origin:
+                    return True
                 needed += [pair for pairs in self._waits.get(blocker.owner, ()) for pair in pairs]
         return any(
             self._leads_back(place, other, origin, seen)
@@ -267,17 +302,17 @@ class LockTable(Ledger):
             self.drop(claim)
             if not self.queue:
                 return
-            granted = self._serve_queue()
-        for turn in granted:
-            turn.group.note_grant()
+            free = self._free_groups()
+        for group in free:
+            group.try_grant()
 
     def leave(self, claim: Claim) -> None:
         """End `claim`, or take it out of the line, and grant those that waited for it."""
         with self.lock:
             self.take_back(claim)
-            granted = self._serve_queue()
-        for turn in granted:
-            turn.group.note_grant()
+            free = self._free_groups()
+        for group in free:
+            group.try_grant()
 
     def seen_in_line(self, claim: Claim) -> tuple[list[Claim], list[Claim]]:
         """Return the holders, and those before it in line, that `claim` waits for at this moment.
@@ -304,8 +339,8 @@ class LockTable(Ledger):
         """Say whether `owner` holds something: it may pass the line, whose head waits for it."""
         return any(held.owner == owner for held in self.holders)
 
-    def grant_or_queue(self, turn: Turn, passes: bool) -> bool:
-        """Grant the claim of `turn` at once and say yes, or put it in line; the table is locked.
+    def grant_if_free(self, turn: Turn, passes: bool) -> bool:
+        """Grant the claim of `turn` if nothing is in its way, and say so; the table is locked.
 
         `passes` says that its owner held something here before it asked.
         """
@@ -317,34 +352,48 @@ class LockTable(Ledger):
             free = not self.blockers(claim)
         if free:
             self._grant(claim)
-        else:
-            if self.queue is None:
-                self.queue = deque()
-            self.queue.append(turn)
         return free
 
+    def grant_in_line(self, claim: Claim) -> None:
+        """Grant a claim that is in line; the table is locked."""
+        self._remove(claim)
+        self._grant(claim)
+
+    def put_last(self, turn: Turn) -> None:
+        """Put a claim at the end of the line; the table is locked."""
+        turn.claim.turn = turn
+        if self.queue is None:
+            self.queue = deque()
+        self.queue.append(turn)
+
+    def put_first(self, claim: Claim) -> None:
+        """Move a claim that is in line to its front; the table is locked."""
+        turn = claim.turn
+        if turn is not None and self.queue is not None:
+            self._remove(claim)
+            self.queue.appendleft(turn)
+
     def take_back(self, claim: Claim) -> None:
-        """Undo `grant_or_queue`, under the same lock: nobody has seen anything."""
+        """End a claim that nobody has used yet, granted or in line; the table is locked."""
         if claim.active:
             self.drop(claim)
-        elif self.queue:
-            self.queue = deque(turn for turn in self.queue if turn.claim is not claim)
+        else:
+            self._remove(claim)
             claim.turn = None
+
+    def _remove(self, claim: Claim) -> None:
+        if self.queue:
+            self.queue = deque(turn for turn in self.queue if turn.claim is not claim)
 
     def _grant(self, claim: Claim) -> None:
         self.holders.append(claim)
         self.writers += claim.mode.writes
         claim.active = True
 
-    def _serve_queue(self) -> list[Turn]:
-        """Grant, in their order, those that no longer wait for a holder or for one before them."""
-        granted: list[Turn] = []
-        for turn in tuple(self.queue or ()):
-            if not self.blockers(turn.claim):
-                self.queue = deque(other for other in self.queue or () if other is not turn)
-                self._grant(turn.claim)
-                granted.append(turn)
-        return granted
+    def _free_groups(self) -> list[Group]:
+        """Return, in their order, the groups in line of which a claim has nothing in its way."""
+        free = [turn.group for turn in self.queue or () if not self.blockers(turn.claim)]
+        return list(dict.fromkeys(free))
 
 
 def hold_all(pairs: Pairs) -> None:
@@ -356,10 +405,11 @@ def hold_all(pairs: Pairs) -> None:
     DROPPED.end_all()
     event = threading.Event()
     group = Group(pairs, event.set)
-    if _line_up(group, checked=True):
+    group.line_up(checked=True)
+    if event.is_set():
         return
     try:
-        end_wait = WAITS.begin(pairs, pairs[0][1].owner)
+        end_wait = begin_wait(group, pairs[0][1].owner)
     except AccessDeadlockError:
         if group.give_up():
             raise
@@ -381,34 +431,32 @@ def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
     """
     DROPPED.end_all()
     group = Group(pairs, granted)
-    if _line_up(group, checked=False):
-        group.finish()
+    group.line_up(checked=False)
     return group
 
 
-def _line_up(group: Group, *, checked: bool) -> bool:
-    """Grant or queue all claims under the locks of all tables; say whether all are granted.
+def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
+    """Note that `waiter` is about to wait for the claims of `group`; return what ends the note.
 
-    The locks are taken in one order everywhere. With `checked`, a conflict that a policy does not
-    wait for raises `AccessConflictError`, and leaves everything as it was.
+    Where those in line could not go on before the waiter does, it goes ahead of them. Raises
+    `AccessDeadlockError` if the wait could not end then either.
     """
-    tables = {id(table): table for table, _ in group.pairs}
+    try:
+        return WAITS.begin(group.pairs, waiter)
+    except AccessDeadlockError:
+        group.go_ahead()
+        return WAITS.begin(group.pairs, waiter)
+
+
+@contextmanager
+def _all_locked(pairs: Pairs) -> Iterator[None]:
+    """Hold the locks of all tables, which are taken in one order everywhere."""
+    tables = {id(table): table for table, _ in pairs}
     locked = [tables[key] for key in sorted(tables)]
     for table in locked:
         table.lock.acquire()  # pylint: disable=consider-using-with
     try:
-        passes = {id(table): table.holds(claim.owner) for table, claim in group.pairs}
-        waiting = 0
-        for done, (table, claim) in enumerate(group.pairs):
-            if not table.grant_or_queue(Turn(table, claim, group), passes[id(table)]):
-                waiting += 1
-                refused = _refused_because_of(table, claim) if checked else []
-                if refused:
-                    for place, other in group.pairs[: done + 1]:
-                        place.take_back(other)
-                    raise AccessConflictError(_conflict_text(claim, refused))
-        group.expect(waiting)
-        return waiting == 0
+        yield
     finally:
         for table in locked:
             table.lock.release()
@@ -418,7 +466,7 @@ def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:
     """Return what makes a claim that is in line an error, by its policy."""
     blocking = table.blockers(claim)
     if claim.policy is Policy.RAISE:
-        return blocking
+        return [held for held in blocking if held.active]
     own = [held for held in blocking if held.owner == claim.owner]
     waits = claim.policy is Policy.WAIT or all(held.in_flight for held in own)
     return [] if waits else own

@@ -92,13 +92,50 @@ def test_a_task_in_line_for_what_its_waiter_holds_is_a_deadlock() -> None:
     with x.acquire(HOST, READ_WRITE):
         first = GpuTask("first").register(x, mode="rw").register(y, mode="rw").submit(print)
         with pytest.raises(AccessDeadlockError):
-            y.acquire(HOST, READ_WRITE, Policy.WAIT)
-        with pytest.raises(AccessDeadlockError):
             first.result(PATIENCE)
     with pytest.raises(AccessDeadlockError):
         first.result(PATIENCE)
     wait_until(lambda: free(x, y))
     assert values(x) == values(y) == [0.0] * 4
+
+
+@pytest.mark.parametrize("policy", [Policy.WAIT, Policy.AUTO])
+@pytest.mark.parametrize("also_read", [False, True])
+def test_who_waits_in_line_for_a_thread_is_passed_by_it(policy: Policy, also_read: bool) -> None:
+    """A group that waits holds nothing, and waits for `x` anyway: no deadlock, whoever reads."""
+    x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
+    reader, writer = Worker(), Worker()
+    held = reader(y.acquire, HOST, READ, Policy.WAIT) if also_read else None
+    with x.acquire(HOST, READ_WRITE, policy):
+        group = GpuTask("xy").register(x, mode="rw").register(y, mode="rw")
+        done = group.submit(lambda a, b: (a.__iadd__(1.0), b.__iadd__(1.0)))
+        assert not any(claim.mode.writes for claim in y.table.holders)
+        if held is not None:
+            # The reader ends as soon as this thread is in line.
+            ended = writer.start(lambda: (wait_for_queue(y, 2), reader(held.release)))
+        with y.acquire(HOST, READ_WRITE, policy) as token:
+            token.array[...] += 2.0
+        if held is not None:
+            ended.result(PATIENCE)
+    done.result(PATIENCE)
+    assert (values(x), values(y)) == ([1.0] * 4, [3.0] * 4)
+    assert free(x, y)
+
+
+def test_two_threads_that_hold_what_the_other_wants_are_a_deadlock_behind_a_group() -> None:
+    x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
+    other = Worker()
+    held = other(y.acquire, HOST, READ_WRITE, Policy.WAIT)
+    with x.acquire(HOST, READ_WRITE):
+        done = GpuTask("xy").register(x, mode="rw").register(y, mode="rw").submit(print)
+        waits = other.start(x.acquire, HOST, READ_WRITE, Policy.WAIT)
+        wait_for_queue(x, 2)
+        with pytest.raises(AccessDeadlockError):
+            y.acquire(HOST, READ_WRITE, Policy.WAIT)
+    other(waits.result(PATIENCE).release)
+    other(held.release)
+    done.result(PATIENCE)
+    assert free(x, y)
 
 
 # -- calls with several arguments ----------------------------------------------------------------
@@ -230,7 +267,7 @@ def test_members_of_a_group_pass_nobody_in_line() -> None:
     both = [x.token(HOST, READ, Policy.WAIT, Request(r.region, owner="task")) for r in (low, high)]
     group = Opening(both)
     assert not group.ready.done()
-    assert [token.active for token in both] == [True, False]
+    assert [token.active for token in both] == [False, False]
     reader(held.release)
     writer.ready.result(PATIENCE)
     writer.close(lambda _: None, ValueError())
