@@ -45,6 +45,7 @@ from psyclone_storage.storage.core.locks import (
     queue_all,
 )
 from psyclone_storage.storage.core.native import Acquirable
+from psyclone_storage.storage.core.orphans import BUFFERS
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken, Request
@@ -131,6 +132,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
             self.replicas.at(hints.first_touch)
         if not hints.delayed:
             self.replicas.allocate(self.replicas.at(hints.first_touch or host_space()))
+        BUFFERS.note(self)
 
     # -- what it is ------------------------------------------------------------------------------
 

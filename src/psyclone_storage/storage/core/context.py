@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from psyclone_storage.storage.core.device import DeviceKind, default_device_id, on_device_change
 from psyclone_storage.storage.core.errors import DeviceUnavailableError
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
@@ -221,7 +222,7 @@ def _forget_devices() -> None:
             del _CONTEXTS[key]
 
 
-_LOCK = threading.RLock()
+_LOCK = FORKS.guard(threading.RLock(), Rank.CONTEXT)
 _THREAD = threading.local()
 _CONTEXTS: dict[tuple[ContextKind | str, int], Context] = {}
 _FACTORIES: dict[ContextKind | str, ContextFactory] = {

@@ -8,12 +8,13 @@ already.
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable
+
+from psyclone_storage.storage.core.forking import FORKS, Rank, Step, nothing
 
 
 class DroppedAccesses:
@@ -23,14 +24,14 @@ class DroppedAccesses:
 
     def __init__(self) -> None:
         """Start with none."""
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything: after a fork, whose child has none of the threads."""
         self._calls: deque[Callable[[], object]] = deque()
+        self._lock = FORKS.guard(threading.RLock(), Rank.FIRST_USE)
+        self.restart()
+
+    def restart(self) -> None:
+        """Go on without a thread, as the child of a fork has to; what is noted stays so."""
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._lock = threading.RLock()
         self._busy = False
 
     def note(self, call: Callable[[], object]) -> None:
@@ -75,5 +76,4 @@ class DroppedAccesses:
 DROPPED = DroppedAccesses()
 """The dropped accesses of this process."""
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=DROPPED.reset)
+FORKS.add(Step(nothing, nothing, DROPPED.restart))

@@ -12,6 +12,11 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from psyclone_storage.storage.core.forking import FORKS, Rank
+
+_LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
+"""Held for a few steps, in which objects may end that have futures of their own."""
+
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -31,7 +36,6 @@ class Future(Generic[T]):
         "_callbacks",
         "_before_wait",
         "_after_wait",
-        "_lock",
     )
 
     def __init__(self, before_wait: Callable[[], Callable[[], None]] | None = None) -> None:
@@ -42,7 +46,6 @@ class Future(Generic[T]):
         self._event: threading.Event | None = None
         self._callbacks: list[Callable[[Future[T]], None]] = []
         self._before_wait = before_wait
-        self._lock = threading.Lock()
 
     @classmethod
     def completed(cls, value: T) -> Future[T]:
@@ -85,7 +88,7 @@ class Future(Generic[T]):
     def then(self, callback: Callable[[Future[T]], None]) -> None:
         """Call `callback` with this future when it is done, at once if it is."""
         if not self._done:
-            with self._lock:
+            with _LOCK:
                 if not self._done:
                     self._callbacks.append(callback)
                     return
@@ -125,7 +128,7 @@ class Future(Generic[T]):
         self._finish()
 
     def _finish(self) -> None:
-        with self._lock:
+        with _LOCK:
             self._done = True
             callbacks, self._callbacks = self._callbacks, []
             event = self._event
@@ -139,7 +142,7 @@ class Future(Generic[T]):
     def _block(self, timeout: float | None) -> None:
         after_wait = self._before_wait() if self._before_wait is not None else None
         try:
-            with self._lock:
+            with _LOCK:
                 if self._done:
                     return
                 if self._event is None:
@@ -183,10 +186,9 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
         return futures[0]
     finished: Future[None] = Future()
     left = [len(futures)]
-    lock = threading.Lock()
 
     def one_less(_: Future[None]) -> None:
-        with lock:
+        with _LOCK:
             left[0] -= 1
             if left[0]:
                 return

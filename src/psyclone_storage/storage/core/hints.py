@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from psyclone_storage.storage.core.spaces import MemorySpace
 
@@ -33,3 +34,27 @@ class Hints:
     first_touch: MemorySpace | None = None
     host_follows_device: bool = False
     delayed: bool = True
+
+
+class Recipe(Protocol):
+    """What the replicas need of the options of their buffer."""
+
+    @property
+    def label(self) -> str:
+        """Return the name for messages and statistics."""
+
+    @property
+    def hints(self) -> Hints:
+        """Return the wishes about places."""
+
+    @property
+    def const(self) -> bool:
+        """Say whether nobody may write."""
+
+    @property
+    def init(self) -> Any:
+        """Return the value of elements that nobody wrote, None for no value."""
+
+    @property
+    def alignment(self) -> int:
+        """Return the alignment of each replica in bytes."""

@@ -26,6 +26,7 @@ from typing import TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
+from psyclone_storage.storage.core.forking import FORKS, Rank, Step, nothing
 from psyclone_storage.storage.core.native import Access, Ledger, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 
@@ -221,8 +222,12 @@ class WaitGraph:
 
     def __init__(self) -> None:
         """Start with nobody waiting."""
-        self._lock = threading.Lock()
+        self._lock = FORKS.guard(threading.Lock(), Rank.WAITS)
         self._waits: dict[Hashable, list[Pairs]] = {}
+
+    def restart(self) -> None:
+        """Forget who waits: in the child of a fork nobody does."""
+        self._waits.clear()
 
     def begin(self, pairs: Pairs, waiter: Hashable) -> Callable[[], None]:
         """Note that `waiter` is about to wait for the claims; return what ends the note.
@@ -272,6 +277,8 @@ class WaitGraph:
 
 WAITS = WaitGraph()
 """The waits of this process: a wait that could never end may lead through any buffers."""
+
+FORKS.add(Step(nothing, nothing, WAITS.restart))
 
 
 class LockTable(Ledger):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from psyclone_storage.storage.core.errors import (
     StorageError,
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
-from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.hints import Recipe
 from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
 from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
@@ -49,30 +49,6 @@ class _Transfer(NamedTuple):
     bit: int
     chunks: int
     end: Future[None]
-
-
-class Recipe(Protocol):
-    """What the replicas need of the options of their buffer."""
-
-    @property
-    def label(self) -> str:
-        """Return the name for messages and statistics."""
-
-    @property
-    def hints(self) -> Hints:
-        """Return the wishes about places."""
-
-    @property
-    def const(self) -> bool:
-        """Say whether nobody may write."""
-
-    @property
-    def init(self) -> Any:
-        """Return the value of elements that nobody wrote, None for no value."""
-
-    @property
-    def alignment(self) -> int:
-        """Return the alignment of each replica in bytes."""
 
 
 class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks for
@@ -262,6 +238,13 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def settled(self) -> Future[None]:
         """Return a future that resolves when all the transfers under way have ended."""
         return all_of([transfer.end for transfer in tuple(self._pending)])
+
+    def abandon_transfers(self, error: BaseException) -> None:
+        """Let transfers fail that are under way, but that nobody is at any more."""
+        for entry in tuple(self._pending):
+            self._leave(entry)
+            if not entry.end.done():
+                entry.end.set_exception(error)
 
     # -- ending an access ------------------------------------------------------------------------
 

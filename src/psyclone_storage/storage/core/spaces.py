@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from psyclone_storage.storage.core.device import default_device_id, own_node
 from psyclone_storage.storage.core.errors import UnknownSpaceError
+from psyclone_storage.storage.core.forking import FORKS, Rank
 
 
 class SpaceKind(Enum):
@@ -103,7 +104,7 @@ _SUFFIX_OF_ALIAS = {
     "uvm": ":uvm", "managed": ":uvm", "CudaUVMSpace": ":uvm", "SharedSpace": ":uvm",
 }  # fmt: skip
 _ANONYMOUS_NAMES = ("anonymous", "AnonymousSpace")
-_LOCK = threading.Lock()
+_LOCK = FORKS.guard(threading.Lock(), Rank.LEAF)
 _SPACES: dict[str | None, MemorySpace] = {}
 """The spaces by tag, and by those aliases that always mean the same."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 
@@ -36,6 +37,9 @@ class TransferEvent(NamedTuple):
         return direction_of(self.source, self.target)
 
 
+_LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
+"""Held for each count, by one thread perhaps twice, as objects may end in the middle of it."""
+
 TransferCallback: TypeAlias = Callable[[TransferEvent], None]
 
 
@@ -58,18 +62,17 @@ class Tally:
 class TransferStats:
     """Sum up transfers by direction, and tell those who asked about each one."""
 
-    __slots__ = ("_tallies", "_callbacks", "_lock")
+    __slots__ = ("_tallies", "_callbacks")
 
     def __init__(self) -> None:
         """Start at zero."""
         self._tallies: dict[Direction, Tally] = {}
         self._callbacks: list[TransferCallback] = []
-        self._lock = threading.Lock()
 
     def record(self, event: TransferEvent) -> None:
         """Add one transfer and call the callbacks, in the thread that made it."""
         direction = event.direction
-        with self._lock:
+        with _LOCK:
             tally = self._tallies.get(direction)
             if tally is None:
                 tally = self._tallies[direction] = Tally()
@@ -97,7 +100,7 @@ class TransferStats:
 
     def reset(self) -> None:
         """Set the sums back to zero; callbacks stay."""
-        with self._lock:
+        with _LOCK:
             self._tallies.clear()
 
     def add_callback(self, callback: TransferCallback) -> Callable[[], None]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide, write_back
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import Sides
@@ -24,7 +25,7 @@ from psyclone_storage.storage.core.token import AccessToken, Request
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
-FIRST_USE = threading.Lock()
+FIRST_USE = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 """Held while a storage gets what it makes when it is first needed, once for all threads."""
 
 

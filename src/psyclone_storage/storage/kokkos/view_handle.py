@@ -16,6 +16,7 @@ import numpy as np
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
 from psyclone_storage.storage.kokkos.view_layout import LayoutStride, ViewLayout
@@ -41,7 +42,7 @@ class Record:
             buffer.replicas.allocate(replica)
         self.space = replica.space
         self.allocation: Allocation = self._replica.allocation_there()
-        self.lock = threading.RLock()
+        self.lock = FORKS.guard(threading.RLock(), Rank.CONTEXT)
         self.users: list[None] = []
         self._elements: Any = None
 
@@ -73,7 +74,7 @@ class Record:
 _RECORDS: weakref.WeakValueDictionary[tuple[int, MemorySpace], Record] = (
     weakref.WeakValueDictionary()
 )
-_RECORDS_LOCK = threading.Lock()
+_RECORDS_LOCK = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 
 
 def record_of(buffer: Buffer, space: MemorySpace) -> Record:

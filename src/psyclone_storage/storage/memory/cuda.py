@@ -15,6 +15,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.spaces import MemorySpace, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
@@ -199,7 +200,7 @@ class _Use(NamedTuple):
     wrote: bool
 
 
-_LOCK = threading.Lock()
+_LOCK = FORKS.guard(threading.Lock(), Rank.LEAF)
 
 
 def _wait_in(stream: Any, number: int, allocation: Allocation, writes: bool) -> None:

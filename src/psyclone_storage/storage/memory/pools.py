@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.storage.core.forking import FORKS, Rank
+
 ALIGNMENT = 64
 _PAGE = mmap.PAGESIZE
 _LARGE = 1 << 17
@@ -69,7 +71,7 @@ class Pool:
         self._limit = limit
         # A lease may die during a garbage collection that a pool operation of this very thread
         # sets off, so the lock has to be one that the thread may take again.
-        self._lock = threading.RLock()
+        self._lock = FORKS.guard(threading.RLock(), Rank.LEAF)
 
     def lease(self, nbytes: int, alignment: int = ALIGNMENT) -> Lease:
         """Return `nbytes` bytes whose address is a multiple of `alignment`."""

@@ -13,6 +13,7 @@ from psyclone_storage.storage.core.device import (
     selected_device,
 )
 from psyclone_storage.storage.core.errors import DeviceUnavailableError, MemoryException
+from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.memory import cuda
 from psyclone_storage.storage.memory.base import Memory
@@ -20,7 +21,7 @@ from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.host import HostMemory, ManagedMemory, PinnedMemory
 from psyclone_storage.storage.memory.router import Router
 
-_LOCK = threading.Lock()
+_LOCK = FORKS.guard(threading.Lock(), Rank.MEMORY)
 _MEMORIES: dict[MemorySpace, Memory] = {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import weakref
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from psyclone_storage.storage.core.errors import StorageError
+from psyclone_storage.storage.core.forking import FORKS, Step
 from psyclone_storage.storage.core.futures import Future
 
 T = TypeVar("T")
@@ -150,5 +150,4 @@ def _restart_all() -> None:
         stream.restart()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_all, after_in_parent=_let_all_go, after_in_child=_restart_all)
+FORKS.add(Step(_hold_all, _let_all_go, _restart_all))

@@ -45,6 +45,170 @@ def test_a_child_has_prefetches_of_its_own(latency: float, before: str) -> None:
     assert run(FORK % (latency, before)) == "both went on"
 
 
+AMID = """
+import gc, os, signal, sys, threading, time
+import numpy as np
+import psyclone_storage.storage as gt
+from psyclone_storage.storage.core import dropped, futures, locks, spaces, stats
+from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.device import Emulation, use_device
+from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.accessors import DeviceAccessor
+from psyclone_storage.storage.gdp import backing
+from psyclone_storage.storage.memory import registry
+
+READ, RDWR = AccessMode.READ, AccessMode.READ_WRITE
+use_device("emulated", Emulation(latency=%(latency)r))
+buffer = Buffer(8, "f8", BufferOptions(init=3.0))
+buffer.make_valid("host")
+begun, go_on = threading.Event(), threading.Event()
+
+def other():
+%(other)s
+
+thread = threading.Thread(target=other, daemon=True)
+thread.start()
+assert begun.wait(5)
+time.sleep(%(pause)r)
+child = os.fork()
+if not child:
+    signal.alarm(20)
+%(child)s
+    os._exit(7)
+_, status = os.waitpid(child, 0)
+go_on.set()
+thread.join(10)
+assert not thread.is_alive()
+assert os.waitstatus_to_exitcode(status) == 7, status
+with buffer.acquire("host", RDWR, Policy.WAIT) as token:
+    assert token.array.tolist() in ([3.0] * 8, [4.0] * 8)
+print("both went on")
+"""
+
+IN_THE_MIDDLE_OF = """
+    with %s:
+        begun.set()
+        time.sleep(%s)
+"""
+
+USES_ALL = """
+    with buffer.acquire("gpu", RDWR, Policy.WAIT) as token:
+        token.kernel_array[...] += 1.0
+    moved = buffer.prefetch("host")
+    moved.result(5)
+    assert gt.zeros((3,), device="gpu")[1] == 0.0
+    buffer.acquire("uvm").release()
+    with buffer.acquire("host") as token:
+        assert token.array.tolist() == [4.0] * 8
+"""
+
+
+def amid(other: str, child: str, latency: float = 0.0, pause: float = 0.0) -> str:
+    """Fork while another thread is in the middle of something, and return what is printed."""
+    parts = {"other": other, "child": child, "latency": latency, "pause": pause}
+    return run(AMID % parts)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(
+    ("lock", "seconds"),
+    [
+        ("buffer.table.lock", 0.3),
+        ("buffer.table.lock", 1.5),
+        ("stats._LOCK", 0.3),
+        ("futures._LOCK", 1.5),
+        ("locks.WAITS._lock", 0.3),
+        ("dropped.DROPPED._lock", 0.3),
+        ("spaces._LOCK", 0.3),
+        ("registry._LOCK", 0.3),
+        ("backing.FIRST_USE", 0.3),
+        ("registry.memory_of(spaces.memory_space('gpu')).pool._lock", 0.3),
+    ],
+)
+def test_a_child_does_not_wait_for_locks_of_threads_that_it_has_not(
+    lock: str, seconds: float
+) -> None:
+    """Those that are held for long are made anew in the child."""
+    held = IN_THE_MIDDLE_OF % (lock, seconds)
+    assert amid(held, USES_ALL) == "both went on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("space", ["host", "gpu"])
+def test_a_child_does_not_wait_for_accesses_of_threads_that_it_has_not(space: str) -> None:
+    held = f"""
+    with buffer.acquire("{space}", READ, Policy.WAIT):
+        begun.set()
+        go_on.wait(20)
+"""
+    assert amid(held, USES_ALL) == "both went on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_what_another_thread_was_writing_is_unusable_in_the_child() -> None:
+    held = """
+    with buffer.acquire("gpu", RDWR, Policy.WAIT) as token:
+        begun.set()
+        go_on.wait(20)
+"""
+    child = """
+    try:
+        buffer.acquire("host", READ, Policy.WAIT)
+    except PoisonedDataError as error:
+        assert "forked" in str(error)
+    else:
+        os._exit(1)
+    with buffer.acquire("host", AccessMode.WRITE_ONLY) as token:
+        token.array[...] = 9.0
+    assert not buffer.table.holders
+"""
+    assert amid(held, child) == "both went on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_has_nobody_in_line() -> None:
+    held = """
+    with buffer.acquire("host", READ, Policy.WAIT):
+        third.start()
+        while not buffer.table.queue:
+            time.sleep(0.001)
+        begun.set()
+        go_on.wait(20)
+
+third = threading.Thread(target=lambda: buffer.acquire("gpu", RDWR, Policy.WAIT).release())
+"""
+    assert amid(held, "\n    assert not buffer.table.queue" + USES_ALL) == "both went on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_brings_anew_what_another_thread_was_bringing() -> None:
+    held = """
+    begun.set()
+    buffer.make_valid("gpu")
+"""
+    assert amid(held, USES_ALL, latency=0.4, pause=0.1) == "both went on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_ends_accesses_that_were_dropped_before() -> None:
+    child = """
+    with buffer.acquire("host", RDWR, Policy.WAIT):
+        pass
+"""
+    before = """
+    with dropped.DROPPED._lock:
+        accessor = DeviceAccessor(buffer, "host", const=True)
+        accessor.open().result(5)
+        with buffer.table.lock:
+            del accessor
+            gc.collect()
+        begun.set()
+        time.sleep(0.2)
+"""
+    assert amid(before, child) == "both went on"
+
+
 @pytest.mark.spec("GDP-52")
 @pytest.mark.parametrize("ends", ["", "raise SystemExit(0)", "storages = None"])
 def test_borrowed_memory_is_written_back_at_exit(tmp_path: Path, ends: str) -> None:

@@ -1,0 +1,135 @@
+"""Own what happens when a process forks; refuse to know whose locks these are.
+
+A child process has the one thread that forked, and a copy of everything that the others were in the
+middle of. So the locks of the runtime are taken before a fork, in one order, and let go on both
+sides after it: what they guard is whole. What else a child must put right, it does in the order in
+which the steps were added.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol, TypeVar
+
+PATIENCE = 1.0
+"""Seconds to wait for locks before a fork; in the child, those not had by then are made anew."""
+
+
+class Rank(IntEnum):
+    """Order the locks: who holds one may ask for those of a higher rank."""
+
+    STREAM = 0
+    FIRST_USE = 1
+    CONTEXT = 2
+    MEMORY = 3
+    WAITS = 4
+    TABLE = 5
+    LEAF = 6
+
+
+class Lock(Protocol):
+    """Describe the locks of `threading`."""
+
+    def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool:
+        """Take the lock, if it can be had in time."""
+
+    def release(self) -> None:
+        """Let the lock go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """State what to do before a fork, after it in the parent, and after it in the child.
+
+    `last` puts off what relies on the other steps.
+    """
+
+    before: Callable[[], None]
+    in_parent: Callable[[], None]
+    in_child: Callable[[], None]
+    last: bool = False
+
+
+L = TypeVar("L")
+
+
+class Forks:
+    """Keep the locks of the process, for the time of a fork."""
+
+    def __init__(self) -> None:
+        """Start with nothing to keep."""
+        self._locks: list[tuple[Rank, weakref.ref[Any]]] = []
+        self._tables: Callable[[], Sequence[Lock]] = tuple
+        self._steps: list[Step] = []
+        self._held: list[Any] = []
+        self._missed: list[Any] = []
+
+    def guard(self, lock: L, rank: Rank) -> L:
+        """Take `lock` before each fork as long as it lives; return it."""
+        self._locks.append((rank, weakref.ref(lock)))
+        return lock
+
+    def guard_tables(self, locks: Callable[[], Sequence[Lock]]) -> None:
+        """Take the locks that `locks` returns, in their order, before each fork."""
+        self._tables = locks
+
+    def add(self, step: Step) -> None:
+        """Do `step` with each fork: before the locks are taken, and after they are let go."""
+        self._steps.append(step)
+        self._steps.sort(key=lambda added: added.last)
+
+    def before(self) -> None:
+        """Take all locks, as far as they can be had."""
+        for step in self._steps:
+            step.before()
+        end = time.monotonic() + PATIENCE
+        for lock in self._all_locks():
+            had = lock.acquire(timeout=max(end - time.monotonic(), 0.0))
+            (self._held if had else self._missed).append(lock)
+
+    def in_parent(self) -> None:
+        """Let the locks go."""
+        self._let_go()
+        self._missed.clear()
+        for step in self._steps:
+            step.in_parent()
+
+    def in_child(self) -> None:
+        """Let the locks go, and put right what the other threads leave."""
+        self._let_go()
+        for lock in self._missed:
+            lock._at_fork_reinit()  # noqa: SLF001  # pylint: disable=protected-access
+        self._missed.clear()
+        for step in self._steps:
+            step.in_child()
+
+    def _let_go(self) -> None:
+        for lock in reversed(self._held):
+            lock.release()
+        self._held.clear()
+
+    def _all_locks(self) -> list[Any]:
+        """Return the locks in the order in which the runtime takes them."""
+        alive = [(rank, lock) for rank, known in self._locks if (lock := known()) is not None]
+        self._locks = [(rank, weakref.ref(lock)) for rank, lock in alive]
+        alive += [(Rank.TABLE, lock) for lock in self._tables()]
+        return [lock for _, lock in sorted(alive, key=lambda pair: pair[0])]
+
+
+FORKS = Forks()
+"""What this process does when it forks."""
+
+
+def nothing() -> None:
+    """Be the part of a step that does nothing."""
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=FORKS.before, after_in_parent=FORKS.in_parent, after_in_child=FORKS.in_child
+    )

@@ -1,0 +1,80 @@
+"""Own the end of what threads that are not in a forked child had begun there; refuse all else.
+
+The accesses of those threads end, as failed where they wrote, they are in no line any more, and the
+transfers that they were at are to be done again. Tasks end with the streams that they were on.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from psyclone_storage.storage.core.errors import StorageError
+from psyclone_storage.storage.core.forking import FORKS, Step, nothing
+
+
+class KnownBuffers:
+    """Keep all buffers, as long as they live."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._known: list[weakref.ref[Any]] = []
+        self._enough = 1024
+
+    def note(self, buffer: Any) -> None:
+        """Know one more buffer."""
+        self._known.append(weakref.ref(buffer))
+        if len(self._known) > self._enough:
+            self.forget()
+
+    def forget(self) -> None:
+        """Drop the buffers that are gone; those that come up meanwhile are behind them."""
+        seen = len(self._known)
+        alive = [known for known in self._known[:seen] if known() is not None]
+        self._enough = max(1024, 2 * len(alive))
+        self._known[:seen] = alive
+
+    def alive(self) -> list[Any]:
+        """Return the buffers that are there."""
+        return [buffer for known in tuple(self._known) if (buffer := known()) is not None]
+
+    def locks(self) -> Sequence[Any]:
+        """Return the locks of all tables, in the order in which several are taken."""
+        self.forget()
+        tables = {id(buffer.table): buffer.table for buffer in self.alive()}
+        return [tables[key].lock for key in sorted(tables)]
+
+    def end_orphans(self) -> None:
+        """End what threads that are not there had begun."""
+        for buffer in self.alive():
+            _end_accesses(buffer)
+            gone = StorageError(f'Who was bringing "{buffer.label}" is not in this process.')
+            buffer.replicas.abandon_transfers(gone)
+
+
+BUFFERS = KnownBuffers()
+"""The buffers of this process."""
+
+FORKS.guard_tables(BUFFERS.locks)
+FORKS.add(Step(nothing, nothing, BUFFERS.end_orphans, last=True))
+
+
+def _end_accesses(buffer: Any) -> None:
+    table = buffer.table
+    for turn in tuple(table.queue or ()):
+        if _is_orphan(turn.claim):
+            turn.group.give_up()
+    for claim in tuple(table.holders):
+        if _is_orphan(claim):
+            if claim.mode.writes:
+                gone = StorageError("The process was forked while another thread was writing.")
+                buffer.replicas.close_write(claim, gone)
+            table.leave(claim)
+
+
+def _is_orphan(claim: Any) -> bool:
+    """Say whether the claim is of a thread that is not there; threads go by their numbers."""
+    owner: Hashable = claim.owner
+    return not claim.in_flight and isinstance(owner, int) and owner != threading.get_ident()
