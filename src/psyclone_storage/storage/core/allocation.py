@@ -1,6 +1,6 @@
 """Own `Allocation`, a piece of memory in one space; refuse to know whether its values are valid.
 
-An allocation counts its users, and knows who owns the memory if the runtime does not. What its
+An allocation knows who owns the memory if the runtime does not. What its
 `block` is depends on the memory: bytes of a NumPy array for those of the host and of emulated
 devices, a memory pointer of CuPy for a GPU.
 """
@@ -16,7 +16,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class Allocation:
-    """One piece of memory: address, capacity in bytes, space, owner and users.
+    """One piece of memory: address, capacity in bytes, space and owner; `alive` until it is freed.
 
     `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
     such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
@@ -32,7 +32,7 @@ class Allocation:
         "label",
         "writable",
         "pending",
-        "_uses",
+        "alive",
     )
 
     def __init__(self, space: MemorySpace, pointer: int, capacity: int, block: Any) -> None:
@@ -45,39 +45,21 @@ class Allocation:
         self.label = ""
         self.writable = True
         self.pending: tuple[Any, ...] = ()
-        self._uses = 1
-
-    @property
-    def use_count(self) -> int:
-        """Return how many users hold this allocation (VIEW-75)."""
-        return self._uses
+        self.alive = True
 
     @property
     def external(self) -> bool:
         """Say whether the memory belongs to somebody else."""
         return self.owner is not None
 
-    @property
-    def alive(self) -> bool:
-        """Say whether the memory is still there."""
-        return self._uses > 0
-
-    def retain(self) -> Allocation:
-        """Count one more user; return this allocation."""
-        if self._uses == 0:
-            raise MemoryException(f'The allocation "{self.label}" was freed: nobody can use it.')
-        self._uses += 1
-        return self
-
     def drop(self) -> None:
-        """Count one user less; the last one lets the memory go."""
-        if self._uses == 0:
+        """Let the memory go."""
+        if not self.alive:
             raise MemoryException(f'The allocation "{self.label}" was freed twice.')
-        self._uses -= 1
-        if self._uses == 0:
-            self.block = None
-            self.owner = None
-            self.pointer = 0
+        self.alive = False
+        self.block = None
+        self.owner = None
+        self.pointer = 0
 
     def __repr__(self) -> str:
         """Describe the allocation by label, place and size."""

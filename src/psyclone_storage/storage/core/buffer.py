@@ -46,6 +46,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import Acquirable
 from psyclone_storage.storage.core.orphans import BUFFERS
+from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken, Request
@@ -244,10 +245,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         self.acquire(space, _READ, _AUTO, request).release()
 
     def touch(self, space: SpaceLike = None) -> None:
-        """Note that all values at `space` are new: nothing is copied, other replicas are stale.
-
-        This is acquire and release of a write access in one step (GDP-114, GDP-115).
-        """
+        """Note that all values at `space` are new, and others stale (GDP-114, GDP-115)."""
         self.acquire(space, AccessMode.WRITE_ONLY, _AUTO).release()
 
     def prefetch(
@@ -317,6 +315,13 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         """Take the caller's word that exactly the replicas at `spaces` are valid (GDP-116)."""
         with self._quiet():
             self.replicas.assume_valid([memory_space(space) for space in spaces])
+
+    def trust(self, space: SpaceLike) -> None:
+        """Take the caller's word that what `space` ever held is current, and nothing else is."""
+        with self._quiet():
+            replica = self.replicas.find(memory_space(space))
+            if replica is not None:
+                self.replicas.validity.trust(replica.bit)
 
     # -- its memory ------------------------------------------------------------------------------
 
@@ -536,40 +541,6 @@ def _why(failure: BaseException) -> str:
     if isinstance(failure, AccessConflictError):
         return str(failure)
     return f"the task that wrote them failed ({failure!r})."
-
-
-class ExportPin:
-    """Keep the memory of a buffer in place, until `release` or until nobody holds the pin."""
-
-    __slots__ = ("_pins", "_held", "__weakref__")
-
-    def __init__(self, pins: list[None]) -> None:
-        """Count as one more in `pins`.
-
-        Appending to a list and popping from it are atomic. A lock is out of the question, as
-        `__del__` may run in the middle of anything.
-        """
-        self._pins = pins
-        self._held = True
-        pins.append(None)
-
-    def release(self) -> None:
-        """Let the memory move again; does nothing the second time."""
-        if self._held:
-            self._held = False
-            self._pins.pop()
-
-    def __enter__(self) -> ExportPin:
-        """Return the pin."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Release the pin."""
-        self.release()
-
-    def __del__(self) -> None:
-        """Release the pin."""
-        self.release()
 
 
 def _restored(

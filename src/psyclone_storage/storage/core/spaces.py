@@ -150,11 +150,6 @@ def device_space(device_id: int | None = None) -> MemorySpace:
     return memory_space(f"node:{own_node()}:device:{number}")
 
 
-def spaces_of_mask(mask: int) -> tuple[MemorySpace, ...]:
-    """Return the spaces whose bits are set in `mask`, in the order of their first use."""
-    return tuple(space for space in dict.fromkeys(_SPACES.values()) if space.bit & mask)
-
-
 def _tag_of(name: str | None) -> str:
     if name is None:
         return f"node:{own_node()}"

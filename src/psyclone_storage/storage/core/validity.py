@@ -118,6 +118,13 @@ class Validity:
         self._touched = [touched | mask for touched in self._touched]
         self._combine()
 
+    def trust(self, bit: int) -> None:
+        """Take the replica at `bit` for the only valid one, in all chunks that it ever held."""
+        for chunk, touched in enumerate(self._touched):
+            if touched & bit:
+                self._valid[chunk] = bit
+        self._combine()
+
     def _combine(self) -> None:
         ledger = self._ledger
         if len(self._valid) == 1:

@@ -198,8 +198,8 @@ class Backing(Sides):
         buffer = self.buffer
         if buffer is None or target is None:
             return
-        if force and self._is_twofold() and buffer.capacity(source) and buffer.is_initialised():
-            buffer.assume_valid([source])
+        if force and self._is_twofold() and source is not None:
+            buffer.trust(source)
         buffer.make_valid(target)
 
 

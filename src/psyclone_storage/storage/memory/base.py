@@ -57,7 +57,7 @@ class Memory(ABC):
         """Return `nbytes` bytes at an address that is a multiple of `alignment` (HM-25)."""
 
     def free(self, allocation: Allocation, nbytes: int) -> None:
-        """Give up one use of `allocation`; `nbytes` must be what was allocated (HM-26)."""
+        """Let `allocation` go; `nbytes` must be what was allocated (HM-26)."""
         if allocation.space is not self.space or nbytes != allocation.capacity:
             raise MemoryException(
                 f'"{allocation.label}" has {allocation.capacity} B at {allocation.space.tag}, '

@@ -55,17 +55,6 @@ def test_free_checks_the_size_and_the_memory() -> None:
         host_memory().free(allocation, 100)
 
 
-@pytest.mark.spec("VIEW-75")
-def test_an_allocation_counts_its_users() -> None:
-    allocation = host_memory().allocate(8)
-    assert allocation.retain().use_count == 2
-    allocation.drop()
-    assert allocation.use_count == 1
-    allocation.drop()
-    with pytest.raises(MemoryException, match="was freed"):
-        allocation.retain()
-
-
 def test_a_pool_reuses_blocks_and_remembers_its_peak() -> None:
     pool = Pool()
     first, second = pool.lease(1000), pool.lease(1000)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import psyclone_storage.storage as gt
+from psyclone_storage.storage.core.spaces import host_space
 from psyclone_storage.storage.core.stats import Direction
 
 UP, DOWN = Direction.HOST_TO_DEVICE, Direction.DEVICE_TO_HOST
@@ -220,3 +221,37 @@ def test_what_is_current_on_the_device_in_part_is_written_back() -> None:
     del made
     gc.collect()
     assert borrowed.tolist() == [0.0] * 4 + [5.0] * 4
+
+
+@pytest.mark.spec("GDP-112", "GDP-113")
+def test_force_takes_what_a_side_held_and_leaves_what_it_never_had() -> None:
+    """Chunk 0 is newer on the host, chunk 1 on the device, chunk 2 was never on the device."""
+    made = gt.storage(np.ones((ROWS, COLUMNS)), device="gpu", chunks=(1, ROWS - 1))
+    with made[:-1].access("gpu", "rw") as array:
+        array[...] += 1.0
+    made[0] = 7.0
+    made.device_to_host(force=True)
+    values = made.data_ro
+    assert (values[1:-1] == 2.0).all()
+    assert (values[-1] == 1.0).all()
+    assert not (values[0] == 7.0).any()
+    made[0] = 7.0
+    made[-1] = 8.0
+    with made[1:-1].access("gpu", "rw") as array:
+        array[...] += 1.0
+    made.host_to_device(force=True)
+    with made.access("gpu") as array:
+        found = on_host(array)
+        assert (found[0] == 7.0).all()
+        assert (found[-1] == 8.0).all()
+
+
+@pytest.mark.spec("GDP-112")
+def test_force_brings_parts_of_a_field_that_has_no_values_elsewhere() -> None:
+    made = gt.empty((ROWS, COLUMNS), device="gpu", chunks=(1, ROWS - 1))
+    with made[0].access("gpu", "w") as array:
+        array[...] = 4.0
+    made[0].window(host_space())[...] = 5.0
+    made.buffer.replicas.validity.add(host_space().bit, [0])
+    made.device_to_host(force=True)
+    assert (made[0].data_ro == 4.0).all()
