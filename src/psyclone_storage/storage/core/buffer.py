@@ -345,6 +345,17 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
                 self._check_movable(growing)
             self.replicas.resize(size, growing)
 
+    def check_room(self, size: int, space: SpaceLike) -> None:
+        """Raise what `resize` would for an access of this thread that is to write anew at `space`.
+
+        Other threads may let the data go before that.
+        """
+        replica = self.replicas.find(memory_space(space))
+        room = max(self.capacity(space), self.nbytes)
+        if room < _checked_size(size) * self.itemsize:
+            self._check_idle(f"be resized to {size} elements", threading.get_ident())
+            self._check_movable([] if replica is None else [replica])
+
     def clear(self) -> None:
         """Set the size to 0; memory and validity stay (HM-58)."""
         self.resize(0)
@@ -493,10 +504,12 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
     def _chunks(self, region: tuple[int, int] | None) -> tuple[int, int]:
         return self._whole if region is None else self.chunks.touched_by(region)
 
-    def _check_idle(self, what: str) -> None:
-        if self.table.holders:
+    def _check_idle(self, what: str, owner: int | None = None) -> None:
+        """Raise if there is an access, of `owner` if one is named."""
+        held = [claim for claim in self.table.holders if owner in (None, claim.owner)]
+        if held:
             raise AccessConflictError(
-                f'"{self.label}" cannot {what}: {self.table.holders[0].describe()} is alive.'
+                f'"{self.label}" cannot {what}: {held[0].describe()} is alive.'
             )
 
     def _check_movable(self, replicas: Iterable[Incarnation]) -> None:

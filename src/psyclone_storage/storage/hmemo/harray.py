@@ -232,6 +232,10 @@ class _HArray:
         """Set the size on behalf of the write access that holds `token`, if any."""
         self.buffer.resize(n, token)
 
+    def check_room(self, n: int, ctx: Place) -> None:
+        """Raise what a resize by an access at `ctx` would, before that has given anything up."""
+        self.buffer.check_room(n, self.space_at(ctx))
+
     # -- private ---------------------------------------------------------------------------------
 
     def _policy(self, wanted: Policy) -> Policy:
@@ -413,6 +417,10 @@ class HArrayRef(HArray):
                 f'"{self.label}" looks at memory of {self.size()} x {self.dtype} that belongs to '
                 f"somebody else: it cannot be resized to {n} elements."
             )
+
+    def check_room(self, n: int, ctx: Place) -> None:
+        """Refuse any size but the present one (HM-84)."""
+        self.resize_under(n, None)
 
     def token(
         self, ctx: Place, mode: AccessMode, on_conflict: Policy | str | None = None

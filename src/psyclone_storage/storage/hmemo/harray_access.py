@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from psyclone_storage.storage.core.context import Context
+from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.futures import SyncToken
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessToken
@@ -32,7 +33,7 @@ class Access:
     thread (HM-67), as that one may move the memory.
     """
 
-    __slots__ = ("_array", "_token", "_delayed", "__weakref__")
+    __slots__ = ("_array", "_token", "_delayed", "_used", "__weakref__")
     mode: ClassVar[AccessMode]
 
     def __init__(
@@ -43,7 +44,7 @@ class Access:
         `array` may also be another face of a buffer, whose elements are then used in the order of
         memory. Raises `TypeError` for what has no buffer.
         """
-        self._delayed = False
+        self._delayed = self._used = False
         used = array if isinstance(array, _HArray) else HArray.over(array)
         self._array: _HArray | None = used
         self._token: AccessToken = used.acquire(ctx, self.mode, on_conflict)
@@ -66,17 +67,17 @@ class Access:
         an `EmulatedDeviceArray` on an emulated device. Use it until the release, not after it.
         Raises `AccessReleasedError` after the release (HM-50).
         """
-        return self._live().array
+        return self._in_use().array
 
     @property
     def kernel_array(self) -> Any:
         """Return `get()` as a kernel at the context gets it: on an emulated device, its pages."""
-        return self._live().kernel_array
+        return self._in_use().kernel_array
 
     @property
     def __gt_data_interface__(self) -> Interface:
         """Describe the elements for stencil calls, until the release."""
-        token = self._live()
+        token = self._in_use()
         return interface_of_window(token.array, token.space)
 
     def size(self) -> int:
@@ -120,6 +121,11 @@ class Access:
             raise token.released()
         return token
 
+    def _in_use(self) -> AccessToken:
+        """Return the token to someone who may write from now on."""
+        self._used = True
+        return self._live()
+
     def __enter__(self) -> Self:
         """Return the access, with the device of its context as the current one of the thread."""
         self._token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
@@ -137,10 +143,13 @@ class Access:
             self._end(error)
 
     def __del__(self) -> None:
-        """End the access of an object that is gone, as a scope does in C++."""
+        """End the access of an object that is gone, as a scope does in C++.
+
+        Nobody has written whose pointer nobody had: what such an access gave up is unusable.
+        """
         token = getattr(self, "_token", None)
         if token is not None and not self._delayed:
-            token.buffer.drop(token)
+            token.buffer.drop(token, None if self._used else _UNUSED)
 
     def __len__(self) -> int:
         """Return the number of elements."""
@@ -154,6 +163,15 @@ class Access:
         """Describe the access."""
         state = "alive" if self._token.active else "released"
         return f"<{type(self).__name__} {state}: {self._token.describe()}>"
+
+
+_UNUSED = AccessConflictError("The access was dropped, and nobody had written.")
+
+
+def _check_room(array: Any, ctx: Place, n: int) -> None:
+    """Raise what a resize to `n` elements would, while the old values are still there."""
+    used = array if isinstance(array, _HArray) else HArray.over(array)
+    used.check_room(n, ctx)
 
 
 class ReadAccess(Access):
@@ -177,12 +195,14 @@ class _Writing(Access):
         on_conflict: Policy | str | None = None,
     ) -> None:
         """Begin to write `array` at `ctx`, with `n` elements if a number is given."""
+        if n is not None and not self.mode.reads:
+            _check_room(array, ctx, n)
         super().__init__(array, ctx, on_conflict=on_conflict)
         if n is not None and n != self.array.size():
             try:
                 self.resize(n)
-            except BaseException:
-                self._token.release()
+            except BaseException as error:
+                self._token.give_back(error)
                 raise
 
     def resize(self, n: int) -> None:

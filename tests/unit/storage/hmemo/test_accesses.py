@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.errors import AllocationInUseError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.stats import Direction
@@ -18,6 +19,7 @@ from psyclone_storage.storage.hmemo import (
     AccessReleasedError,
     Context,
     HArray,
+    HArrayRef,
     HostReadAccess,
     HostWriteAccess,
     HostWriteOnlyAccess,
@@ -344,6 +346,48 @@ def test_the_end_of_the_object_is_the_end_of_the_access(array: HArray, cuda: Con
         gc.collect()
         assert array.buffer.table.writers == 1
     assert on_host(array) == [1.0] * 1024
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_dropped_write_only_access_that_nobody_used_leaves_no_values(
+    array: HArray, cuda: Context, failed: bool
+) -> None:
+    if failed:
+        with pytest.raises(ZeroDivisionError), WriteAccess(array, cuda) as access:
+            access.get()[:] = 1 / 0
+    access = WriteOnlyAccess(array, cuda)
+    del access
+    gc.collect()
+    with pytest.raises(PoisonedDataError):
+        ReadAccess(array, cuda)
+    access = WriteOnlyAccess(array, cuda)
+    access.get()[:] = 4.0
+    del access
+    gc.collect()
+    assert on_host(array) == [4.0] * 1024
+
+
+@pytest.mark.spec("HM-64", "HM-84")
+def test_a_write_only_access_that_cannot_get_its_size_gives_nothing_up(cuda: Context) -> None:
+    array = HArray(np.ones(8))
+    with WriteAccess(array, cuda) as access:
+        access.get()[:] = 2.0
+    for ctx in (cuda, Context.host()):
+        with array.buffer.pin(), pytest.raises(AllocationInUseError, match="cannot move"):
+            WriteOnlyAccess(array, ctx, 4096)
+    assert on_host(array) == [2.0] * 8
+    lent = np.zeros(8)
+    with HArrayRef(lent) as ref:
+        with WriteAccess(ref, cuda) as access:
+            access.get()[:] = 3.0
+        with pytest.raises(AllocationInUseError, match="cannot be resized"):
+            WriteOnlyAccess(ref, cuda, 9)
+        with WriteOnlyAccess(ref, cuda, 8) as access:
+            access.get()[:] = 4.0
+    assert lent.tolist() == [4.0] * 8
+    with WriteOnlyAccess(array, cuda, 4096) as access:
+        access.get()[:] = 5.0
+    assert on_host(array) == [5.0] * 4096
 
 
 @pytest.mark.parametrize("failing", [True, False])
