@@ -25,9 +25,9 @@ from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Member, Name, spell, walk
+from psyclone_storage.ir.expr import Expr, Index, Member, Name, Unresolved, spell, walk
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.unit import Allocate, Line, Opaque
+from psyclone_storage.ir.unit import Line, Opaque
 
 
 @dataclass
@@ -107,10 +107,9 @@ def count_code(code: KernelCode, finder: ModuleFinder, totals: Totals) -> None:
 
 def guesses_in(line: Line) -> list[Index]:
     """Return what has brackets in `line` itself of which nobody knows what it is."""
-    exprs: list[Expr] = list(expressions_of(line))
-    if isinstance(line, Allocate):
-        exprs = [part for expr in exprs if isinstance(expr, Index) for part in expr.items]
-    return [part for expr in exprs for part in walk(expr) if type(part) is Index]
+    return [
+        part for expr in expressions_of(line) for part in walk(expr) if isinstance(part, Unresolved)
+    ]
 
 
 def may_be_found(guess: Index, code: KernelCode, finder: ModuleFinder) -> bool:

@@ -17,12 +17,16 @@ import numpy as np
 
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.resolve import resolve_code
+from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode
 
 Values = Mapping[str, np.ndarray]
 Change = Callable[[KernelCode], KernelCode]
 
+NO_MODULES = ModuleFinder(index_directories(()))
 KINDS = """module constants_mod
   implicit none
   integer, parameter :: r_def = kind(0.0d0)
@@ -59,7 +63,7 @@ def kernel_module(body: str, declarations: str = "", dummies: str = "", head: st
 
 def code_in(text: str, name: str = "small_code") -> KernelCode:
     """Return the subroutine `name` of a module's text."""
-    return read_code(SourceText("small_mod.f90", text), name)
+    return resolve_code(read_code(SourceText("small_mod.f90", text), name), NO_MODULES)
 
 
 def text_of(code: KernelCode) -> str:

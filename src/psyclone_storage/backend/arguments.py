@@ -5,7 +5,16 @@ from __future__ import annotations
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.spaces import iteration_space, space_named, space_of
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range, spell, whole_number
+from psyclone_storage.ir.expr import (
+    Binary,
+    Element,
+    Expr,
+    Name,
+    Range,
+    Section,
+    spell,
+    whole_number,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import BasisShape, MeshRole, StencilShape
 from psyclone_storage.ir.operators import Operator
@@ -163,7 +172,7 @@ def _of_the_call(context: Context, call: KernelCall, dummy: Dummy, index: Expr) 
             return context.value(CellCount(space, owned=True))
         case Role.NORMALS:
             return context.value(Normals(space, dummy.property_name))
-    return Index(context.value(AdjacentFaces(space)), (_ALL, index))
+    return Section(context.value(AdjacentFaces(space)), (_ALL, index))
 
 
 def _of_a_pair(context: Context, call: KernelCall, role: Role, index: Expr) -> Expr:
@@ -173,7 +182,7 @@ def _of_a_pair(context: Context, call: KernelCall, role: Role, index: Expr) -> E
     )
     match role:
         case Role.CELL_MAP:
-            return Index(context.value(MeshPair(coarse, fine, role)), (_ALL, _ALL, index))
+            return Section(context.value(MeshPair(coarse, fine, role)), (_ALL, _ALL, index))
         case Role.CELLS_PER_CELL:
             along_x = context.value(MeshPair(coarse, fine, Role.CELLS_PER_CELL_X))
             along_y = context.value(MeshPair(coarse, fine, Role.CELLS_PER_CELL_Y))
@@ -190,7 +199,7 @@ def _of_a_space(
         case Role.UNDF:
             return context.value(DofsOnRank(space))
         case Role.DOFMAP:
-            return Index(context.value(Dofmap(space)), (_ALL, index))
+            return Section(context.value(Dofmap(space)), (_ALL, index))
         case Role.WHOLE_DOFMAP:
             return context.value(Dofmap(space))
         case Role.BOUNDARY_DOFS:
@@ -232,12 +241,13 @@ def _of_a_stencil(context: Context, role: Role, stencil: StencilRef, index: Expr
     branches = (_ALL,) if stencil.branched else ()
     match role:
         case Role.STENCIL_SIZE:
-            return Index(context.value(StencilSizes(stencil)), (*branches, index))
+            sizes = context.value(StencilSizes(stencil))
+            return Section(sizes, (*branches, index)) if branches else Element(sizes, (index,))
         case Role.STENCIL_DIRECTION:
             return context.value(StencilDirection(stencil))
         case Role.STENCIL_MAX_BRANCH:
             return context.value(LongestBranch(stencil))
-    return Index(context.value(StencilMap(stencil)), (_ALL, _ALL, *branches, index))
+    return Section(context.value(StencilMap(stencil)), (_ALL, _ALL, *branches, index))
 
 
 def _of_an_argument(
@@ -255,7 +265,7 @@ def _of_an_argument(
         case Role.FIELD | Role.OPERATOR | Role.CMA_MATRIX:
             return context.value(DataOf(datum, _component(call, dummy)))
         case Role.DOF_VALUE:
-            return Index(context.value(DataOf(datum, _component(call, dummy))), (index,))
+            return Element(context.value(DataOf(datum, _component(call, dummy))), (index,))
         case Role.OPERATOR_NCELL_3D:
             return context.value(OperatorCells(datum))
         case Role.BANDED_MAP | Role.INDIRECTION_MAP:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.workspace import whole
-from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Literal,
+    intrinsic,
+)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth, Term, multiples
 from psyclone_storage.ir.runtime_ops import HaloDepth, SpaceRef
@@ -18,7 +23,7 @@ def depth_value(context: Context, depth: Depth, space: SpaceRef) -> Expr:
         return whole(0)
     if len(terms) == 1:
         return terms[0]
-    return Index(Name("max"), tuple(_of_index_kind(context, term) for term in terms))
+    return intrinsic("max", *(_of_index_kind(context, term) for term in terms))
 
 
 def _term_value(context: Context, term: Term, space: SpaceRef) -> Expr:

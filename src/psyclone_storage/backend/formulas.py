@@ -14,12 +14,16 @@ from psyclone_storage.backend.reductions import combined, is_exact
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
     Binary,
+    CallFunction,
+    Element,
     Expr,
     Index,
     Keyword,
     Literal,
     Name,
     Unary,
+    intrinsic,
+    intrinsic_called,
     walk,
 )
 from psyclone_storage.ir.kernel import ArgKind, Formula
@@ -62,7 +66,7 @@ def _operand(context: Context, call: KernelCall, position: int, index: Expr) -> 
         return scalar_value(context, call, position)
     actual = call.args[position]
     data = context.value(DataOf(context.of(actual), actual.component))
-    return Index(data, (index,))
+    return Element(data, (index,))
 
 
 def _kinds(context: Context, call: KernelCall, formula: Formula) -> Mapping[str, str]:
@@ -91,10 +95,11 @@ def _substituted(value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, 
     match value:
         case Name(text):
             return operands.get(text, value)
-        case Index(Name("kind"), (Name(letter),)):
+        case CallFunction(Name("kind"), (Name(letter),)):
             return Name(kinds[letter])
         case Index(base, items):
-            return Index(base, tuple(_substituted(item, operands, kinds) for item in items))
+            changed = tuple(_substituted(item, operands, kinds) for item in items)
+            return value.__class__(base, changed)
         case Keyword(name, inner):
             return Keyword(name, _substituted(inner, operands, kinds))
         case Unary(op, operand):
@@ -119,12 +124,9 @@ def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr
             continue
         if operand.kind not in (None, target.kind):
             kind = Keyword("kind", Name(context.work.kind(target.kind)))
-            return Index(Name(target.intrinsic.value), (value, kind))
+            return intrinsic(target.intrinsic.value, value, kind)
     return value
 
 
 def _is_conversion(value: Expr) -> bool:
-    match value:
-        case Index(Name("real" | "int"), _):
-            return True
-    return False
+    return intrinsic_called(value) in {"real", "int"}

@@ -128,9 +128,9 @@ def _changed(expr: Expr, names: _Names) -> Expr:
             if intrinsic is Intrinsic.CHARACTER or other == kind:
                 return expr
             return Literal(f"{text.rpartition('_')[0]}_{other}", intrinsic, other)
-        case Index(Name(text), items) if text.lower() in names.passed:
+        case Index(Name() as dummy, items) if dummy.key in names.passed:
             changed = tuple(_changed(item, names) for item in items)
-            return _element(text.lower(), changed, names)
+            return _element(dummy.key, expr.__class__(dummy, changed), names)
     return with_parts(expr, lambda part: _changed(part, names))
 
 
@@ -150,21 +150,21 @@ def _value(name: str, names: _Names) -> Expr:
     return names.passed.get(key, Name(name))
 
 
-def _element(name: str, items: tuple[Expr, ...], names: _Names) -> Expr:
-    """Return the element `items` of a dummy array in terms of what is passed for it."""
+def _element(name: str, expr: Index, names: _Names) -> Expr:
+    """Return the part `expr` of a dummy array in terms of what is passed for the array."""
     lower = tuple(None if bound is None else _changed(bound, names) for bound in names.lower[name])
     shifted = tuple(
         item if bound is None else _shifted(item, bound)
-        for item, bound in zip(items, lower, strict=True)
+        for item, bound in zip(expr.items, lower, strict=True)
     )
     actual = names.passed[name]
     if not isinstance(actual, Index) or not any(isinstance(item, Range) for item in actual.items):
-        return Index(actual, shifted)
+        return expr.__class__(actual, shifted)
     rest = iter(shifted)
     merged = tuple(_merged(item, rest) for item in actual.items)
     if next(rest, None) is not None:
         raise InternalError(f"'{name}' has more dimensions than '{canonical(actual)}'.")
-    return Index(actual.base, merged)
+    return expr.__class__(actual.base, merged)
 
 
 def _merged(item: Expr, rest: Iterator[Expr]) -> Expr:

@@ -12,7 +12,17 @@ from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.workspace import Section, colons, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name, Unary
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Extents,
+    Literal,
+    Name,
+    Unary,
+    intrinsic,
+)
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import BeginExactSum, EndExactSum, Reduce
@@ -51,9 +61,9 @@ def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
         case ReductionOp.SUM:
             return Binary(Operator.PLUS, target, value)
         case ReductionOp.MIN:
-            return Index(Name("min"), (target, value))
+            return intrinsic("min", target, value)
         case ReductionOp.MAX:
-            return Index(Name("max"), (target, value))
+            return intrinsic("max", target, value)
 
 
 # ---------------------------------------------------------------------------- begin and end
@@ -89,7 +99,7 @@ def _neutral(context: Context, datum: Datum, operation: ReductionOp) -> Expr:
     A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
     minimum, and the least for a maximum.
     """
-    largest = Index(Name("huge"), (Name(datum.name),))
+    largest = intrinsic("huge", Name(datum.name))
     match operation:
         case ReductionOp.SUM:
             return _zero(context, _scalar_type(datum))
@@ -132,7 +142,7 @@ def in_order(context: Context, region: DirectiveRegion) -> Iterator[Reduced]:
 
 def thread_number(context: Context) -> Assign:
     """Return the assignment of the number of this thread, from 1."""
-    number = Index(Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ())
+    number = CallFunction(Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ())
     return Assign(context.counter("thread"), Binary(Operator.PLUS, number, whole(1)))
 
 
@@ -140,8 +150,10 @@ def made_ready(context: Context, datum: Datum) -> Iterator[Line]:
     """Yield the making of the partial sums, each with the start value that `datum` has by now."""
     array = _partials(context, datum)
     if context.work.first(("allocated", array)):
-        threads = Index(Name(context.work.imports.local("omp_lib", "omp_get_max_threads")), ())
-        yield Allocate((Index(array, (whole(context.ops.padding), threads)),))
+        threads = CallFunction(
+            Name(context.work.imports.local("omp_lib", "omp_get_max_threads")), ()
+        )
+        yield Allocate((Extents(array, (whole(context.ops.padding), threads)),))
         context.work.releases(array)
     yield Assign(array, Name(datum.name))
 
@@ -149,7 +161,7 @@ def made_ready(context: Context, datum: Datum) -> Iterator[Line]:
 def summed(context: Context, datum: Datum, op: ReductionOp) -> Do:
     """Return the loop that combines the partial sums in the order of the threads."""
     array, name = _partials(context, datum), Name(datum.name)
-    last = Index(Name("size"), (array, whole(2)))
+    last = intrinsic("size", array, whole(2))
     value = combined(op, name, _partial(context, datum))
     return Do(context.counter("thread").text, whole(1), last, (Assign(name, value),))
 
@@ -162,4 +174,4 @@ def _partials(context: Context, datum: Datum) -> Name:
 
 
 def _partial(context: Context, datum: Datum) -> Expr:
-    return Index(_partials(context, datum), (whole(1), context.counter("thread")))
+    return Element(_partials(context, datum), (whole(1), context.counter("thread")))

@@ -14,7 +14,13 @@ from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name, Range
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Name,
+    Range,
+    intrinsic,
+)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
@@ -75,7 +81,7 @@ def _loop(context: Context, loop: Loop) -> Do:
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
     if loop.over in _IN_BLOCKS:
         start = context.counter(_IN_BLOCKS[loop.over])
-        stop = Index(Name("min"), (Binary(Operator.PLUS, start, whole(loop.tile - 1)), stop))
+        stop = intrinsic("min", Binary(Operator.PLUS, start, whole(loop.tile - 1)), stop)
     counter = context.counter(_COUNTERS[loop.over])
     body = _inside(context, loop, counter)
     return Do(counter.text, start, stop, body, whole(loop.tile) if loop.over in _BLOCKS else None)

@@ -15,7 +15,8 @@ from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols
 from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.frontend.search import SourceIndex
-from psyclone_storage.ir.symbols import ModuleSymbols, Origin, Sort, Symbol
+from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.unit import Use
 
 _PROCEDURES = frozenset(

@@ -13,8 +13,9 @@ from functools import cached_property
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES
-from psyclone_storage.ir.symbols import Origin, Sort, Symbol, SymbolTable, declared_symbol
+from psyclone_storage.ir.symbols import SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType, Intent
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
 
@@ -130,10 +131,17 @@ class KernelCode:
     def _declared(self) -> Mapping[str, Declare]:
         return _by_name(self.declarations)
 
+    @cached_property
+    def dummy_keys(self) -> tuple[str, ...]:
+        """The keys of its arguments, in order."""
+        return tuple(name.lower() for name in self.dummies)
+
     def symbol(self, name: str) -> Symbol:
         """Return what `name` stands for in the subroutine, whatever its case."""
         key = name.lower()
-        origin = Origin.DUMMY if key in map(str.lower, self.dummies) else Origin.LOCAL
+        if key in self.module.symbols.doubt:
+            return Symbol(key, name, Origin.UNRESOLVED)
+        origin = Origin.DUMMY if key in self.dummy_keys else Origin.LOCAL
         if (own := self.declared(key)) is not None:
             return declared_symbol(own, origin)
         found = self.module.symbols.symbols.get(key) or self.module.symbol(key)
@@ -143,7 +151,11 @@ class KernelCode:
 
     def structure(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type, None if it was not found."""
-        return self.module.symbols.structures.get((type_.module or "", type_.name))
+        found = self.module.symbols.structures.get((type_.module or "", type_.name))
+        if found is None and (type_.module or self.module.name.lower()) == self.module.name.lower():
+            own = self.symbol(type_.name)
+            return own if own.sort is Sort.TYPE else None
+        return found
 
     def place_of(self, name: str) -> Span:
         """Return the first place of `name` in the subroutine, all of it if it is not there."""

@@ -1,4 +1,4 @@
-"""Expressions, and their one canonical spelling.
+"""Expressions, the symbols that names in them stand for, and their one canonical spelling.
 
 The canonical spelling is Fortran's, with no more brackets than the standard asks for: it is what
 messages and schedule views show. The Fortran printer keeps the brackets of the author, too. A
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from enum import Enum
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, Operator, OperatorKind
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,92 @@ class Literal:
     kind: str | None = None
 
 
+class Origin(Enum):
+    """Where a name in a procedure comes from."""
+
+    LOCAL = "declared in the procedure"
+    DUMMY = "an argument of the procedure"
+    HOST = "declared in the module around the procedure"
+    IMPORTED = "imported from another module"
+    INTRINSIC = "provided by the language"
+    UNRESOLVED = "not found"
+
+
+class Sort(Enum):
+    """What a name stands for."""
+
+    VARIABLE = "variable"
+    CONSTANT = "constant"
+    FUNCTION = "function"
+    SUBROUTINE = "subroutine"
+    PROCEDURE = "procedure"
+    INTERFACE = "interface"
+    TYPE = "type"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name and what it stands for.
+
+    `key` is the name in lower case where it is used, `name` the name as its declaration has it, in
+    `module`, which is empty for what no module declares. `type` is that of a variable, a constant
+    or a function's value, None where it is not known. `components` are those of a derived type's
+    definition, `bindings` the names, in lower case, of its procedures, and `extends` the type that
+    it extends. `home_of_kind` is the module that the
+    kind of the type comes from and the kind's name there, where that is known.
+    """
+
+    key: str
+    name: str
+    origin: Origin
+    sort: Sort = Sort.UNKNOWN
+    type: DataType | None = None
+    shape: tuple[Expr, ...] = ()
+    attributes: tuple[str, ...] = ()
+    value: Expr | None = None
+    module: str = ""
+    components: tuple[Symbol, ...] = ()
+    bindings: frozenset[str] = frozenset()
+    extends: str = ""
+    home_of_kind: tuple[str, str] | None = None
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether it is known what the name stands for."""
+        return self.origin is not Origin.UNRESOLVED
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it stands for a variable or a constant."""
+        return self.sort in (Sort.VARIABLE, Sort.CONSTANT)
+
+    @property
+    def is_called(self) -> bool:
+        """Whether it stands for a procedure, of whatever kind."""
+        return self.sort in (Sort.FUNCTION, Sort.SUBROUTINE, Sort.PROCEDURE)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions, 0 for a scalar."""
+        return len(self.shape)
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the type as it is written, None where none is."""
+        return self.type.kind if isinstance(self.type, ScalarType) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A plain name in its author's spelling; names are compared by `key`, which has no case."""
+    """A plain name in its author's spelling; names are looked up by `key`, which has no case.
+
+    The `symbol` is what the name stands for, None where nobody has looked it up. It is knowledge
+    about a text: two names are equal with and without.
+    """
 
     text: str
+    symbol: Symbol | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -39,10 +121,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A component of a structure: `base%name`."""
+    """A component of a structure, `base%name`; the `symbol` is the component's, where known."""
 
     base: Expr
     name: str
+    symbol: Symbol | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -52,10 +135,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """`base(items)`: an array element, an array section or a function reference.
+    """`base(items)`: an array element, an array section, a function reference, or the like.
 
-    Where it is known which, it is of one of the classes below; one of this class itself is not
-    resolved. That is knowledge about a text: two of them are equal if base and items are.
+    Which it is its class says, one of those below; one of this class itself has not been looked at
+    yet. That is knowledge about a text: two of them are equal if base and items are.
     """
 
     base: Expr
@@ -95,6 +178,19 @@ class CallFunction(Index):
 @dataclass(frozen=True, slots=True, eq=False)
 class Construct(Index):
     """A value of a derived type, made of its components."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extents(Index):
+    """An array and the extents that it is given where it is allocated."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unresolved(Index):
+    """Brackets that nobody can tell: what stands before them was looked up and not found.
+
+    It may be a function that does anything: who has to know refuses.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +407,19 @@ def walk(expr: Expr) -> Iterator[Expr]:
     yield expr
     for child in children(expr):
         yield from walk(child)
+
+
+def intrinsic(word: str, *items: Expr) -> CallFunction:
+    """Return a reference to the function `word` of the language."""
+    return CallFunction(Name(word, Symbol(word, word, Origin.INTRINSIC, Sort.FUNCTION)), items)
+
+
+def intrinsic_called(expr: Expr) -> str | None:
+    """Return the function of the language that `expr` refers to, None if it does not."""
+    match expr:
+        case CallFunction(Name(symbol=Symbol(key=key, origin=Origin.INTRINSIC))):
+            return key
+    return None
 
 
 def is_constant(expr: Expr) -> bool:

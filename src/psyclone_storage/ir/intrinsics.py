@@ -1,6 +1,7 @@
 """The procedures that Fortran itself provides: their names, and what kernels must know of them.
 
-Source of the facts: the Fortran 2018 standard, clause 16.
+Source of the facts: the Fortran 2018 standard, clause 16; those of angles in degrees are of
+Fortran 2023.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ selected_int_kind selected_real_kind set_exponent shape shifta shiftl shiftr sig
 spacing spread sqrt storage_size sum tan tanh this_image tiny trailz transfer transpose trim ubound
 ucobound unpack verify
 """
+_OF_DEGREES = """
+acosd asind atand atan2d cosd sind tand
+"""
 _SPECIFIC = """
 alog alog10 amax0 amax1 amin0 amin1 amod cabs ccos cexp clog csin csqrt dabs dacos dasin datan
 datan2 dcos dcosh ddim dexp dint dlog dlog10 dmax1 dmin1 dmod dnint dsign dsin dsinh dsqrt dtan
@@ -32,7 +36,7 @@ get_command_argument get_environment_variable move_alloc mvbits random_init rand
 random_seed system_clock
 """
 
-FUNCTIONS = frozenset(_GENERIC.split()) | frozenset(_SPECIFIC.split())
+FUNCTIONS = frozenset(_GENERIC.split() + _OF_DEGREES.split() + _SPECIFIC.split())
 """Intrinsic functions, generic and specific."""
 
 SUBROUTINES = frozenset(_SUBROUTINES.split())

@@ -7,6 +7,7 @@ Everything here is structure: no name is understood. Text that is carried along 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import is_
 from typing import TypeVar
 
 from psyclone_storage.base.records import replace
@@ -19,6 +20,7 @@ from psyclone_storage.ir.expr import (
     ImpliedDo,
     Index,
     Keyword,
+    Literal,
     Member,
     Name,
     Parenthesised,
@@ -66,12 +68,17 @@ Change = Callable[[Expr], Expr]
 
 
 def with_parts(expr: Expr, change: Change) -> Expr:
-    """Return `expr` with each of its direct parts changed."""
+    """Return `expr` with each of its direct parts changed, itself if none of them is."""
     match expr:
-        case Member(base, _):
-            return replace(expr, base=change(base))
+        case Name() | Literal():
+            return expr
+        case Member(base, name):
+            new = change(base)
+            return expr if new is base else Member(new, name, expr.symbol)
         case Index(base, items):
-            return replace(expr, base=change(base), items=tuple(map(change, items)))
+            new, parts = change(base), tuple(map(change, items))
+            same = new is base and all(map(is_, parts, items))
+            return expr if same else expr.__class__(new, parts)
         case ArrayLiteral(items):
             return ArrayLiteral(tuple(map(change, items)))
         case Keyword(name, value):
@@ -83,7 +90,9 @@ def with_parts(expr: Expr, change: Change) -> Expr:
         case Unary(op, operand):
             return Unary(op, change(operand))
         case Binary(op, left, right):
-            return Binary(op, change(left), change(right), expr.bracketed)
+            first, second = change(left), change(right)
+            same = first is left and second is right
+            return expr if same else Binary(op, first, second, expr.bracketed)
         case ImpliedDo():
             return _implied_do(expr, change)
         case Range(lower, upper, step):
@@ -341,7 +350,9 @@ def with_expressions(line: Line, change: Change) -> Line:
     """
     match line:
         case Assign(target, value) | PointerAssign(target, value):
-            return replace(line, target=change(target), value=change(value))
+            left, right = change(target), change(value)
+            same = left is target and right is value
+            return line if same else replace(line, target=left, value=right)
         case Call(procedure, args):
             return replace(line, procedure=change(procedure), args=tuple(map(change, args)))
         case Do():

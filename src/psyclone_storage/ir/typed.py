@@ -20,9 +20,12 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
+    Origin,
     Parenthesised,
     Range,
+    Sort,
     Substring,
+    Symbol,
     Unary,
 )
 from psyclone_storage.ir.intrinsics import (
@@ -33,9 +36,7 @@ from psyclone_storage.ir.intrinsics import (
     WHOLE_NUMBERS,
 )
 from psyclone_storage.ir.operators import AnyOperator, Operator, OperatorKind
-from psyclone_storage.ir.symbols import Origin, Sort, Symbol
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Declare
 
 DOUBLE = "kind(0.0d0)"
 """The kind of double precision, as declarations have it too."""
@@ -105,12 +106,12 @@ class Typing:
             return ScalarType(Intrinsic.LOGICAL)
         return None
 
-    def component(self, member: Member) -> Declare | None:
-        """Return the declaration of the component that `member` names, None if it is not known."""
+    def component(self, member: Member) -> Symbol | None:
+        """Return the symbol of the component that `member` names, None if it is not known."""
         found = self._definition(member)
         while found is not None:
             for item in found.components:
-                if item.name.lower() == member.key:
+                if item.key == member.key:
                     return item
             found = self._parent(found)
         return None
@@ -147,7 +148,7 @@ class Typing:
                 component, outer = self.component(expr), self.rank_of(base)
                 if component is None or outer is None:
                     return None
-                return outer + len(component.shape)
+                return outer + component.rank
             case ArrayLiteral():
                 return 1
             case Substring(base, _):

@@ -208,8 +208,7 @@ def reads_of(expr: Expr, names: Names) -> Iterator[MemoryAccess]:
 def _function(expr: Expr, names: Names) -> tuple[str, Index] | None:
     """Return the function that `expr`, a path, calls, and where; None if it is data."""
     for part in _brackets(expr):
-        base = path_of(part.base)
-        function = names.function_called(base.variable) if base is not None else None
+        function = names.function_called(part)
         if function is not None:
             return function, part
     return None

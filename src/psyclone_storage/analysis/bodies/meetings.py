@@ -23,8 +23,15 @@ from psyclone_storage.analysis.bodies.polynomials import (
 from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, Range, walk
-from psyclone_storage.ir.intrinsics import HARMLESS
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Expr,
+    Index,
+    Keyword,
+    Range,
+    intrinsic_called,
+    walk,
+)
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, aligned, path_of, prefixes
 from psyclone_storage.ir.unit import Do
 
@@ -62,13 +69,10 @@ class Symbols:
             return
         paths = (path_of(part) for part in walk(expr))
         known = {path.variable for path in paths if path is not None}
-        calls = {
-            part.base.key
-            for part in walk(expr)
-            if isinstance(part, Index) and isinstance(part.base, Name)
-        }
-        own = (name for name in calls if self.flow.names.declaration((name,)) is None)
-        unclear = any(name not in HARMLESS for name in own)
+        names = self.flow.names
+        brackets = (part for part in walk(expr) if isinstance(part, Index))
+        calls = (word for part in brackets if (word := names.function_called(part)) is not None)
+        unclear = any(word in names.procedures or not names.is_harmless(word) for word in calls)
         self._variables[key] = None if unclear else frozenset(known)
 
     def changes(self, key: str, written: frozenset[Variable]) -> bool:
@@ -125,20 +129,18 @@ def counter_of(loop: Node, flow: Flow, symbols: Symbols) -> Counter:
         return tuple(value for value in values if symbols.is_fixed(value, written))
 
     start, stop = loop.clear(line.start), loop.clear(line.stop)
-    starts = fixed(*_alternatives(start, "max" if upward else "min", flow))
-    ends = fixed(*_alternatives(stop, "min" if upward else "max", flow))
+    starts = fixed(*_alternatives(start, "max" if upward else "min"))
+    ends = fixed(*_alternatives(stop, "min" if upward else "max"))
     (first, last) = (next(iter(fixed(part)), None) for part in (start, stop))
     symbolic = step if step.known is None and symbols.is_fixed(step, written) else None
     return Counter(line.variable.lower(), first, last, starts, ends, known, symbolic)
 
 
-def _alternatives(expr: Expr, function: str, flow: Flow) -> tuple[Expr, ...]:
+def _alternatives(expr: Expr, function: str) -> tuple[Expr, ...]:
     """Return the arguments of `function` where `expr` is a call of it, and `expr` itself if not."""
-    match expr:
-        case Index(Name() as name, items) if name.key == function:
-            plain = not any(isinstance(item, Keyword) for item in items)
-            if plain and flow.names.declaration((name.key,)) is None:
-                return items
+    if isinstance(expr, CallFunction) and intrinsic_called(expr) == function:
+        plain = not any(isinstance(item, Keyword) for item in expr.items)
+        return expr.items if plain else (expr,)
     return (expr,)
 
 

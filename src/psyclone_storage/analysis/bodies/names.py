@@ -13,9 +13,20 @@ from itertools import chain
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Procedure, Specified, Structure
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Construct,
+    Element,
+    Extents,
+    Index,
+    Origin,
+    Section,
+    Substring,
+)
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -47,7 +58,7 @@ class Names:
     @cached_property
     def imported(self) -> dict[str, Declare]:
         """The variables of other modules that are known, by their keys here."""
-        return {item.key: item.declared for item in self.code.module.variables}
+        return {item.key: declaration_of(item) for item in self.code.module.variables}
 
     @cached_property
     def structures(self) -> dict[tuple[str, str], Structure]:
@@ -133,7 +144,7 @@ class Names:
         if own is not None:
             return own.components
         found = self.code.structure(kind) or self.code.symbol(kind.name)
-        return found.components
+        return tuple(map(declaration_of, found.components))
 
     def _root(self, key: str) -> Declare | None:
         code = self.code
@@ -155,11 +166,19 @@ class Names:
 
     # ------------------------------------------------------------------------ functions
 
-    def function_called(self, brackets: Variable) -> str | None:
-        """Return the function that is called where brackets stand behind a name, by that name.
+    def function_called(self, brackets: Index) -> str | None:
+        """Return the function that `brackets` call, by its name, None if they are subscripts.
 
-        None if they are subscripts.
+        Where nobody has told, they are taken for a call unless something is assigned there.
         """
+        base = path_of(brackets.base)
+        if base is None or isinstance(brackets, Element | Section | Substring | Extents):
+            return None
+        if isinstance(brackets, CallFunction | Construct):
+            return "%".join(base.variable)
+        return self._function_perhaps(base.variable)
+
+    def _function_perhaps(self, brackets: Variable) -> str | None:
         declared = self.declaration(brackets)
         if declared is not None:
             is_data = declared.shape or _is_text(declared)
@@ -173,7 +192,7 @@ class Names:
         own = self.procedures.get(function)
         if own is not None:
             return own.pure and own.is_function
-        return function in HARMLESS
+        return function in HARMLESS and self.code.symbol(function).origin is Origin.INTRINSIC
 
     def read_by(self, procedure: str) -> frozenset[str]:
         """Return the names, none of them local, that a pure procedure of the module may read."""

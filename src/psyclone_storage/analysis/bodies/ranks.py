@@ -8,13 +8,15 @@ from __future__ import annotations
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.ir.expr import (
     Binary,
+    CallFunction,
+    Construct,
     Expr,
-    Index,
     Keyword,
     Literal,
-    Name,
     Parenthesised,
     Unary,
+    Unresolved,
+    intrinsic_called,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING, REDUCING
 from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, path_of
@@ -31,19 +33,19 @@ def is_scalar(expr: Expr, names: Names) -> bool:
             return is_scalar(part, names)
         case Binary(_, left, right):
             return is_scalar(left, names) and is_scalar(right, names)
-        case Index(Name() as name, items) if names.function_called((name.key,)) is not None:
-            return _is_scalar_call(name.key, items, names)
+        case CallFunction(_, items):
+            word = intrinsic_called(expr)
+            return word is not None and _is_scalar_call(word, items, names)
+        case Construct():
+            return True
+        case Unresolved():
+            return False
     path = path_of(expr)
     return path is not None and _is_scalar_data(path, names)
 
 
 def _is_scalar_call(function: str, items: tuple[Expr, ...], names: Names) -> bool:
     """Return whether a function of the language makes a scalar of its arguments."""
-    module = names.code.module
-    if names.declaration((function,)) is not None:
-        return False
-    if function in names.procedures or function in module.generics:
-        return False
     if function in ELEMENTAL:
         return all(is_scalar(item, names) for item in items)
     if function in REDUCING:

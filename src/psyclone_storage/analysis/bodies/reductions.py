@@ -12,7 +12,15 @@ from enum import Enum
 from psyclone_storage.analysis.bodies.flow import Flow, Item
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name, children, same
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Expr,
+    Index,
+    children,
+    intrinsic_called,
+    same,
+)
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -119,10 +127,10 @@ def _updated(line: Assign, variable: Variable) -> Reducing | None:
         if len(factors) > 1:
             pairs = [(factor, 1) for factor in factors]
             return operator if _is_once(pairs, target, variable) else None
-    match line.value:
-        case Index(Name() as name, items) if name.key in {"max", "min"}:
-            pairs = [(item, 1) for item in items]
-            return Extreme(name.key) if _is_once(pairs, target, variable) else None
+    word = intrinsic_called(line.value)
+    if isinstance(line.value, CallFunction) and word in {"max", "min"}:
+        pairs = [(item, 1) for item in line.value.items]
+        return Extreme(word) if _is_once(pairs, target, variable) else None
     return None
 
 

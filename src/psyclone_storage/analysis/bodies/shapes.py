@@ -2,9 +2,8 @@
 
 An array expression has one `Triplet` per dimension: the subscripts that it runs over, in the
 numbering of its first array operand. `element` gives the scalar expression that stands for one
-element. Whatever cannot be told from the kernel's own declarations is None: a caller then refuses.
-An imported name without subscripts counts as a scalar: were it an array, the statements that are
-made of it would not compile.
+element. Whatever cannot be told is None: a caller then refuses. Brackets are what their class says,
+an imported variable is what its module says, and a name that is not resolved may be anything.
 """
 
 from __future__ import annotations
@@ -15,15 +14,22 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
     Binary,
+    CallFunction,
+    Element,
     Expr,
     Index,
     Keyword,
     Literal,
     Member,
     Name,
+    Origin,
     Range,
+    Section,
+    Symbol,
     Unary,
     Verbatim,
+    intrinsic,
+    intrinsic_called,
     same,
 )
 from psyclone_storage.ir.intrinsics import (
@@ -33,7 +39,6 @@ from psyclone_storage.ir.intrinsics import (
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
-from psyclone_storage.ir.symbols import Origin, Symbol
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import (
@@ -110,13 +115,13 @@ def dimensions_of(expr: Expr, code: KernelCode) -> Dimensions | None:
     match expr:
         case Literal():
             return ()
-        case Name(text):
-            return _whole_dimensions(text, code)
-        case Index(Name(text), items):
-            declared = declaration_of(code, text)
-            if declared is not None and declared.shape:
-                return _section_dimensions(declared, items, code)
-            return _function_dimensions(text, items, code) if declared is None else None
+        case Name():
+            return _whole_dimensions(expr, code)
+        case Element(Name() as name, items) | Section(Name() as name, items):
+            return _section_dimensions(name, items, code)
+        case CallFunction(_, items):
+            word = intrinsic_called(expr)
+            return None if word is None else _function_dimensions(word, items, code)
         case Unary(_, operand):
             return dimensions_of(operand, code)
         case Keyword(_, value):
@@ -137,49 +142,63 @@ def _common(parts: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
     return found
 
 
-def _whole_dimensions(name: str, code: KernelCode) -> Dimensions | None:
-    declared = declaration_of(code, name)
-    if declared is None:
-        return ()
-    if not isinstance(declared.type, ScalarType):
+def _whole_dimensions(name: Name, code: KernelCode) -> Dimensions | None:
+    found = _data(name, code)
+    if found is None or not isinstance(found.type, ScalarType):
         return None
-    bounds = tuple(bounds_of(declared, at, code) for at in range(len(declared.shape)))
+    bounds = tuple(_bounds(name, at, code) for at in range(found.rank))
     return None if any(bound is None for bound in bounds) else tuple(filter(None, bounds))
 
 
-def _section_dimensions(
-    declared: Declare, items: tuple[Expr, ...], code: KernelCode
-) -> Dimensions | None:
-    if len(items) != len(declared.shape):
+def _data(name: Name, code: KernelCode) -> Symbol | None:
+    """Return the symbol of a variable or constant, None if it is none or not known."""
+    found = code.symbol(name.text)
+    return found if found.is_data else None
+
+
+def _bounds(name: Name, at: int, code: KernelCode) -> Triplet | None:
+    """Return the bounds of dimension `at` of an array.
+
+    What another module writes for them may not be known here, but the functions of bounds are.
+    """
+    declared = declaration_of(code, name.text)
+    if declared is not None:
+        return bounds_of(declared, at, code)
+    place = whole(at + 1)
+    return Triplet(intrinsic("lbound", name, place), intrinsic("ubound", name, place))
+
+
+def _section_dimensions(name: Name, items: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
+    found_data = _data(name, code)
+    if found_data is None or len(items) != found_data.rank:
         return None
     found: list[Triplet] = []
     for at, item in enumerate(items):
-        own = _section(declared, at, item, code)
+        own = _section(name, at, item, code)
         if own is None:
             return None
         found += own
     return tuple(found)
 
 
-def _section(declared: Declare, at: int, item: Expr, code: KernelCode) -> Dimensions | None:
+def _section(name: Name, at: int, item: Expr, code: KernelCode) -> Dimensions | None:
     """Return what one subscript runs over: nothing, a triplet, or those of an index vector."""
     if not isinstance(item, Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
     start, stop = item.lower, item.upper
     if start is None or stop is None:
-        bounds = bounds_of(declared, at, code)
+        bounds = _bounds(name, at, code)
         if bounds is None:
             return None
         start, stop = start or bounds.start, stop or bounds.stop
     return (Triplet(start, stop, item.step),)
 
 
-def _function_dimensions(name: str, items: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
-    word = name.lower()
+def _function_dimensions(word: str, items: tuple[Expr, ...], code: KernelCode) -> Dimensions | None:
     if word in ELEMENTAL:
         return _common(items, code)
     if word in REDUCING:
-        words = {item.name.lower() for item in items if isinstance(item, Keyword)}
+        words = {item.key for item in items if isinstance(item, Keyword)}
         alone = len(items) == 1 or word == "dot_product"
         return () if alone or (len(items) == 2 and words == {"mask"}) else None
     if word in INQUIRING and word != "shape":
@@ -215,7 +234,7 @@ def _bound(
 ) -> Expr:
     if written is not None and not names_in(written) & changed_names(code):
         return written
-    return Index(Name(function), (Name(declared.name), whole(at + 1)))
+    return intrinsic(function, Name(declared.name), whole(at + 1))
 
 
 def changed_names(code: KernelCode) -> frozenset[str]:
@@ -257,12 +276,12 @@ def element(expr: Expr, at: tuple[Expr, ...], driver: Dimensions, code: KernelCo
     if not dimensions:
         return expr
     match expr:
-        case Name(text):
-            return Index(expr, _own_subscripts(at, driver, dimensions))
-        case Index(Name(text) as base, items):
-            if declaration_of(code, text) is None:
-                return Index(base, tuple(element(item, at, driver, code) for item in items))
-            return Index(base, _section_subscripts(items, at, driver, code, expr))
+        case Name():
+            return Element(expr, _own_subscripts(at, driver, dimensions))
+        case CallFunction(base, items):
+            return CallFunction(base, tuple(element(item, at, driver, code) for item in items))
+        case Section(base, items):
+            return Element(base, _section_subscripts(items, at, driver, code, expr))
         case Unary(op, operand):
             return Unary(op, element(operand, at, driver, code))
         case Keyword(name, value):

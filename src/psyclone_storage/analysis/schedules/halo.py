@@ -351,9 +351,7 @@ class _Walk:
             waits = lacks and may_carry and self._may_wait(state, key, following)
             (self._waiting.add if waits else self._waiting.discard)(key)
             if place in self._fills and (lacks or key in self._in_flight):
-                # All is planned again, without this filling.
                 self.refused.add(place)
-                waits = waits or key in self._in_flight
             if lacks and not waits:
                 self._states[key] = self._exchange(place, key, state, tuple(_readers(following)))
                 self._after_exchange(key)

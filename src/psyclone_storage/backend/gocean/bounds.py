@@ -14,7 +14,11 @@ from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTEGER, INTERNAL
 from psyclone_storage.infrastructures.gocean import RequiredProperty as Required
-from psyclone_storage.ir.expr import Expr, Index, Name
+from psyclone_storage.ir.expr import (
+    Expr,
+    Name,
+    intrinsic,
+)
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, ArgKind, GridBounds
 from psyclone_storage.ir.rewrite import substituted
@@ -103,4 +107,4 @@ def _constant_stop(paths: Paths, context: Context, axis: Axis) -> Name:
 
 
 def _size(paths: Paths, field: Expr, axis: Axis) -> Expr:
-    return Index(Name("size"), (paths.reach(Required.DATA, field), whole(_DIMENSIONS[axis])))
+    return intrinsic("size", paths.reach(Required.DATA, field), whole(_DIMENSIONS[axis]))

@@ -31,6 +31,7 @@ from psyclone_storage.ir.expr import (
     Unary,
     walk,
 )
+from psyclone_storage.ir.expr import Section as ArraySection
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import walk_lines
@@ -111,7 +112,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
         Name("startx"),
         Binary(Operator.MINUS, Binary(Operator.PLUS, Name("startx"), Name("nx")), whole(1)),
     )
-    copy = UpdateLine(side, Index(Name(array), (columns, Name("j"))))
+    copy = UpdateLine(side, ArraySection(Name(array), (columns, Name("j"))))
     last = Binary(Operator.MINUS, Binary(Operator.PLUS, Name("starty"), Name("ny")), whole(1))
     return Routine(
         name,

@@ -19,7 +19,16 @@ from psyclone_storage.backend.infrastructure import Context, Infrastructure
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, RequiredProperty
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Keyword, Literal, Member, Name
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    CallFunction,
+    Construct,
+    Expr,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+)
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update
@@ -114,7 +123,7 @@ def _exchanged(context: Context, asked: ops.Exchange) -> tuple[Line, ...]:
 
 
 def _is_dirty(_context: Context, asked: ops.IsDirty) -> Expr:
-    return Index(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
+    return CallFunction(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
 
 
 def _exchanged_together(context: Context, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
@@ -127,7 +136,7 @@ def _exchanged_together(context: Context, asked: ops.ExchangeTogether) -> tuple[
         for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
     )
     names = [exchange.datum for exchange in asked.exchanges]
-    fields = ArrayLiteral(tuple(Index(reference, (Name(name),)) for name in names))
+    fields = ArrayLiteral(tuple(Construct(reference, (Name(name),)) for name in names))
     flags = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     call = Call(

@@ -19,7 +19,14 @@ from psyclone_storage.backend.lfric.spaces import (
 )
 from psyclone_storage.backend.workspace import Section, colons, whole
 from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES, REAL
-from psyclone_storage.ir.expr import Expr, Index, Member, Name, Range
+from psyclone_storage.ir.expr import (
+    Expr,
+    Extents,
+    Member,
+    Name,
+    Range,
+)
+from psyclone_storage.ir.expr import Section as ArraySection
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape
 from psyclone_storage.ir.runtime_ops import (
@@ -70,7 +77,7 @@ def at_points(context: Context, asked: BasisAtPoints) -> Name:
         constant = _constant(context, asked.operation)
         context.work.add(
             Section.BASIS,
-            Allocate((Index(array, (size, dofs, *counts)),)),
+            Allocate((Extents(array, (size, dofs, *counts)),)),
             Call(
                 Member(Name(rule.name), abi.Quadrature.EVALUATE),
                 (constant, space_object(context, space), size, dofs, array),
@@ -89,7 +96,7 @@ def at_nodes(context: Context, asked: BasisAtNodes) -> Name:
         extents = (_dimension(context, asked), ndf(context, space), ndf(context, target))
         context.work.add(
             Section.BASIS,
-            Allocate((Index(array, extents),)),
+            Allocate((Extents(array, extents),)),
             _evaluation(context, space, array, operation, target),
         )
     return array
@@ -102,7 +109,7 @@ def _evaluation(
     work = context.work
     node = work.variable(Section.COUNTERS, "node", Declare("node", INTEGER))
     df = work.variable(Section.COUNTERS, "basis df", Declare("df_basis", INTEGER))
-    position = Index(nodes(context, target), (Range(), node))
+    position = ArraySection(nodes(context, target), (Range(), node))
     value = bound(
         space_object(context, space),
         abi.Space.EVALUATE,
@@ -110,8 +117,12 @@ def _evaluation(
         df,
         position,
     )
+    values = ArraySection(array, (Range(), df, node))
     inner = Do(
-        df.text, whole(1), ndf(context, space), (Assign(Index(array, (Range(), df, node)), value),)
+        df.text,
+        whole(1),
+        ndf(context, space),
+        (Assign(values, value),),
     )
     return Do(node.text, whole(1), ndf(context, target), (inner,))
 

@@ -23,7 +23,12 @@ from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name
+from psyclone_storage.ir.expr import (
+    Binary,
+    Element,
+    Expr,
+    Name,
+)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef
 from psyclone_storage.ir.schedule import Extent, Loop, Over, Reach
@@ -63,11 +68,11 @@ def loop_end(context: Context, asked: LoopEnd) -> Expr:
         raise InternalError(f"'{loop.uid}' counts {what}, which LFRic does not have.")
     match loop.extent.reach:
         case Reach.ALL | Reach.OWNED:
-            return Index(ends_of(context, space, _ENDS[loop.over], False), asked.within)
+            return Element(ends_of(context, space, _ENDS[loop.over], False), asked.within)
         case Reach.HALO:
             depth = depth_value(context, loop.extent.depth, space)
             ends = ends_of(context, space, _ENDS[loop.over], True)
-            return Index(ends, (*asked.within, depth))
+            return Element(ends, (*asked.within, depth))
     raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
 
 
@@ -75,7 +80,7 @@ def cell_at(context: Context, asked: ColourMap) -> Expr:
     """Return the cell at a position of a colour, or of a tile of a colour."""
     in_tiles = len(asked.position) > _IN_COLOUR
     cells = tiling_map(context, asked.space) if in_tiles else colour_map(context, asked.space)
-    return Index(cells, asked.position)
+    return Element(cells, asked.position)
 
 
 def _space(context: Context, loop: Loop) -> SpaceRef:

@@ -21,7 +21,12 @@ from psyclone_storage.backend.spaces import space_for_mesh, space_of
 from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import SPACES, spaces_meant
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name
+from psyclone_storage.ir.expr import (
+    Binary,
+    Element,
+    Expr,
+    Name,
+)
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
@@ -82,7 +87,7 @@ def _field_checks(
 def _is_elsewhere(context: Context, datum: Datum, allowed: tuple[str, ...]) -> Expr:
     item: Expr = Name(datum.name)
     if datum.vector > 1:
-        item = Index(item, (whole(1),))
+        item = Element(item, (whole(1),))
     actual = bound(item, abi.Field.WHICH_SPACE)
     tests = [
         Binary(

@@ -14,7 +14,13 @@ from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, ObjectType
-from psyclone_storage.ir.expr import Expr, Index, Member, Name
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Member,
+    Name,
+    intrinsic,
+)
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum
@@ -56,7 +62,7 @@ def proxy(context: Context, datum: Datum, component: int | None = None) -> Expr:
     item: Expr = Name(datum.name)
     if datum.vector > 1:
         position = (whole(component or 1),)
-        whole_proxy, item = Index(whole_proxy, position), Index(item, position)
+        whole_proxy, item = Element(whole_proxy, position), Element(item, position)
     if work.first(("proxy set", datum.name, component or 1)):
         work.add(Section.DATA, Assign(whole_proxy, bound(item, abi.Field.PROXY)))
     return whole_proxy
@@ -129,5 +135,5 @@ def columnwise_map(context: Context, datum: Datum, role: Role, side: str) -> Nam
 def extents(context: Context, datum: Datum) -> Name:
     """Return the integer array of the extents of a scalar array."""
     wished = Declare(f"dims_{datum.name}", INTEGER, (), (whole(datum.rank),))
-    value = Index(Name("shape"), (Name(datum.name),))
+    value = intrinsic("shape", Name(datum.name))
     return context.work.assigned(Section.SHAPES, ("shape", datum.name), wished, value)

@@ -13,7 +13,14 @@ from psyclone_storage.backend.lfric.data import value_type
 from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.workspace import Section
 from psyclone_storage.infrastructures.lfric import EXACT_KIND
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name
+from psyclone_storage.ir.expr import (
+    Construct,
+    Expr,
+    Keyword,
+    Member,
+    Name,
+    intrinsic,
+)
 from psyclone_storage.ir.runtime_ops import AddExactly, BeginExactSum, EndExactSum
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.unit import Assign, Call, Declare, Line
@@ -28,7 +35,7 @@ def exact_sum(context: Context, datum: Datum) -> Name:
 def begun(context: Context, asked: BeginExactSum) -> tuple[Line, ...]:
     """Return the assignment of an empty sum."""
     name = context.work.imports.local(str(abi.EXACT_SUM.module), abi.EXACT_SUM.name)
-    return (Assign(exact_sum(context, asked.datum), Index(Name(name), ())),)
+    return (Assign(exact_sum(context, asked.datum), Construct(Name(name), ())),)
 
 
 def added(context: Context, asked: AddExactly) -> tuple[Line, ...]:
@@ -48,4 +55,4 @@ def ended(context: Context, asked: EndExactSum) -> tuple[Line, ...]:
 
 def _as_real(value: Expr, kind: str | None) -> Expr:
     """Return `value` as a real of a kind; without one, as a default real."""
-    return Index(Name("real"), (value, Keyword("kind", Name(kind))) if kind else (value,))
+    return intrinsic("real", *((value, Keyword("kind", Name(kind))) if kind else (value,)))

@@ -7,14 +7,19 @@ from collections.abc import Hashable
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.workspace import Section, colons
 from psyclone_storage.infrastructures.lfric import INTEGER
-from psyclone_storage.ir.expr import Expr, Index, Member, Name
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Expr,
+    Member,
+    Name,
+)
 from psyclone_storage.ir.types import DataType
 from psyclone_storage.ir.unit import Declare
 
 
 def bound(base: Expr, procedure: str, *args: Expr) -> Expr:
     """Return the reference `base%procedure(args)`."""
-    return Index(Member(base, procedure), args)
+    return CallFunction(Member(base, procedure), args)
 
 
 def number(context: Context, section: Section, key: Hashable, wish: str, value: Expr) -> Name:

@@ -13,7 +13,12 @@ from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Name,
+    intrinsic,
+)
 from psyclone_storage.ir.kernel import StencilShape
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import StencilRef
@@ -73,7 +78,7 @@ def _map(context: Context, stencil: StencilRef) -> Name:
     pointer = Declare(known.name, known.type, ("pointer",))
     variable = work.variable(Section.STENCILS, key, pointer)
     if work.first(("chosen", key)):
-        nothing = PointerAssign(variable, Index(Name("null"), ()))
+        nothing = PointerAssign(variable, intrinsic("null"))
         work.add(Section.STENCILS, nothing, _choice(context, stencil, variable))
     return variable
 

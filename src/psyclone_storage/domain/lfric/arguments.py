@@ -20,7 +20,11 @@ from psyclone_storage.infrastructures.lfric import (
     basis_dimension,
     diff_basis_dimension,
 )
-from psyclone_storage.ir.expr import Expr, Index, Name
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Name,
+)
 from psyclone_storage.ir.interface import ANY, Dummy, Role, extents
 from psyclone_storage.ir.kernel import (
     ArgKind,
@@ -238,7 +242,7 @@ def _of_scalar(position: int, arg: KernelArg) -> Iterator[Dummy]:
         return
     dims = f"dims_{name}"
     yield _integer(Role.ARRAY_SHAPE, dims, extents(arg.rank), position)
-    shape = tuple(Index(Name(dims), extents(at)) for at in range(1, arg.rank + 1))
+    shape = tuple(Element(Name(dims), extents(at)) for at in range(1, arg.rank + 1))
     yield Dummy(Role.SCALAR_ARRAY, name, data_type, shape, arg=position, access=arg.access)
 
 

@@ -22,7 +22,15 @@ import re
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Name, children
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Expr,
+    Keyword,
+    Name,
+    children,
+    intrinsic,
+)
 from psyclone_storage.ir.kernel import Access, ArgKind, Formula, KernelArg, ReductionOp
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
@@ -41,7 +49,7 @@ _REDUCTIONS = {
     "maxval": ReductionOp.MAX,
 }
 _SPACE = "any_space_1"
-_RANDOM = Index(Name("random_number"), ())
+_RANDOM = intrinsic("random_number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,7 @@ def read_definition(line: str, intrinsic: Intrinsic) -> Definition:
 def _read_value(text: str) -> tuple[Expr, ReductionOp | None]:
     value = _read(ast.parse(text, mode="eval").body)
     match value:
-        case Index(Name(function), (reduced,)) if function in _REDUCTIONS:
+        case CallFunction(Name(function), (reduced,)) if function in _REDUCTIONS:
             return reduced, _REDUCTIONS[function]
     return value, None
 
@@ -93,9 +101,9 @@ def _read(node: ast.expr) -> Expr:
             return Name(text)
         case ast.BinOp(left, op, right):
             return Binary(_OPERATORS[type(op)], _read(left), _read(right))
-        case ast.Call(function, args, keywords):
+        case ast.Call(ast.Name(function), args, keywords):
             named = (Keyword(word.arg or "", _read(word.value)) for word in keywords)
-            return Index(_read(function), (*map(_read, args), *named))
+            return intrinsic(function, *map(_read, args), *named)
     raise InternalError(f"A built-in's value cannot hold '{ast.unparse(node)}'.")
 
 
@@ -110,7 +118,7 @@ def _reads(value: Expr, letter: str) -> bool:
     match value:
         case Name(text):
             return text == letter
-        case Index(Name("kind"), _):
+        case CallFunction(Name("kind"), _):
             return False
     return any(_reads(part, letter) for part in children(value))
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.units import Generic, OpenScope, UnitReader
+from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
-from psyclone_storage.ir.symbols import ModuleSymbols, Origin, Sort, Symbol
+from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Imported, Use
 
@@ -122,7 +123,7 @@ def _structures(scope: OpenScope) -> Iterator[Symbol]:
             Sort.TYPE,
             DerivedType(name, scope.name.lower()),
             module=scope.name,
-            components=tuple(item.declared for item in components),
+            components=tuple(components),
             bindings=definition.bindings,
             extends=definition.parent,
         )

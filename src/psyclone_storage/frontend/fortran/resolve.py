@@ -1,8 +1,8 @@
 """The names in a kernel's subroutine, resolved: what each stands for, and what its brackets mean.
 
 A name is looked up in the subroutine, in what it imports, in the module around it, in what that
-imports, and in the language. What is not found stays `UNRESOLVED`, and brackets behind it an
-`Index`. The extents in an `allocate` statement are no subscripts and stay one, too.
+imports, and in the language. What is not found is `UNRESOLVED`, and brackets behind it are
+`Unresolved`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,10 @@ from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.specification import read_declarations
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import (
-    CallFunction,
-    Construct,
-    Element,
-    Expr,
-    Index,
-    Literal,
-    Member,
-    Name,
-    Range,
-    Section,
-    Substring,
-)
+from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES, PURE
-from psyclone_storage.ir.rewrite import rewritten, walk_lines, with_expressions, with_parts
+from psyclone_storage.ir.linking import Linker, linked
+from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.scopes import (
     imports_of,
     local_names,
@@ -39,21 +28,14 @@ from psyclone_storage.ir.scopes import (
     used_kinds,
     used_names,
 )
-from psyclone_storage.ir.symbols import (
-    ModuleSymbols,
-    Origin,
-    Sort,
-    Symbol,
-    SymbolTable,
-    declared_symbol,
-)
+from psyclone_storage.ir.symbols import ModuleSymbols, SymbolTable, declared_symbol
 from psyclone_storage.ir.typed import Typing
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Allocate, Associate, Declare, Line, Opaque, ScopedBlock, Select
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.unit import Associate, Declare, Opaque, ScopedBlock, Select
 
 
 def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
-    """Return `code` with a symbol for each name, and its bracketed names told apart."""
+    """Return `code` with a symbol for each name, and its brackets told apart."""
     resolver = _Resolver(code, finder)
     used = used_names(code)
     table = {key: resolver.symbol(key) for key in used}
@@ -64,14 +46,9 @@ def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
         constants=imports.constants,
         variables=imports.variables,
         unresolved=imports.unresolved,
-        symbols=SymbolTable({**around, **table}, resolver.structures),
+        symbols=SymbolTable({**around, **table}, resolver.structures, resolver.doubt),
     )
-    return replace(
-        code,
-        module=module,
-        declarations=tuple(map(resolver.specified, code.declarations)),
-        body=rewritten(code.body, lambda line: (resolver.line(line),)),
-    )
+    return linked(replace(code, module=module), resolver.structure)
 
 
 class _Resolver:
@@ -82,9 +59,9 @@ class _Resolver:
         self._finder = finder
         self._host = finder.of_source(code.module.source, code.module.name)
         self._known = dict(_local_symbols(code))
-        self._doubtful = _declared_elsewhere(code)
+        self.doubt = _declared_elsewhere(code)
         self.structures: dict[tuple[str, str], Symbol] = {}
-        self._typing = Typing(self.symbol, self._structure)
+        self._typing = Typing(self.symbol, self.structure)
         self._name_associated()
 
     def symbol(self, name: str) -> Symbol:
@@ -117,17 +94,18 @@ class _Resolver:
         for line in walk_lines(self._code.body):
             if not isinstance(line, Associate):
                 continue
+            linker = Linker(self.symbol, self.structure)
             for name, selector in line.pairs:
-                key, value = name.lower(), self.expr(selector)
+                key, value = name.lower(), linker.expr(selector)
                 rank = self._typing.rank_of(value)
                 if key in self._known or rank is None:
-                    self._doubtful |= {key}
+                    self.doubt |= {key}
                     continue
                 type_ = self._typing.type_of(value)
                 shape = (Range(),) * rank
                 self._known[key] = Symbol(key, name, Origin.LOCAL, Sort.VARIABLE, type_, shape)
 
-    def _structure(self, type_: DerivedType) -> Symbol | None:
+    def structure(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type that a declaration names."""
         place = (type_.module or "", type_.name)
         if place not in self.structures:
@@ -142,77 +120,6 @@ class _Resolver:
             return self._finder.structure(type_.module, type_.name)
         found = self.symbol(type_.name)
         return found if found.sort is Sort.TYPE else None
-
-    # ------------------------------------------------------------------------ statements
-
-    def specified(self, item: Specified) -> Specified:
-        """Return a declaration with its expressions resolved."""
-        if not isinstance(item, Declare):
-            return item
-        value = None if item.value is None else self.expr(item.value)
-        return replace(item, shape=tuple(map(self.expr, item.shape)), value=value)
-
-    def line(self, line: Line) -> Line:
-        """Return a statement with its own expressions resolved."""
-        if isinstance(line, Allocate):
-            return with_expressions(line, lambda array: with_parts(array, self.expr))
-        return with_expressions(line, self.expr)
-
-    def expr(self, expr: Expr) -> Expr:
-        """Return `expr` with its bracketed names told apart."""
-        expr = with_parts(expr, self.expr)
-        # What is of a class of its own is resolved: only a plain `Index` is not.
-        return self._bracketed(expr) if expr.__class__ is Index else expr
-
-    def _bracketed(self, index: Index) -> Expr:
-        match index.base:
-            case Name() as name:
-                return self._of_name(index, name.key)
-            case Member() as member:
-                return self._of_component(index, member)
-            case Literal() | Element():
-                return _made(Substring, index) if _is_substring(index.items) else index
-        return index
-
-    def _of_name(self, index: Index, key: str) -> Expr:
-        found = self.symbol(key)
-        if key in self._doubtful:
-            return index
-        if found.is_data:
-            return self._of_data(index, found.rank, found)
-        if found.is_called or found.origin is Origin.INTRINSIC:
-            return _made(CallFunction, index)
-        return _made(Construct, index) if found.sort is Sort.TYPE else index
-
-    def _of_data(self, index: Index, rank: int, found: Symbol | Declare) -> Expr:
-        if rank:
-            return self._of_array(index) if rank == len(index.items) else index
-        is_text = isinstance(found.type, ScalarType) and (
-            found.type.intrinsic is Intrinsic.CHARACTER
-        )
-        if is_text and _is_substring(index.items):
-            return _made(Substring, index)
-        # A scalar with brackets that are no substring's is a function whose type is declared.
-        is_function = isinstance(found, Symbol) and found.origin in (Origin.LOCAL, Origin.DUMMY)
-        return _made(CallFunction, index) if is_function else index
-
-    def _of_component(self, index: Index, member: Member) -> Expr:
-        component = self._typing.component(member)
-        if component is not None:
-            return self._of_data(index, len(component.shape), component)
-        return _made(CallFunction, index) if self._typing.is_binding(member) else index
-
-    def _of_array(self, index: Index) -> Expr:
-        ranks = map(self._typing.subscript_rank, index.items)
-        return _made(Element if all(rank == 0 for rank in ranks) else Section, index)
-
-
-def _made(kind: type[Index], index: Index) -> Index:
-    return kind(index.base, index.items)
-
-
-def _is_substring(items: tuple[Expr, ...]) -> bool:
-    return len(items) == 1 and isinstance(items[0], Range)
 
 
 def _host_symbol(host: ModuleSymbols | None, key: str) -> Symbol | None:

@@ -23,7 +23,18 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Name, Range, children, same, spell
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Index,
+    Name,
+    Range,
+    Section,
+    children,
+    intrinsic_called,
+    same,
+    spell,
+)
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines, with_parts
 from psyclone_storage.ir.rules import Rules
@@ -167,14 +178,14 @@ def _readings(
     parts: tuple[Expr, ...] = children(value)
     if isinstance(value, Index) and isinstance(value.base, Name):
         parts = value.items
-        function = value.base.text.lower()
-        if function == name:
+        if value.base.key == name:
             yield value, by_element
-        elif declaration_of(code, function) is None:
+        elif not isinstance(value, Element | Section):
+            function = intrinsic_called(value)
             if function in INQUIRING:
                 return
             by_element = by_element and function in ELEMENTAL
-    elif isinstance(value, Name) and value.text.lower() == name:
+    elif isinstance(value, Name) and value.key == name:
         yield value, by_element
     for part in parts:
         yield from _readings(part, name, code, by_element)
@@ -233,11 +244,15 @@ def _ranged(expr: Expr, code: KernelCode) -> Expr:
         declared = declaration_of(code, expr.text)
         if declared is None or not declared.shape or not isinstance(declared.type, ScalarType):
             return expr
-        return Index(expr, (Range(),) * len(declared.shape))
+        return Section(expr, (Range(),) * len(declared.shape))
     if isinstance(expr, Index) and isinstance(expr.base, Name):
-        if declaration_of(code, expr.base.text) is None and expr.base.text.lower() in KEEP_BOUNDS:
+        function = intrinsic_called(expr)
+        if function in KEEP_BOUNDS or (
+            function is None and not isinstance(expr, Element | Section)
+        ):
+            # What is passed to a procedure may be more than its elements.
             return expr
-        return Index(expr.base, tuple(_ranged(item, code) for item in expr.items))
+        return expr.__class__(expr.base, tuple(_ranged(item, code) for item in expr.items))
     return with_parts(expr, lambda part: _ranged(part, code))
 
 

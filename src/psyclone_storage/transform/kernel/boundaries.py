@@ -10,6 +10,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Binary, Expr, Name
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
@@ -84,7 +85,7 @@ class MoveBoundsInside:
         dummies = tuple(
             Dummy(role, name, INTEGER, arg=loop.bounds_from) for role, name, *_ in _BOUNDS
         )
-        codes = tuple(map(with_bounds_inside, call.codes))
+        codes = tuple(linked(with_bounds_inside(code)) for code in call.codes)
         changed = replace(call, codes=codes, dummies=(*call.dummies, *dummies))
         return replaced(schedule, self.call, changed)
 

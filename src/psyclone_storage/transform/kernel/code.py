@@ -19,6 +19,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.directive import AccLoop
 from psyclone_storage.ir.kernel import Iteration
+from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -154,10 +155,14 @@ def with_each(schedule: Schedule, uid: str, change: Callable[[KernelCode], Kerne
 
 
 def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> Schedule:
-    """Return `schedule` with `codes` called by `uid` instead of what it called."""
+    """Return `schedule` with `codes` called by `uid` instead of what it called.
+
+    A step adds loops, which get addresses, and names and declarations, which are linked.
+    """
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
-    return replaced(schedule, uid, replace(call, codes=tuple(map(addressed, codes))))
+    settled = tuple(linked(addressed(code)) for code in codes)
+    return replaced(schedule, uid, replace(call, codes=settled))
 
 
 def not_understood(code: KernelCode, line: Line, what: str) -> Diagnostic:

@@ -27,6 +27,7 @@ from psyclone_storage.ir.expr import (
     Keyword,
     Name,
     Unary,
+    intrinsic,
     spell,
 )
 from psyclone_storage.ir.operators import Operator
@@ -59,7 +60,7 @@ class Site:
     @property
     def text(self) -> str:
         """The call as it is written."""
-        return spell(Index(Name(self.name), self.items))
+        return spell(intrinsic(self.name, *self.items))
 
     def refusal(self, because: str, hint: str = "") -> UnexpandableError:
         """Return that the call cannot be written out (T060)."""
@@ -160,7 +161,7 @@ def _reduction(site: Site) -> tuple[Expr, Expr | None]:
     match others:
         case []:
             return array, None
-        case [Keyword(name, mask)] if name.lower() == "mask":
+        case [Keyword(_, mask) as word] if word.key == "mask":
             return array, mask
     raise site.refusal("is over some dimensions only, or may be")
 
@@ -205,7 +206,7 @@ def _extreme_value(site: Site) -> Expansion:
 
 def _limit(result: Name, kind: ScalarType, lowest: bool) -> Expr:
     """Return the value of no element at all: the number that any other one beats."""
-    huge = Index(Name("huge"), (result,))
+    huge = intrinsic("huge", result)
     if not lowest:
         return huge
     if kind.intrinsic is Intrinsic.INTEGER:

@@ -11,9 +11,17 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Name, Range, spell, whole_number
+from psyclone_storage.ir.expr import (
+    Expr,
+    Name,
+    Range,
+    Symbol,
+    spell,
+    whole_number,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
+from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
@@ -25,7 +33,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
 )
 from psyclone_storage.ir.scopes import local_names, used_names
-from psyclone_storage.ir.symbols import Symbol
+from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Use
 from psyclone_storage.ir.walk import find, path_to, replaced
@@ -117,7 +125,7 @@ class ImportsToArguments:
             datum, imported = _met(schedule, imported, variable, access)
             call = _passing(call, variable, datum, access)
         schedule = replace(schedule, imported=imported)
-        return replaced(schedule, self.call, replace(call, codes=(changed,)))
+        return replaced(schedule, self.call, replace(call, codes=(linked(changed),)))
 
 
 def _variables(code: KernelCode) -> tuple[Symbol, ...]:
@@ -146,7 +154,7 @@ def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
 
 def _about_variables(code: KernelCode) -> Iterator[Diagnostic]:
     for variable in _variables(code):
-        name, declared = variable.key, variable.declared
+        name, declared = variable.key, declaration_of(variable)
         words = sorted(set(declared.attributes) - _HARMLESS - {"protected"})
         if not isinstance(declared.type, ScalarType):
             yield _reason(code, name, f"'{name}' has a derived type, '{declared.type.name}'.")
@@ -172,8 +180,8 @@ def _is_plain_extent(extent: Expr) -> bool:
 
 def _is_plain_kind(variable: Symbol) -> bool:
     """Return whether a kind is a number, that of double precision, or a name of known origin."""
-    assert isinstance(variable.declared.type, ScalarType)
-    kind = variable.declared.type.kind or ""
+    assert isinstance(variable.type, ScalarType)
+    kind = variable.kind or ""
     return variable.home_of_kind is not None or not kind.isidentifier()
 
 
@@ -198,7 +206,7 @@ def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> It
         name = variable.key
         if name not in written:
             continue
-        if "protected" in variable.declared.attributes:
+        if "protected" in declaration_of(variable).attributes:
             yield _reason(code, name, f"'{name}' is protected, but '{code.name}' may change it.")
         if call.kernel.points is None:
             text = f"'{code.name}' may change '{name}', but no LFRic kernel changes a scalar."
@@ -218,7 +226,7 @@ def _met(
     schedule: Schedule, imported: tuple[Datum, ...], variable: Symbol, access: Access
 ) -> tuple[str, tuple[Datum, ...]]:
     """Return the name of the datum for a variable, and all data that are imported then."""
-    declared = variable.declared
+    declared = declaration_of(variable)
     for place, datum in enumerate(imported):
         if _is_of(datum, variable):
             joined = replace(datum, access=_joined(datum.access, access))
@@ -240,7 +248,7 @@ def _met(
 
 def _is_of(datum: Datum, variable: Symbol) -> bool:
     known = (datum.module, spell(datum.actual))
-    return known == (variable.module.lower(), variable.declared.name.lower())
+    return known == (variable.module.lower(), declaration_of(variable).name.lower())
 
 
 def _joined(first: Access, second: Access) -> Access:
@@ -249,7 +257,7 @@ def _joined(first: Access, second: Access) -> Access:
 
 def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> KernelCall:
     """Return `call` with one more argument, in its metadata as in what is passed."""
-    declared = variable.declared
+    declared = declaration_of(variable)
     assert isinstance(declared.type, ScalarType)
     rank = len(declared.shape)
     kind = ArgKind.SCALAR_ARRAY if rank else ArgKind.SCALAR
@@ -305,7 +313,7 @@ def _with_arguments(code: KernelCode) -> KernelCode:
 
 
 def _argument(variable: Symbol, kind: str | None) -> Declare:
-    declared = variable.declared
+    declared = declaration_of(variable)
     own = declared.type
     if isinstance(own, ScalarType) and kind is not None:
         own = replace(own, kind=kind)
@@ -318,12 +326,12 @@ def _intended(item: Declare, written: bool) -> Declare:
 
 def _without(use: Use, variables: Iterable[Symbol], names: NameTable) -> Use | None:
     """Return what is left of an import; one of a whole module gives variables another name."""
-    gone = {item.key: item.declared.name for item in variables}
+    gone = {item.key: declaration_of(item).name for item in variables}
     kept = tuple(name for name in use.names if name.local.lower() not in gone)
     if not use.whole:
         return replace(use, names=kept) if kept else None
     hidden = tuple(
-        Imported(names.fresh(item.key), item.declared.name)
+        Imported(names.fresh(item.key), declaration_of(item).name)
         for item in variables
         if item.module.lower() == use.module.lower()
     )

@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     Range,
     canonical,
     children,
+    intrinsic_called,
     walk,
 )
 from psyclone_storage.ir.interface import Dummy, Role
@@ -310,7 +311,7 @@ def _tells_bounds(
 
 
 def _asks_for_bounds(expr: Expr) -> bool:
-    return isinstance(expr, Index) and canonical(expr.base) in {"lbound", "ubound"}
+    return intrinsic_called(expr) in {"lbound", "ubound"}
 
 
 def _wholes(expr: Expr) -> Iterator[str]:

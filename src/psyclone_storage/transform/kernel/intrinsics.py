@@ -11,12 +11,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.shapes import declaration_of, rank_of
+from psyclone_storage.analysis.bodies.shapes import rank_of
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Name, children, spell, walk
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Element,
+    Expr,
+    Index,
+    Section,
+    Substring,
+    children,
+    intrinsic_called,
+    spell,
+    walk,
+)
 from psyclone_storage.ir.intrinsics import ELEMENTAL
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -63,13 +74,12 @@ class _Task:
     reasons: list[Diagnostic]
 
 
-def calls_of(code: KernelCode, wanted: frozenset[str]) -> Iterator[Index]:
+def calls_of(code: KernelCode, wanted: frozenset[str]) -> Iterator[CallFunction]:
     """Yield the calls of the functions `wanted`, in lower case, in a kernel's statements."""
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
             for part in walk(expr):
-                if _is_call(part, wanted, code):
-                    assert isinstance(part, Index)
+                if isinstance(part, CallFunction) and _is_call(part, wanted):
                     yield part
 
 
@@ -80,13 +90,8 @@ def written_out(code: KernelCode, wanted: frozenset[str]) -> tuple[KernelCode, R
     return replace(task.scratch.code, body=body), tuple(dict.fromkeys(task.reasons))
 
 
-def _is_call(expr: Expr, wanted: frozenset[str], code: KernelCode) -> bool:
-    return (
-        isinstance(expr, Index)
-        and isinstance(expr.base, Name)
-        and expr.base.text.lower() in wanted
-        and declaration_of(code, expr.base.text) is None
-    )
+def _is_call(expr: Expr, wanted: frozenset[str]) -> bool:
+    return intrinsic_called(expr) in wanted
 
 
 # ---------------------------------------------------------------------------- statements
@@ -130,15 +135,14 @@ def _left_in(line: Line, task: _Task) -> Iterator[Diagnostic]:
     masked = walk_lines((line,)) if isinstance(line, Where | Forall | DoConcurrent) else (line,)
     exprs = (expr for inner in masked for expr in expressions_of(inner))
     for part in (part for expr in exprs for part in walk(expr)):
-        if _is_call(part, task.wanted, task.scratch.code):
+        if _is_call(part, task.wanted):
             message = f"'{spell(part)}' in '{first_words(line)}' cannot be computed in front of it."
             yield Diagnostic("T060", message, place_of_line(line))
 
 
 def _assignment(target: Expr, value: Expr, task: _Task) -> Iterator[Line]:
     code = task.scratch.code
-    if _is_call(value, task.wanted & {"matmul"}, code):
-        assert isinstance(value, Index)
+    if isinstance(value, CallFunction) and _is_call(value, task.wanted & {"matmul"}):
         in_place = matmul_in_place(target, value, task.scratch)
         if in_place is not None:
             yield from _lines(in_place, task)
@@ -184,15 +188,14 @@ def _all_out(exprs: list[Expr], scalar: bool, task: _Task) -> tuple[list[Line], 
 
 
 def _out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
-    code = task.scratch.code
-    if not any(_is_call(part, task.wanted, code) for part in walk(expr)):
+    if not any(_is_call(part, task.wanted) for part in walk(expr)):
         return [], expr
-    if not _is_call(expr, task.wanted, code):
+    word = intrinsic_called(expr)
+    if word not in task.wanted or not isinstance(expr, CallFunction):
         return _parts_out(expr, scalar, task)
-    assert isinstance(expr, Index)
     before, clear = _products_out(expr, task)
     scalar = scalar or rank_of(clear, task.scratch.code) == 0
-    site = Site(spell(clear.base).lower(), clear.items, scalar, task.scratch)
+    site = Site(word, clear.items, scalar, task.scratch)
     try:
         result, lines = EXPANSIONS[site.name](site)
     except UnexpandableError as reason:
@@ -204,7 +207,7 @@ def _out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
 def _parts_out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
     """Return `expr` with its parts written out; parts of a scalar operation are scalars."""
     before: list[Line] = []
-    operands = scalar and not _takes_arrays(expr, task.scratch.code)
+    operands = scalar and not _takes_arrays(expr)
 
     def change(part: Expr) -> Expr:
         lines, clear = _out(part, operands, task)
@@ -214,15 +217,14 @@ def _parts_out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]
     return before, with_parts(expr, change)
 
 
-def _takes_arrays(expr: Expr, code: KernelCode) -> bool:
+def _takes_arrays(expr: Expr) -> bool:
     """Return whether a scalar may be made of arrays here, as by a function of whole arrays."""
-    if not isinstance(expr, Index):
+    if not isinstance(expr, Index) or isinstance(expr, Element | Section | Substring):
         return False
-    name = spell(expr.base)
-    return declaration_of(code, name) is None and name.lower() not in ELEMENTAL
+    return intrinsic_called(expr) not in ELEMENTAL
 
 
-def _products_out(expr: Index, task: _Task) -> tuple[list[Line], Index]:
+def _products_out(expr: CallFunction, task: _Task) -> tuple[list[Line], CallFunction]:
     """Return a call with the matrix products in its arguments written out first."""
     inner = replace(task, wanted=task.wanted & {"matmul"})
     before: list[Line] = []
@@ -231,7 +233,7 @@ def _products_out(expr: Index, task: _Task) -> tuple[list[Line], Index]:
         lines, clear = _out(item, False, inner) if children(item) else ([], item)
         before += lines
         items.append(clear)
-    return before, Index(expr.base, tuple(items))
+    return before, CallFunction(expr.base, tuple(items))
 
 
 # ---------------------------------------------------------------------------- the step

@@ -24,7 +24,14 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Binary, Expr, Index, Name, same, whole_number
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Name,
+    intrinsic,
+    same,
+    whole_number,
+)
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -405,7 +412,7 @@ def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     count = simplified(
         Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, outer.start), whole(1))
     )
-    left = Index(Name("mod"), (count, whole(factor)))
+    left = intrinsic("mod", count, whole(factor))
     start = Binary(Operator.PLUS, Binary(Operator.MINUS, outer.stop, left), whole(1))
     stop = simplified(Binary(Operator.MINUS, outer.stop, whole(factor - 1)))
     together = Do(
@@ -435,7 +442,7 @@ def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
     kind = type_of(Name(loop.variable), scratch.code) or INTEGER
     counter = scratch.variable(f"{loop.variable}_chunk", kind)
     last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
-    stop = Index(Name("min"), (last, loop.stop))
+    stop = intrinsic("min", last, loop.stop)
     around = Do(counter.text, loop.start, loop.stop, (), whole(size))
     return around, Do(loop.variable, counter, stop, loop.body, name=loop.name, address=loop.address)
 

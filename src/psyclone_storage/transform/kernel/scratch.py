@@ -9,7 +9,13 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Expr, Index, Literal, Name, Verbatim
+from psyclone_storage.ir.expr import (
+    Expr,
+    Literal,
+    Name,
+    Verbatim,
+    intrinsic,
+)
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Do, Line, Opaque, Use
@@ -110,8 +116,8 @@ def constant(value: int, kind: ScalarType) -> Expr:
         return Literal(digits, kind.intrinsic)
     if kind.kind.isidentifier() or kind.kind.isdigit():
         return Literal(f"{digits}_{kind.kind}", kind.intrinsic, kind.kind)
-    word = Name(kind.intrinsic.value if kind.intrinsic is Intrinsic.REAL else "int")
-    return Index(word, (Literal(str(value), Intrinsic.INTEGER), Verbatim(kind.kind)))
+    word = "real" if kind.intrinsic is Intrinsic.REAL else "int"
+    return intrinsic(word, Literal(str(value), Intrinsic.INTEGER), Verbatim(kind.kind))
 
 
 def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:

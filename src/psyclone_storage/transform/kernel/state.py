@@ -30,6 +30,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.scopes import imports_of
+from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -111,7 +112,7 @@ def _with_other_names(code: KernelCode) -> frozenset[str]:
     """Return the variables that may be read by another name."""
     declared = (*code.declarations, *code.module.declarations)
     known = [(item.name, item) for item in declared if isinstance(item, Declare)]
-    known += [(item.key, item.declared) for item in code.module.variables]
+    known += [(item.key, declaration_of(item)) for item in code.module.variables]
     marks = {"pointer", "target"}
     return frozenset(
         name.lower() for name, item in known if marks & {*map(str.lower, item.attributes)}

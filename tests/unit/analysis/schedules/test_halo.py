@@ -294,18 +294,6 @@ def test_a_built_in_fills_what_a_kernel_adds_to_or_it_is_exchanged(
         assert check_halos(result, world) == ()
 
 
-def test_nothing_is_filled_with_what_is_on_its_way() -> None:
-    made = schedule(COPIES, cells("a write w3", "v read w2 stencil 1"), ADD)
-    start = replace(pinned("start", Phase.START), datum="v")
-    finish = replace(pinned("finish", Phase.FINISH), datum="v")
-    around = (start, made.body[0], finish, *made.body[1:])
-    result = with_halos(replace(made, body=around), RULES)
-    assert filled(result) == {}
-    assert summary(result) == {"start": "1?", "finish": "1?", "halo(u)@loop3": "1"}
-    for world in worlds(result, frozenset({"u"})):
-        assert check_halos(result, world) == ()
-
-
 def test_a_new_field_is_new_under_any_name_that_may_be_another() -> None:
     calls = (built_in("v write any_space_1"), cells("u write w0"), ADD)
     made = schedule(*calls, annexed=True)

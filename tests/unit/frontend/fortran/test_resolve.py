@@ -19,16 +19,19 @@ from psyclone_storage.ir.expr import (
     CallFunction,
     Construct,
     Element,
+    Extents,
     Index,
     Name,
+    Origin,
     Range,
     Section,
+    Sort,
     Substring,
+    Unresolved,
     spell,
     walk,
 )
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.symbols import Origin, Sort
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Associate, Declare, Line, ScopedBlock
 
@@ -143,7 +146,7 @@ def resolved(body: str, finder: ModuleFinder) -> KernelCode:
         ("field(map(1:2))", Section),
         ("field(lost(1))", Section),
         ("local(:, 1)", Section),
-        ("local(1)", Index),
+        ("local(1)", Unresolved),
         ("kept(2)", Element),
         ("one_d(3)", Element),
         ("flags(2)", Element),
@@ -153,10 +156,10 @@ def resolved(body: str, finder: ModuleFinder) -> KernelCode:
         ("outside(half)", CallFunction),
         ("scalar(half)", CallFunction),
         ("max(half, 1.0)", CallFunction),
-        ("lost(1)", Index),
-        ("nowhere(1)", Index),
-        ("secret(1)", Index),
-        ("i(1)", Index),
+        ("lost(1)", Unresolved),
+        ("nowhere(1)", Unresolved),
+        ("secret(1)", Unresolved),
+        ("i(1)", Unresolved),
         ("name(1)(2:3)", Substring),
         ("'abc'(1:2)", Substring),
         ("name(1)", Element),
@@ -165,8 +168,8 @@ def resolved(body: str, finder: ModuleFinder) -> KernelCode:
         ("things(1)%size_of(3)", CallFunction),
         ("things(1)%get(3)", CallFunction),
         ("things(1)%callback(3)", CallFunction),
-        ("things(1)%scalar(3)", Index),
-        ("things(1)%absent(3)", Index),
+        ("things(1)%scalar(3)", Unresolved),
+        ("things(1)%absent(3)", Unresolved),
         ("box(scalar=1.0)", Construct),
     ],
 )
@@ -231,7 +234,7 @@ def test_a_name_that_a_block_declares_again_is_in_doubt(finder: ModuleFinder) ->
     outer = Assign(Name("scalar"), read_expression("kept(1) + one_d(1)"))
     block = ScopedBlock((), (twice,), (inner,))
     found = resolve_code(replace(code, body=(block, outer)), finder).body
-    assert kinds_in(found) == {"kept(1, 2)": Index, "kept(1)": Index, "one_d(1)": Element}
+    assert kinds_in(found) == {"kept(1, 2)": Unresolved, "kept(1)": Unresolved, "one_d(1)": Element}
 
 
 def test_a_name_of_an_associate_construct_stands_for_what_it_names(finder: ModuleFinder) -> None:
@@ -241,13 +244,13 @@ def test_a_name_of_an_associate_construct_stands_for_what_it_names(finder: Modul
     line = Associate(tuple((name, read_expression(text)) for name, text in pairs), (inner,))
     found = resolve_code(replace(code, body=(line,)), finder).body
     kinds = kinds_in(found[0].body)
-    assert kinds == {"short(also)": Element, "lots(1)": Index, "n(1)": Index}
+    assert kinds == {"short(also)": Element, "lots(1)": Unresolved, "n(1)": Unresolved}
 
 
 def test_extents_in_an_allocation_are_no_subscripts(finder: ModuleFinder) -> None:
     code = resolved("    allocate(local(map(1), 2))\n", finder)
     (array,) = expressions_of(code.body[0])
-    assert type(array) is Index
+    assert type(array) is Extents
     assert isinstance(array, Index)
     assert type(array.items[0]) is Element
 
@@ -258,9 +261,9 @@ def test_without_modules_nothing_is_guessed(tmp_path: Path) -> None:
     parts = [part for expr in expressions_of(code.body[0]) for part in walk(expr)]
     kinds = {spell(part): type(part) for part in parts if isinstance(part, Index)}
     assert kinds == {
-        "one_d(1)": Index,
-        "tall(half)": Index,
-        "flags(2)": Index,
+        "one_d(1)": Unresolved,
+        "tall(half)": Unresolved,
+        "flags(2)": Unresolved,
         "field(1)": Element,
     }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kernel_bodies import NO_MODULES
 from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.state import may_keep_state
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
@@ -26,7 +28,7 @@ class OneFile:
     def codes_of(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         self.asked += 1
         names = kernel.implementations or ("work_code",)
-        return tuple(read_code(self._source, name) for name in names)
+        return tuple(resolve_code(read_code(self._source, name), NO_MODULES) for name in names)
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         may_keep = may_keep_state(self._source, "work_code")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode
 from psyclone_storage.transform.kernel.licm import MoveInvariantAssignments, MoveInvariantBounds
@@ -16,7 +17,7 @@ from psyclone_storage.transform.kernel.loops import (
 )
 from psyclone_storage.transform.step import Step
 from unit.transform.benches import refused
-from unit.transform.kernel.kernel_benches import bench, module, printed
+from unit.transform.kernel.kernel_benches import bench, codes, module, printed
 
 DECLARED = "real :: x(3, 4), y(3, 4), t\ninteger :: i, j, k\nreal, pointer :: p(:), q(:)"
 CALL = "call1"
@@ -221,3 +222,31 @@ def test_what_is_no_sum_keeps_its_order(body: str) -> None:
 )
 def test_what_is_refused(step: Step, body: str, code: str) -> None:
     assert set(refused(bench(module(body, DECLARED)), step)) == {code}
+
+
+LOST = "use lost_mod, only: table, f"
+
+
+@pytest.mark.parametrize("body", ["x(:, 1) = table", "x(:, 1) = y(:, 1) * table", "x = f(y)"])
+def test_a_name_of_a_module_that_is_not_found_may_be_an_array(body: str) -> None:
+    work = bench(module(body, DECLARED, above=LOST))
+    (reason,) = work.check(ArraysToLoops(CALL))
+    assert reason.code == "T060"
+    assert reason.span is not None
+    assert reason.span.text == body
+
+
+def test_arguments_of_a_function_are_passed_as_they_are() -> None:
+    work = bench(module("t = f(x) + sum(x)\nx = t", DECLARED, above=LOST))
+    work.apply(ArraysToRanges(CALL))
+    assert "t = f(x) + sum(x(:, :))" in [line.strip() for line in emit_code(codes(work)[0])]
+
+
+def test_a_function_with_a_name_of_the_language_is_none_of_it() -> None:
+    own = "contains\nreal function max(a, b)\nreal :: a, b\nmax = a + b\nend function"
+    text = module("t = max(x(1, 1), 2.0)", DECLARED).replace(
+        "end subroutine", f"{own}\nend subroutine"
+    )
+    assert refused(bench(text), IntrinsicsToCode(CALL)) == ["T067"]
+    module_s = module("t = max(x(1, 1), 2.0)", DECLARED, below=own.removeprefix("contains\n"))
+    assert refused(bench(module_s), IntrinsicsToCode(CALL)) == ["T067"]
