@@ -67,10 +67,17 @@ STORAGE: dict[str, set[str]] = {
 # What most calls do not need is imported once it is (docs/adr/0010-commands-import-late.md):
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE = {
+    "base/names.py": {"difflib.get_close_matches"},
     "base/records.py": {"dataclasses"},
+    "cli/guard.py": {"traceback"},
+    "cli/options.py": {"ast"},
+    "cli/write.py": {"shutil.copy2"},
     "cli/main.py": {"psyclone_storage.cli.batch.run_batch"},
     "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
-    "cli/batch.py": {"psyclone_storage.cli.trial.try_to_compile"},
+    "cli/batch.py": {
+        "psyclone_storage.cli.trial.try_to_compile",
+        "psyclone_storage.cli.workers.Workers",
+    },
     "cli/report.py": {"psyclone_storage.driver.reports"},
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",

@@ -7,7 +7,6 @@ names without case, and so does the table.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 MAX_FORTRAN_NAME = 63
 
@@ -45,6 +44,8 @@ class NameTable:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint that names the closest of `known`, or an empty text if none is close."""
+    from difflib import get_close_matches  # noqa: PLC0415
+
     choices = {choice.lower(): choice for choice in known}
     close = get_close_matches(word.lower(), choices, n=1, cutoff=0.66)
     return f"Did you mean '{choices[close[0]]}'?" if close else ""

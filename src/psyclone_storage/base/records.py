@@ -10,6 +10,8 @@ are refused (docs/adr/0010-commands-import-late.md).
 
 from __future__ import annotations
 
+from functools import cache
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -247,67 +249,103 @@ def _frozen(message: str) -> Exception:
 
 def _init_of(kind: type) -> Any:
     """Return `__init__`: values in the order of the fields, those that are `kw_only` by name."""
-    known: dict[str, _Field] = getattr(kind, _FIELDS)
+    known: list[_Field] = list(getattr(kind, _FIELDS).values())
     spaces: dict[str, Any] = {"_MISSING": _MISSING}
-    given = [item for item in known.values() if item.init]
-    head = [_parameter(item, spaces) for item in given if not item.kw_only]
-    if named := [_parameter(item, spaces) for item in given if item.kw_only]:
-        head += ["*", *named]
+    places = {item.name: f"_{number}" for number, item in enumerate(known)}
+    given = [item for item in known if item.init]
+    placed = [item for item in given if not item.kw_only]
+    named = [item for item in given if item.kw_only]
+    head = [places[item.name] for item in placed]
+    head += ["*", *(places[item.name] for item in named)] if named else []
     body = []
-    for item in known.values():
-        value = item.name if item.init else ""
+    for item in known:
+        place = value = places[item.name]
         if item.default_factory is not _MISSING:
-            spaces[f"_make_{item.name}"] = item.default_factory
-            made = f"_make_{item.name}()"
-            value = f"{made} if {value} is _MISSING else {value}" if item.init else made
-        if value:
-            body.append(_setting(kind, item.name, value, spaces))
+            spaces[f"_make{place}"] = item.default_factory
+            made = f"_make{place}()"
+            value = f"{made} if {place} is _MISSING else {place}" if item.init else made
+        if item.init or value != place:
+            spaces[f"_set{place}"] = _setter(kind, item.name)
+            body.append(f"_set{place}(self, {value})")
     if hasattr(kind, "__post_init__"):
         body.append("self.__post_init__()")
-    return _compiled("__init__", ", ".join(("self", *head)), body or ["pass"], spaces)
+    text = f"def __init__({', '.join(('self', *head))}):\n " + "\n ".join(body or ["pass"])
+    method = _method("__init__", text, spaces, list(places))
+    method.__defaults__ = _defaults(placed)
+    method.__kwdefaults__ = {item.name: _default(item) for item in named if item.is_optional}
+    return method
 
 
-def _parameter(item: _Field, spaces: dict[str, Any]) -> str:
-    if not item.is_optional:
-        return item.name
-    has_factory = item.default_factory is not _MISSING
-    spaces[f"_default_{item.name}"] = _MISSING if has_factory else item.default
-    return f"{item.name}=_default_{item.name}"
+def _defaults(placed: list[_Field]) -> tuple[Any, ...]:
+    defaults = [_default(item) for item in placed if item.is_optional]
+    for item in placed[len(placed) - len(defaults) :]:
+        if not item.is_optional:
+            raise TypeError(f"the field {item.name} without a default follows one that has one")
+    return tuple(defaults)
 
 
-def _setting(kind: type, name: str, value: str, spaces: dict[str, Any]) -> str:
-    """Return the statement that sets a field; a slot is set directly, which is fastest."""
-    place = getattr(kind, name, None)
+def _default(item: _Field) -> Any:
+    """Return the default of a parameter: none where each object gets a value of its own."""
+    return item.default if item.default_factory is _MISSING else _MISSING
+
+
+def _setter(kind: type, name: str) -> Callable[[Any, Any], None]:
+    """Return what sets a field, frozen or not; that of a slot is its own, which is fastest."""
+    place: Any = getattr(kind, name, None)
     if type(place).__name__ == "member_descriptor":
-        spaces[f"_set_{name}"] = place.__set__  # type: ignore[union-attr]
-        return f"_set_{name}(self, {value})"
-    return f"object.__setattr__(self, {name!r}, {value})"
+        return place.__set__  # type: ignore[no-any-return]
+    return lambda record, value: object.__setattr__(record, name, value)
 
 
 def _repr_of(kind: type) -> Any:
     names = [item.name for item in getattr(kind, _FIELDS).values() if item.repr]
     values = ", ".join(f"{name}={{self.{name}!r}}" for name in names)
-    text = f"return self.__class__.__qualname__ + f'({values})'"
-    return _compiled("__repr__", "self", [text], {})
+    text = f"def __repr__(self):\n return self.__class__.__qualname__ + f'({values})'"
+    return _method("__repr__", text, {}, [])
 
 
 def _eq_of(kind: type) -> Any:
-    ours, theirs = _compared(kind, "self"), _compared(kind, "other")
-    same_kind = "if other.__class__ is not self.__class__: return NotImplemented"
-    return _compiled("__eq__", "self, other", [same_kind, f"return {ours} == {theirs}"], {})
+    names = _compared(kind)
+    text = (
+        "def __eq__(self, other):\n"
+        " if other.__class__ is not self.__class__: return NotImplemented\n"
+        f" return {_tuple('self', names)} == {_tuple('other', names)}"
+    )
+    return _method("__eq__", text, {}, names)
 
 
 def _hash_of(kind: type) -> Any:
-    return _compiled("__hash__", "self", [f"return hash({_compared(kind, 'self')})"], {})
+    names = _compared(kind)
+    text = f"def __hash__(self):\n return hash({_tuple('self', names)})"
+    return _method("__hash__", text, {}, names)
 
 
-def _compared(kind: type, name: str) -> str:
-    """Return the values of `name` that make two objects the same, as a tuple."""
-    known = getattr(kind, _FIELDS).values()
-    return f"({''.join(f'{name}.{item.name}, ' for item in known if item.compare)})"
+def _compared(kind: type) -> list[str]:
+    """Return the names of the fields that make two objects the same."""
+    return [item.name for item in getattr(kind, _FIELDS).values() if item.compare]
 
 
-def _compiled(name: str, head: str, body: list[str], spaces: dict[str, Any]) -> Any:
-    lines = "\n ".join(body)
-    exec(f"def {name}({head}):\n {lines}", spaces)  # noqa: S102  # pylint: disable=exec-used
-    return spaces[name]
+def _tuple(record: str, names: list[str]) -> str:
+    return f"({''.join(f'{record}._{number}, ' for number in range(len(names)))})"
+
+
+def _method(name: str, text: str, spaces: dict[str, Any], names: list[str]) -> FunctionType:
+    """Return the method `name` of `text`, where `_0`, `_1`, ... stand for `names`.
+
+    Classes with as many fields share what is compiled: only the names are put in.
+    """
+    real = {f"_{number}": known for number, known in enumerate(names)}
+    code = _compiled(name, text)
+    code = code.replace(
+        co_varnames=tuple(real.get(one, one) for one in code.co_varnames),
+        co_names=tuple(real.get(one, one) for one in code.co_names),
+    )
+    return FunctionType(code, spaces, name)
+
+
+@cache
+def _compiled(name: str, text: str) -> CodeType:
+    spaces: dict[str, Any] = {}
+    exec(text, spaces)  # noqa: S102  # pylint: disable=exec-used
+    code: CodeType = spaces[name].__code__
+    return code

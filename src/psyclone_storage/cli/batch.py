@@ -24,7 +24,6 @@ from psyclone_storage.cli.kernel_folder import KernelFolder, discard
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
-from psyclone_storage.cli.workers import Workers
 from psyclone_storage.cli.write import Output, differs, write_together
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import (
@@ -119,6 +118,8 @@ def _compile_each(options: Options, compiler: Compiler) -> Iterator[tuple[Path, 
         for file in options.files:
             yield file, _compile_file(file, options, compiler)
         return
+    from psyclone_storage.cli.workers import Workers  # noqa: PLC0415
+
     sys.stdout.flush()
     given = partial(_compile_in_worker, options=options, compiler=compiler)
     with Workers(given, min(options.jobs, len(options.files))) as workers:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -54,6 +53,8 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
         return Diagnostic("L004", reason, file=str(file or ""))
     what = str(error)
     if not isinstance(error, InternalError):
+        import traceback  # noqa: PLC0415
+
         last = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {what}"
     return Diagnostic(

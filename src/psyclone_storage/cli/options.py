@@ -6,7 +6,6 @@ PSyclone's options keep their names and meaning, so that a build system can swap
 from __future__ import annotations
 
 import argparse
-import ast
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -265,6 +264,10 @@ def _keywords(text: str) -> tuple[tuple[str, object], ...]:
     Raises:
         CompileError: `L001`, it is not that, or a value is no constant.
     """
+    if not text:
+        return ()
+    import ast  # noqa: PLC0415
+
     try:
         call = ast.parse(f"dict({text})", mode="eval").body
         given = call.keywords if isinstance(call, ast.Call) and not call.args else None

@@ -7,15 +7,16 @@ does. Only then are the targets replaced, and put back if one of them cannot be.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import written_twice
+
+_SHOWN = 200  # characters of a name in the name of a temporary file, which has more to hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,20 +232,20 @@ def _is_stream(path: Path) -> bool:
 
 def _aside(path: Path) -> Path:
     """Return a second name for the file at `path`, or a copy where files have one name only."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, aside = _new_file_beside(path)
     os.close(handle)
-    aside = Path(name)
     aside.unlink()
     try:
         aside.hardlink_to(path)
     except OSError:
-        shutil.copy2(path, aside)
+        from shutil import copy2  # noqa: PLC0415
+
+        copy2(path, aside)
     return aside
 
 
 def _written_beside(path: Path, data: bytes) -> Path:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    handle, temporary = _new_file_beside(path)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -253,6 +254,18 @@ def _written_beside(path: Path, data: bytes) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
+
+
+def _new_file_beside(path: Path) -> tuple[int, Path]:
+    """Make an empty file in the folder of `path`, for nobody else; return it open, and its path.
+
+    `tempfile` would do it, and load the modules of three archive formats at every start.
+    """
+    for number in count():
+        new = path.with_name(f".{path.name[:_SHOWN]}.{os.getpid()}-{number}")
+        with suppress(FileExistsError):
+            return os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), new
+    raise InternalError("The numbers are at an end.")
 
 
 def _umask() -> int:

@@ -233,3 +233,16 @@ def test_a_default_that_changes_is_refused() -> None:
         @records.dataclass(frozen=True, slots=True)
         class _Shared:
             names: list[str] = []  # noqa: RUF012
+
+
+@records.dataclass(frozen=True, slots=True)
+class Wrong:
+    """A field that has to be given behind one that has not."""
+
+    first: int = 0
+    second: str  # type: ignore[misc]
+
+
+def test_a_value_must_be_given_before_those_that_may_be() -> None:
+    with pytest.raises(TypeError, match="without a default follows"):
+        Wrong(1, "x")
