@@ -28,7 +28,8 @@ from psyclone_storage.analysis.schedules.check import World, check_halos, extent
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
-from psyclone_storage.driver.compile import Compiler, Request, make_compiler
+from psyclone_storage.driver.compile import Compiler, make_compiler
+from psyclone_storage.driver.request import Request
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence, statements

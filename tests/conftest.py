@@ -6,6 +6,7 @@ Owns the rules of when a test is skipped, and how a folder of input becomes a te
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
 import shutil
 import subprocess
@@ -27,6 +28,9 @@ settings.register_profile(
     "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any-machine")
+
+# Each test compiles anew, but those that are about what is kept.
+os.environ["PSYCLONE_STORAGE_CACHE"] = ""
 
 TOOL_MARKERS = ("fortran", "mpi", "gpu", "differential")
 

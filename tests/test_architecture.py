@@ -77,6 +77,7 @@ LATE = {
     "cli/batch.py": {
         "psyclone_storage.cli.trial.try_to_compile",
         "psyclone_storage.cli.workers.Workers",
+        "psyclone_storage.driver.compile.make_compiler",
     },
     "cli/report.py": {"psyclone_storage.driver.reports"},
     "driver/compile.py": {

@@ -331,7 +331,8 @@ class Copy:
         code = (
             "from pathlib import Path\n"
             "from psyclone_storage.config.load import default_settings\n"
-            "from psyclone_storage.driver.compile import Request, make_compiler\n"
+            "from psyclone_storage.driver.compile import make_compiler\n"
+            "from psyclone_storage.driver.request import Request\n"
             f"made = make_compiler(default_settings(), {request})\n"
             f"print(made.compile_algorithm(Path({str(algorithm)!r})).psy_text)\n"
         )

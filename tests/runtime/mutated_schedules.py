@@ -18,7 +18,8 @@ from psyclone_storage.analysis.schedules.check import World, check_halos, execut
 from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
-from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import Request
 from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (

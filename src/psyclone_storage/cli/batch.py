@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, field, replace
@@ -24,15 +25,20 @@ from psyclone_storage.cli.kernel_folder import KernelFolder, discard
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
+from psyclone_storage.cli.results import Results, Translation, open_results
 from psyclone_storage.cli.write import Output, differs, write_together
-from psyclone_storage.config.load import load_settings
+from psyclone_storage.config.load import read_settings_texts, settings_of
 from psyclone_storage.config.locate import (
     find_settings_file,
     shipped_settings_file,
     surroundings,
 )
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
+from psyclone_storage.driver.inputs import Inputs, find_inputs
+from psyclone_storage.driver.request import LineLimit, Request
+
+if TYPE_CHECKING:
+    from psyclone_storage.driver.compile import Build, Compiler
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,7 @@ class Done:
     `printed` is what its script printed, `texts` are generated texts that go to standard output,
     with their headings, `outputs` those that go to files; `kernels` are files that are there
     already, to be taken away if the outputs fail. `sources` are what a dependency rule needs.
+    `translation` is what another call may be given instead of compiling.
     """
 
     problems: tuple[Diagnostic, ...]
@@ -51,6 +58,7 @@ class Done:
     outputs: tuple[Output, ...] = ()
     kernels: tuple[Path, ...] = ()
     sources: tuple[Path, ...] = ()
+    translation: Translation | None = None
 
     @property
     def targets(self) -> tuple[Path, ...]:
@@ -65,16 +73,23 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
         CompileError: the settings, the script or the kernel folders are wrong, so that no file
             can be compiled; or an output cannot be written.
     """
-    settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
+    texts = read_settings_texts(options.config, surroundings(os.environ))
+    settings = settings_of(texts, options.config_opts)
     if options.strict and settings.warnings:
         raise CompileError(*as_errors(settings.warnings))
-    compiler = _make_compiler(options, settings)
+    request = _request(options)
+    inputs = find_inputs(settings, request)
+    results = open_results(options, tuple(texts.values()), request, inputs)
+    known = _known(options, results)
+    compiler = None if all(known) else _make_compiler(settings, request, inputs)
     problems = list(settings.warnings)
     finished: list[Done] = []
     try:
         with Progress(len(options.files), sys.stderr) as progress:
-            for file, done in _compile_each(options, compiler):
+            for file, done in _compile_each(options, known, compiler):
                 progress.advance(file.name)
+                if results and done.translation:
+                    results.keep(file, done.translation)
                 print(done.printed, end="")
                 finished.append(_agreeing(done, finished))
                 problems += finished[-1].problems
@@ -88,42 +103,70 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     return tuple(problems)
 
 
-def _make_compiler(options: Options, settings: Settings) -> Compiler:
+def _request(options: Options) -> Request:
     folders = options.directories or tuple(
         dict.fromkeys(file.parent for file in options.files if file.parent.is_dir())
     )
-    limit = LineLimit(options.line_length)
-    request = Request(
+    return Request(
         options.api,
         options.distributed,
         folders,
         options.script,
         options.steps,
-        limit,
+        LineLimit(options.line_length),
         options.profile,
         options.keywords,
         options.kernel_output,
         options.includes,
         not options.directories,
     )
-    return make_compiler(settings, request)
+
+
+def _make_compiler(settings: Settings, request: Request, inputs: Inputs) -> Compiler:
+    """Return the compiler, which is loaded only where something has to be compiled."""
+    from psyclone_storage.driver.compile import make_compiler  # noqa: PLC0415
+
+    return make_compiler(settings, request, inputs.index)
 
 
 # ------------------------------------------------------------------ one file or many
 
 
-def _compile_each(options: Options, compiler: Compiler) -> Iterator[tuple[Path, Done]]:
-    """Yield each file with what became of it, in the order in which they were given."""
-    if options.jobs == 1 or len(options.files) == 1:
-        for file in options.files:
-            yield file, _compile_file(file, options, compiler)
-        return
-    from psyclone_storage.cli.workers import Workers  # noqa: PLC0415
+def _known(options: Options, results: Results | None) -> tuple[Done | None, ...]:
+    """Return what becomes of each file whose translation is known from an earlier call."""
+    found = [results.find(file) if results else None for file in options.files]
+    return tuple(
+        _done(file, known, options) if known else None
+        for file, known in zip(options.files, found, strict=True)
+    )
 
-    sys.stdout.flush()
-    given = partial(_compile_in_worker, options=options, compiler=compiler)
-    with Workers(given, min(options.jobs, len(options.files))) as workers:
-        yield from zip(options.files, workers.each(options.files), strict=True)
+
+def _compile_each(
+    options: Options, known: tuple[Done | None, ...], compiler: Compiler | None
+) -> Iterator[tuple[Path, Done]]:
+    """Yield each file with what became of it, in the order in which they were given."""
+    missing = tuple(file for file, done in zip(options.files, known, strict=True) if done is None)
+    with _compiled(missing, options, compiler) as compiled:
+        for file, done in zip(options.files, known, strict=True):
+            yield file, done or next(compiled)
+
+
+@contextmanager
+def _compiled(
+    files: tuple[Path, ...], options: Options, compiler: Compiler | None
+) -> Iterator[Iterator[Done]]:
+    """Give what becomes of each of `files`, in their order."""
+    if compiler is None:
+        yield iter(())
+    elif options.jobs == 1 or len(files) == 1:
+        yield (_compile_file(file, options, compiler) for file in files)
+    else:
+        from psyclone_storage.cli.workers import Workers  # noqa: PLC0415
+
+        sys.stdout.flush()
+        given = partial(_compile_in_worker, options=options, compiler=compiler)
+        with Workers(given, min(options.jobs, len(files))) as workers:
+            yield workers.each(files)
 
 
 def _compile_in_worker(file: Path, options: Options, compiler: Compiler) -> Done:
@@ -138,7 +181,13 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
     try:
         with _kernels(options) as kernels:
             build = compiler.compile_algorithm(file, kernels)
-            return _done(file, build, compiler, options, kernels)
+            tried = _tried(file, build, compiler, options)
+            made = _translation(file, build, tried, options)
+            done = _done(file, made, options)
+            if kernels is not None:
+                outputs = (*done.outputs, *kernels.outputs)
+                done = replace(done, outputs=outputs, kernels=kernels.written)
+            return done if build.kernels else replace(done, translation=made)
     except CompileError as error:
         return Done(error.problems)
     except BrokenPipeError:
@@ -162,31 +211,42 @@ def _kernels(options: Options) -> Iterator[KernelFolder | None]:
         raise
 
 
-def _done(
-    file: Path, build: Build, compiler: Compiler, options: Options, kernels: KernelFolder | None
-) -> Done:
+def _tried(
+    file: Path, build: Build, compiler: Compiler, options: Options
+) -> tuple[Diagnostic, ...]:
+    """Return what a Fortran compiler says of `build`, if it is to be asked."""
+    if not options.compile:
+        return ()
+    from psyclone_storage.cli.trial import try_to_compile  # noqa: PLC0415
+
+    return try_to_compile(file, build, compiler, options)
+
+
+def _translation(
+    file: Path, build: Build, tried: tuple[Diagnostic, ...], options: Options
+) -> Translation:
+    warnings = (*build.warnings, *tried)
+    if options.strict and warnings:
+        raise CompileError(*as_errors(warnings))
+    reports = reports_of(file, build, options)
+    return Translation(build.algorithm_text, build.psy_text, build.kernel_files, warnings, reports)
+
+
+def _done(file: Path, made: Translation, options: Options) -> Done:
     """Return what belongs in files, what belongs on standard output, and what is wrong."""
     outputs = {
-        "Transformed algorithm code": (algorithm_path(file, options), build.algorithm_text),
-        "Generated psy layer code": (psy_path(file, options), build.psy_text),
+        "Transformed algorithm code": (algorithm_path(file, options), made.algorithm_text),
+        "Generated psy layer code": (psy_path(file, options), made.psy_text),
     }
-    problems = build.warnings
-    if options.compile:
-        from psyclone_storage.cli.trial import try_to_compile  # noqa: PLC0415
-
-        problems += try_to_compile(file, build, compiler, options)
-    if options.strict and problems:
-        raise CompileError(*as_errors(problems))
     shown = () if options.reports or (options.compile and not options.writes) else outputs.items()
-    written = tuple(Output(path, text) for path, text in outputs.values() if path is not None)
     return Done(
-        problems,
+        made.warnings,
         "",
         tuple((heading, text) for heading, (path, text) in shown if path is None),
-        reports_of(file, build, options),
-        (*written, *(kernels.outputs if kernels else ())),
-        kernels.written if kernels else (),
-        (file, *build.kernel_files),
+        made.reports,
+        tuple(Output(path, text) for path, text in outputs.values() if path is not None),
+        (),
+        (file, *made.kernel_files),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.cli.folders import cache_folder
 from psyclone_storage.cli.write import cannot_write
 from psyclone_storage.config.locate import shared_file
 from psyclone_storage.driver.modules import modules_in
@@ -39,7 +40,7 @@ def find_infrastructure(name: str, compiler: str) -> Infrastructure:
     root = shared_file(f"external/{name}")
     files = (root / "files.txt").read_text(encoding="utf-8").split()
     sources = [root / file for file in files]
-    directory = _cache() / f"{name}-{_fingerprint(sources, compiler)}"
+    directory = cache_folder() / f"{name}-{_fingerprint(sources, compiler)}"
     if not directory.is_dir():
         try:
             _build(sources, compiler, directory)
@@ -64,11 +65,6 @@ def complaint_of(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode < 0:
         return f"It was ended by signal {-done.returncode} ({signal.strsignal(-done.returncode)})."
     return f"It said nothing and ended with status {done.returncode}."
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "psyclone-storage"
 
 
 def _fingerprint(sources: list[Path], compiler: str) -> str:

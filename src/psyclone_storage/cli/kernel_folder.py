@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.cli.write import (
@@ -22,7 +23,9 @@ from psyclone_storage.cli.write import (
     given_name,
     temporary_file,
 )
-from psyclone_storage.driver.numbering import KernelText
+
+if TYPE_CHECKING:
+    from psyclone_storage.driver.numbering import KernelText
 
 
 class KernelFolder:

@@ -75,6 +75,7 @@ class Options:
     compiler_flags: str
     colour: str
     strict: bool = False
+    cached: bool = True
 
     @property
     def reports(self) -> bool:
@@ -125,6 +126,7 @@ def read_options(words: Sequence[str]) -> Options:
         compiler_flags=given.f90flags,
         colour=given.colour,
         strict=given.warnings == "error",
+        cached=given.cached,
     )
     _check(options)
     return options
@@ -382,6 +384,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-j", "--jobs", type=int, default=1, metavar="N", help="work on N files at a time"
     )
+    group.add_argument(
+        "--no-cache", dest="cached", action="store_false",
+        help="neither use nor keep translations of other calls (they are kept in "
+        "$PSYCLONE_STORAGE_CACHE, or in ~/.cache)",
+    )  # fmt: skip
     group.add_argument(
         "--depfile", type=Path, metavar="FILE", help="write dependencies for Make or Ninja"
     )

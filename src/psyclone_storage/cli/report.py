@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.style import in_colour
-from psyclone_storage.driver.compile import Build
+
+if TYPE_CHECKING:
+    from psyclone_storage.driver.compile import Build
 
 
 @dataclass(frozen=True, slots=True)

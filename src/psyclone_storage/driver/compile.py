@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +20,11 @@ from psyclone_storage.domain.build import BuildOptions, build_program, check_cal
 from psyclone_storage.driver.apis import APIS, lower, target_of
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
 from psyclone_storage.driver.numbering import Counting, KernelNumbering, KernelText, Placed
+from psyclone_storage.driver.request import LineLimit, Request
 from psyclone_storage.driver.rows import ApiParts, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
-from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.frontend.search import SourceIndex, index_directories
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
@@ -39,44 +39,6 @@ from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 if TYPE_CHECKING:
     from psyclone_storage.driver.requested import Requested
     from psyclone_storage.driver.steps import Refused
-
-
-class LineLimit(Enum):
-    """Where lines are kept within 132 characters, beyond what is generated.
-
-    `ALL` refuses longer ones in what is read; `OUTPUT` breaks those of the algorithm's author.
-    """
-
-    OFF = "off"
-    ALL = "all"
-    OUTPUT = "output"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a user asks for beyond the settings.
-
-    `api` and `distributed` are None where the settings decide. `steps` are transformations as text,
-    applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
-    `kernels` or both, when all that is done.
-    `keywords` are what the script's `trans` is called with besides the program. `kernel_output` and
-    `includes` are folders that the script may ask for; included files are looked for in the latter.
-    `target` names what is generated, the first of the API's if it is empty.
-    With `beside` the file beside an algorithm wins where `directories` hold several of one name.
-    """
-
-    api: str | None = None
-    distributed: bool | None = None
-    directories: tuple[Path, ...] = ()
-    script: Path | None = None
-    steps: str = ""
-    line_limit: LineLimit = LineLimit.OFF
-    profile: tuple[str, ...] = ()
-    keywords: tuple[tuple[str, object], ...] = ()
-    kernel_output: Path | None = None
-    includes: tuple[Path, ...] = ()
-    beside: bool = False
-    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +83,10 @@ class Compiler:
             CompileError: everything that a stage found wrong in the user's files.
             InternalError: a stage broke its promise to the next.
         """
-        algorithm = self.target.language.read_algorithm(read_checked(path, self.kernels.line_limit))
-        notes = _notes(algorithm, self.includes)
+        index = self.kernels.index
+        source = read_checked(index, path, self.kernels.line_limit)
+        algorithm = self.target.language.read_algorithm(source)
+        notes = _notes(algorithm, self.includes, index)
         try:
             return self._compiled(algorithm, notes, numbering or Counting())
         except CompileError as error:
@@ -194,8 +158,12 @@ class Compiler:
         return program, refused
 
 
-def make_compiler(settings: Settings, request: Request) -> Compiler:
+def make_compiler(
+    settings: Settings, request: Request, index: SourceIndex | None = None
+) -> Compiler:
     """Prepare for compilations: choose the domain, index the kernels, read the script.
+
+    `index` is that of the directories, where somebody has made it already.
 
     Raises:
         CompileError: a directory or the script is missing, or a step does not exist.
@@ -211,7 +179,7 @@ def make_compiler(settings: Settings, request: Request) -> Compiler:
         target,
         distributed,
         Kernels(
-            index_directories(request.directories),
+            index or index_directories(request.directories),
             api,
             target.language,
             settings,
@@ -274,8 +242,9 @@ def _heads(routines: tuple[Routine, ...]) -> dict[str, tuple[str, ...]]:
     return {item.name: tuple(dummy.name for dummy in item.dummies) for item in routines}
 
 
-def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...]) -> Notes:
-    notes = (*algorithm.warnings, *invokes_in_includes(algorithm.source, includes))
+def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: SourceIndex) -> Notes:
+    included = invokes_in_includes(algorithm.source, includes, index.read)
+    notes = (*algorithm.warnings, *included)
     if algorithm.invokes:
         return notes
     name = algorithm.source.name

@@ -16,7 +16,6 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
 from psyclone_storage.driver.rows import ApiParts, Language
-from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
@@ -60,7 +59,7 @@ class Kernels:
         path = self._file_of(wanted)
         key = (path, wanted.original)
         if key not in self._known:
-            source = read_checked(path, self.line_limit)
+            source = read_checked(self.index, path, self.line_limit)
             parsed = self.language.read_kernel(
                 source, wanted.original, wanted_by=wanted.call.name_span
             )
@@ -126,7 +125,7 @@ class Kernels:
         that defines a type of this name. Files with the same text count as one.
         """
         candidates = {
-            read_source(path).text: path
+            self.index.read(path).text: path
             for module in reversed(wanted.modules)
             for path in reversed(self.index.candidates(module))
         }
@@ -165,13 +164,13 @@ def find_kernels(
     return found, tuple(files), tuple(problems)
 
 
-def read_checked(path: Path, line_limit: bool) -> SourceText:
+def read_checked(index: SourceIndex, path: Path, line_limit: bool) -> SourceText:
     """Return the text of the file at `path`.
 
     Raises:
         CompileError: it cannot be read or, with `line_limit`, has lines over 132 characters.
     """
-    source = read_source(path)
+    source = index.read(path)
     if line_limit:
         raise_if_any(tuple(_too_long(source)))
     return source

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 
 ENCODING = "utf-8"
@@ -30,3 +31,23 @@ def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
             )
         ) from None
     return SourceText(str(path), text)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    """Files that are read once: whoever asks again gets the same text, whatever became of the file.
+
+    So what is remembered of a file, and what a result is kept by, is about one text.
+    """
+
+    _texts: dict[Path, SourceText] = field(default_factory=dict)
+
+    def read(self, path: Path) -> SourceText:
+        """Return the text of the file at `path`.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+        if path not in self._texts:
+            self._texts[path] = read_source(path)
+        return self._texts[path]

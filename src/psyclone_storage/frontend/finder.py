@@ -11,7 +11,6 @@ from pathlib import Path
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols
 from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.frontend.search import SourceIndex
@@ -42,7 +41,7 @@ class ModuleFinder:
             return None
         for path in self.index.candidates(name):
             if path not in self._read:
-                self._read[path] = read_module_symbols(read_source(path))
+                self._read[path] = read_module_symbols(self.index.read(path))
             for found in self._read[path]:
                 if found.name.lower() == name.lower():
                     return found

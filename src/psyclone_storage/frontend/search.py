@@ -13,8 +13,9 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.base.records import dataclass
-from psyclone_storage.base.source import Span
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.frontend.files import SourceFiles
 
 # Algorithm files come last: they are taken only where no other file has the name.
 _SUFFIXES = (".f90", ".f03", ".f08")
@@ -25,20 +26,31 @@ _ALL_SUFFIXES = frozenset({*_SUFFIXES, ".x90"})
 class SourceIndex:
     """The Fortran files below some directories, by their names in lower case without suffix.
 
-    Paths are plain text, since only a few of thousands are ever asked for.
+    Paths are plain text, since only a few of thousands are ever asked for. What was answered or
+    read once is kept, so that all who ask see the same state of the directories.
     """
 
     directories: tuple[Path, ...]
     files: Mapping[str, tuple[str, ...]]
+    texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
+    _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def candidates(self, module: str) -> tuple[Path, ...]:
         """Return the files that can hold `module`: different files, `.x90` only if no other."""
-        found = [Path(path) for path in self.files.get(module.lower(), ())]
-        usual = [path for path in found if path.suffix.lower() in _SUFFIXES]
-        unique: dict[Path, Path] = {}
-        for path in usual or found:
-            unique.setdefault(path.resolve(), path)
-        return tuple(unique.values())
+        name = module.lower()
+        if name not in self.files:
+            return ()
+        if name not in self._answers:
+            self._answers[name] = _different(self.files[name])
+        return self._answers[name]
+
+    def read(self, path: Path) -> SourceText:
+        """Return the text of the file at `path`.
+
+        Raises:
+            CompileError: it cannot be read.
+        """
+        return self.texts.read(path)
 
 
 def index_directories(directories: tuple[Path, ...]) -> SourceIndex:
@@ -76,6 +88,17 @@ def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) 
             hint="Narrow the directories given by '-d', so that only one of the files is found.",
         )
     )
+
+
+def _different(files: tuple[str, ...]) -> tuple[Path, ...]:
+    found = [Path(path) for path in files]
+    usual = [path for path in found if path.suffix.lower() in _SUFFIXES]
+    if len(usual or found) == 1:
+        return tuple(usual or found)
+    unique: dict[Path, Path] = {}
+    for path in usual or found:
+        unique.setdefault(path.resolve(), path)
+    return tuple(unique.values())
 
 
 def _source_files(directory: str) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,8 @@ import pytest
 
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Build, Compiler, LineLimit, Request, make_compiler
+from psyclone_storage.driver.compile import Build, Compiler, make_compiler
+from psyclone_storage.driver.request import LineLimit, Request
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Build, Request, make_compiler
+from psyclone_storage.driver.compile import Build, make_compiler
+from psyclone_storage.driver.request import Request
 
 ALGORITHM = """subroutine step(u, v)
   use field_mod, only: r2d_field

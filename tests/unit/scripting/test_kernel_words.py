@@ -8,7 +8,8 @@ import pytest
 
 from psyclone_storage.backend.fortran.directives import spell_meaning
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import Request
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.scripting import Psy
 from psyclone_storage.scripting.transformations.base import TransformationError

@@ -13,7 +13,8 @@ import pytest
 import psyclone_storage
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import Request
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.transform.catalogue import STEPS, read_steps
 from psyclone_storage.transform.workbench import Workbench

@@ -1,0 +1,57 @@
+"""Which tool this is, to the last character of its source: what it makes depends on nothing less.
+
+Reading 400 files takes a tenth of a small translation, so that the digest of their contents is kept
+by their sizes and times. A time says when a file was last changed or replaced, and cannot be set by
+who does it; only where a file has changed within the last seconds, its time may belong to two
+contents.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from psyclone_storage.cli.cache import Cache
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SETTLED = 5.0  # seconds; clocks of file systems are coarser than those of processors
+
+
+def tool_digest(cache: Cache, package: Path = _PACKAGE) -> str:
+    """Return the digest of the sources in `package` and of the Python that runs them."""
+    stamps = sorted(_stamps(str(package)))
+    key = sha256(ascii((sys.version, str(package), stamps)).encode()).hexdigest()
+    known = cache.find(key)
+    if known is not None:
+        return known.decode()
+    digest = sha256(sys.version.encode())
+    for name, *_ in stamps:
+        content = sha256(Path(name).read_bytes()).hexdigest()
+        digest.update(ascii((os.path.relpath(name, package), content)).encode())
+    if max(changed for *_, changed in stamps) < (time.time() - _SETTLED) * 1e9:
+        cache.keep(key, digest.hexdigest().encode())
+    return digest.hexdigest()
+
+
+def _stamps(package: str) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield path, inode, size and times of each source file."""
+    waiting = [package]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != "share":
+                        waiting.append(entry.path)
+                elif entry.name.endswith(".py"):
+                    known = entry.stat()
+                    yield (
+                        entry.path,
+                        known.st_ino,
+                        known.st_size,
+                        known.st_mtime_ns,
+                        known.st_ctime_ns,
+                    )

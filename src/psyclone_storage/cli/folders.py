@@ -1,0 +1,31 @@
+"""Where this tool keeps what it has made, for the next call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+RESULTS_VARIABLE = "PSYCLONE_STORAGE_CACHE"
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of this tool among the user's caches, by the rules of XDG.
+
+    Raises:
+        RuntimeError: the user has no home.
+    """
+    base = environment.get("XDG_CACHE_HOME", "")
+    root = Path(base) if base.startswith("/") else Path.home() / ".cache"
+    return root / "psyclone-storage"
+
+
+def results_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the folder of kept results, None if the environment says that there is none."""
+    chosen = environment.get(RESULTS_VARIABLE)
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    try:
+        return cache_folder(environment) / "results"
+    except RuntimeError:
+        return None

@@ -1,0 +1,167 @@
+"""Translations of earlier calls, kept by all that they depend on.
+
+A key is the digest of everything: the tool and its Python, settings, options, and what was read or
+could have been (`driver.inputs`). So whatever is found is what would be made, and nothing
+ever has to be declared old. What depends on more is not kept: scripts are programs that may look
+at anything, changed kernels get numbers that depend on other files, and the trial of a compiler is
+one. Failures are not kept either (docs/adr/0049-results-are-kept-by-content.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, Severity
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.cli.cache import Cache
+from psyclone_storage.cli.fingerprint import tool_digest
+from psyclone_storage.cli.folders import results_folder
+from psyclone_storage.cli.options import Options
+from psyclone_storage.cli.report import Reports
+from psyclone_storage.cli.style import in_colour
+from psyclone_storage.driver.inputs import Inputs
+from psyclone_storage.driver.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What is made of one algorithm file, before it is said where that goes."""
+
+    algorithm_text: str
+    psy_text: str
+    kernel_files: tuple[Path, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    reports: Reports = Reports()
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The kept translations of one call's files; `common` is what all of them depend on."""
+
+    cache: Cache
+    inputs: Inputs
+    common: str
+
+    def find(self, file: Path) -> Translation | None:
+        """Return what `file` was translated to, None if that is not known."""
+        key = self._key(file)
+        data = self.cache.find(key) if key else None
+        if data is None:
+            return None
+        try:
+            return self._decoded(json.loads(data))
+        except (ValueError, KeyError, TypeError, CompileError):
+            return None
+
+    def keep(self, file: Path, made: Translation) -> None:
+        """Keep what was `made` of `file`, if it can be had again from what is written."""
+        key, entry = self._key(file), self._encoded(made)
+        if key and entry is not None:
+            self.cache.keep(key, json.dumps(entry).encode())
+
+    def _key(self, file: Path) -> str | None:
+        digest = self.inputs.digest(file)
+        return sha256(f"{self.common} {digest}".encode()).hexdigest() if digest else None
+
+    def _encoded(self, made: Translation) -> dict[str, Any] | None:
+        """Return `made` as JSON has it, None if a place is in a text that is no file."""
+        try:
+            warnings = [self._encoded_warning(item) for item in made.warnings]
+        except CompileError:
+            return None
+        return {
+            "algorithm": made.algorithm_text,
+            "psy": made.psy_text,
+            "kernels": list(map(str, made.kernel_files)),
+            "warnings": warnings,
+            "text": made.reports.text,
+            "schedules": list(made.reports.schedules),
+            "dag": made.reports.dag,
+        }
+
+    def _decoded(self, entry: dict[str, Any]) -> Translation:
+        return Translation(
+            entry["algorithm"],
+            entry["psy"],
+            tuple(map(Path, entry["kernels"])),
+            tuple(self._decoded_warning(item) for item in entry["warnings"]),
+            Reports(entry["text"], tuple(entry["schedules"]), entry["dag"]),
+        )
+
+    def _encoded_warning(self, item: Diagnostic) -> dict[str, Any]:
+        return {
+            "code": item.code,
+            "message": item.message,
+            "span": self._encoded_span(item.span) if item.span else None,
+            "label": item.label,
+            "hint": item.hint,
+            "related": [[self._encoded_span(one.span), one.label] for one in item.related],
+            "severity": item.severity.value,
+            "file": item.file,
+            "remedies": list(item.remedies),
+        }
+
+    def _decoded_warning(self, entry: dict[str, Any]) -> Diagnostic:
+        related = tuple(Related(self._decoded_span(at), label) for at, label in entry["related"])
+        return Diagnostic(
+            entry["code"],
+            entry["message"],
+            self._decoded_span(entry["span"]) if entry["span"] else None,
+            entry["label"],
+            entry["hint"],
+            related,
+            Severity(entry["severity"]),
+            entry["file"],
+            tuple(entry["remedies"]),
+        )
+
+    def _encoded_span(self, span: Span) -> list[Any]:
+        """Return a place as its file, which holds its text, and its ends.
+
+        Raises:
+            CompileError: the file holds another text, or is none.
+        """
+        name = span.source.name
+        if self.inputs.index.read(Path(name)).text != span.source.text:
+            raise CompileError
+        return [name, _digest(span.source.text), span.start, span.stop]
+
+    def _decoded_span(self, entry: list[Any]) -> Span:
+        name, digest, start, stop = entry
+        source = self.inputs.index.read(Path(name))
+        if _digest(source.text) != digest:
+            raise CompileError
+        return source.span(start, stop)
+
+
+def open_results(
+    options: Options, settings: tuple[str, ...], request: Request, inputs: Inputs
+) -> Results | None:
+    """Return the kept translations for `options`, None if nothing may be kept or found.
+
+    `settings` are the texts of the settings files.
+    """
+    folder = results_folder(os.environ) if options.cached else None
+    if folder is None or options.script or options.compile:
+        return None
+    cache = Cache(folder)
+    asked = replace(request, directories=(), includes=(), kernel_output=None)
+    reports = (
+        options.schedule and ("colour", in_colour(options.colour, sys.stdout)),
+        options.explain,
+        options.schedule_json is not None,
+        options.dag is not None,
+        len(options.files) > 1,
+    )
+    common = (tool_digest(cache), settings, options.config_opts, asked, reports, options.strict)
+    return Results(cache, inputs, _digest(ascii(common)))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,42 @@
+"""What a file includes, by a line of Fortran or of the preprocessor, and where that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import SourceText, Span
+
+_INCLUDE = re.compile(
+    r"^[ \t]*(?:#[ \t]*)?include[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|<([^>\n]+)>)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """A line that includes a file: the name that it gives, and its place."""
+
+    name: str
+    place: Span
+
+
+def inclusions(source: SourceText) -> Iterator[Inclusion]:
+    """Yield each line of `source` that includes a file."""
+    for found in _INCLUDE.finditer(source.text):
+        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        yield Inclusion(found[1] or found[2] or found[3], source.span(start, found.end()))
+
+
+def included_file(found: Inclusion, folders: tuple[Path, ...]) -> Path | None:
+    """Return the file that is included: beside the one that does, or in `folders`.
+
+    None where there is none, which is the compiler's business: it may be made later.
+    """
+    for folder in (Path(found.place.source.name).parent, *folders):
+        path = folder / found.name
+        if path.is_file():
+            return path
+    return None

@@ -1,0 +1,163 @@
+"""A folder of entries: bounded, whole or absent, and shared by commands that are killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.cli.cache import Cache
+from psyclone_storage.cli.fingerprint import tool_digest
+
+KEYS = [f"{number:x}{number:063x}" for number in range(16)]
+
+
+def content(key: str) -> bytes:
+    return f"content of {key} ".encode() * 2000
+
+
+def test_what_is_kept_is_found(tmp_path: Path) -> None:
+    Cache(tmp_path).keep(KEYS[3], b"some\n\x00bytes")
+    assert Cache(tmp_path).find(KEYS[3]) == b"some\n\x00bytes"
+    assert Cache(tmp_path).find(KEYS[4]) is None
+
+
+def noise(size: int) -> bytes:
+    return random.Random(size).randbytes(size)
+
+
+def test_the_folder_stays_below_its_limit(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=16 * 10_000)
+    for number in range(60):
+        cache.keep(f"a{number:063x}", noise(1000 + number))
+    sizes = [path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()]
+    assert 5_000 < sum(sizes) <= 10_000
+    assert cache.find(f"a{59:063x}") is not None
+
+
+def test_what_was_used_last_stays(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=16 * 10_000)
+    old = time.time() - 10 * 86_400
+    for number in range(9):
+        cache.keep(f"a{number:063x}", noise(1000))
+        os.utime(tmp_path / "a" / f"a{number:063x}", (old + number, old + number))
+    assert cache.find(f"a{0:063x}")
+    cache.keep(f"a{99:063x}", noise(1500))
+    assert cache.find(f"a{0:063x}")
+    assert cache.find(f"a{99:063x}")
+    assert cache.find(f"a{1:063x}") is None
+
+
+def test_what_a_killed_command_left_is_taken_away(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.keep(KEYS[1], b"a")
+    left = [tmp_path / "1" / f".new-{number}-x" for number in range(2)]
+    for path in left:
+        path.write_bytes(b"part")
+    os.utime(left[0], (0, 0))
+    cache.keep(KEYS[1], b"b")
+    assert [path.exists() for path in left] == [False, True]
+    assert cache.find(KEYS[1]) == b"b"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_rights_is_only_read(tmp_path: Path) -> None:
+    Cache(tmp_path).keep(KEYS[1], b"a")
+    for path in (tmp_path, tmp_path / "1"):
+        path.chmod(0o500)
+    Cache(tmp_path).keep(KEYS[1], b"b")
+    Cache(tmp_path).keep(KEYS[2], b"b")
+    assert Cache(tmp_path).find(KEYS[1]) == b"a"
+    for path in (tmp_path, tmp_path / "1"):
+        path.chmod(0o700)
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = Cache(tmp_path)
+    cache.keep(KEYS[1], b"a")
+
+    def full(self: Path, data: bytes) -> int:
+        with self.open("wb") as stream:
+            stream.write(data[:3])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    cache.keep(KEYS[1], b"b")
+    monkeypatch.undo()
+    assert cache.find(KEYS[1]) == b"a"
+    assert [path.name for path in (tmp_path / "1").iterdir()] == [KEYS[1]]
+
+
+def hammer(folder: Path, seed: int) -> None:
+    """Keep and find entries for ever; end with status 3 if one is not what was kept."""
+    draw = random.Random(seed)
+    cache = Cache(folder, limit=16 * 3000)
+    while True:
+        key = draw.choice(KEYS)
+        found = cache.find(key)
+        if found not in (None, content(key)):
+            os._exit(3)
+        cache.keep(key, content(key))
+
+
+def test_commands_at_once_may_be_killed(tmp_path: Path) -> None:
+    processes = [
+        multiprocessing.Process(target=hammer, args=(tmp_path, seed)) for seed in range(16)
+    ]
+    for process in processes:
+        process.start()
+    time.sleep(2)
+    for process in processes:
+        assert process.is_alive()
+        os.kill(process.pid or 0, signal.SIGKILL)
+        process.join()
+    cache = Cache(tmp_path)
+    found = [cache.find(key) for key in KEYS]
+    assert all(data in (None, content(key)) for data, key in zip(found, KEYS, strict=True))
+    assert any(found)
+
+
+def package(folder: Path) -> Path:
+    (folder / "room").mkdir(parents=True)
+    (folder / "share").mkdir()
+    for name in ("a.py", "room/b.py", "share/c.py"):
+        (folder / name).write_text("x = 1\n")
+    return folder
+
+
+def test_the_tool_is_known_by_its_sources(tmp_path: Path) -> None:
+    cache, tool = Cache(tmp_path / "kept"), package(tmp_path / "tool")
+    first = tool_digest(cache, tool)
+    assert tool_digest(cache, package(tmp_path / "same")) == first
+    known = (tool / "room" / "b.py").stat()
+    (tool / "room" / "b.py").write_text("x = 2\n")
+    os.utime(tool / "room" / "b.py", ns=(known.st_atime_ns, known.st_mtime_ns))
+    second = tool_digest(cache, tool)
+    (tool / "room" / "b.py").rename(tool / "room" / "c.py")
+    third = tool_digest(cache, tool)
+    (tool / "share" / "c.py").write_text("other")
+    assert len({first, second, third}) == 3
+    assert tool_digest(cache, tool) == third
+
+
+def test_the_digest_of_settled_sources_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, tool = Cache(tmp_path / "kept"), package(tmp_path / "tool")
+    first = tool_digest(cache, tool)
+    assert not (tmp_path / "kept").exists()
+    monkeypatch.setattr("psyclone_storage.cli.fingerprint._SETTLED", -60.0)
+    assert tool_digest(cache, tool) == first
+    usual = Path.read_bytes
+
+    def read(self: Path) -> bytes:
+        assert tmp_path / "kept" in self.parents
+        return usual(self)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    assert tool_digest(cache, tool) == first
