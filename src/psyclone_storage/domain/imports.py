@@ -61,7 +61,7 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Impor
                 used[name] = known[name]
                 problems += _imported_builtin(call, invoke)
                 continue
-            found = _find(call, invoke, _unknown(call, invoke, builtins))
+            found = _find(call, invoke, builtins)
             if isinstance(found, Diagnostic):
                 problems.append(found)
             else:
@@ -69,11 +69,12 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Impor
     return Imports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
 
 
-def _find(call: ParsedCall, invoke: ParsedInvoke, unknown: Diagnostic) -> Import | Diagnostic:
+def _find(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Import | Diagnostic:
     name = call.name.lower()
     for use, item in _named(invoke):
         if item.local.lower() == name:
             return Import(name, item.original.lower(), (use.module.lower(),), call)
+    unknown = _unknown(call, invoke, builtins)
     whole = tuple(use.module.lower() for use in _uses(invoke) if use.only is None)
     return Import(name, name, whole, call, unknown) if whole else unknown
 

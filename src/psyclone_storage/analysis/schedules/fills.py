@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from psyclone_storage.analysis.schedules.touch import Key, Touch, data_by_name, touches_of
+from psyclone_storage.analysis.schedules.touch import Key, Touch, Touches
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.records import replace
 from psyclone_storage.ir.region import Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule
@@ -29,9 +28,10 @@ _Wanted = dict[Key, Depth]
 """The levels of halo of each field that the loops behind a place want to hold numbers."""
 
 
-def wanted_fills(schedule: Schedule, rules: Rules, refused: Collection[str]) -> Mapping[str, Depth]:
+def wanted_fills(
+    schedule: Schedule, rules: Rules, touched: Touches, refused: Collection[str]
+) -> Mapping[str, Depth]:
     """Return the depth of halo that loops are to fill, by uid; none of those `refused`."""
-    data = data_by_name(schedule)
     wanted: _Wanted = {}
     fills: dict[str, Depth] = {}
     for item in reversed(tuple(in_sequence(schedule))):
@@ -39,12 +39,12 @@ def wanted_fills(schedule: Schedule, rules: Rules, refused: Collection[str]) -> 
             wanted.pop(Key(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
-        touches = touches_of(schedule, item, rules, data)
+        touches = touched.of(item, item.filled)
         depth = deepest(wanted.get(touch.key, Depth()) for touch in touches if touch.left)
         filling = bool(depth.terms) and item.uid not in refused and rules.may_fill(item)
         if filling:
             fills[item.uid] = depth
-            touches = touches_of(schedule, replace(item, filled=depth), rules, data)
+            touches = touched.of(item, depth)
         for touch in touches:
             _want(touch, wanted, filling)
     return fills

@@ -22,11 +22,11 @@ from psyclone_storage.analysis.schedules.fills import wanted_fills
 from psyclone_storage.analysis.schedules.touch import (
     Key,
     Touch,
+    Touches,
     aliases_of,
     data_by_name,
     joined,
     key_text,
-    touches_of,
 )
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
@@ -186,9 +186,10 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
     if not schedule.distributed:
         return HaloPlan()
     refused: set[str] = set()
+    touched = Touches(schedule, rules)
     while True:
-        fills = wanted_fills(schedule, rules, refused)
-        walk = _Walk(schedule, rules, fills)
+        fills = wanted_fills(schedule, rules, touched, refused)
+        walk = _Walk(schedule, rules, touched, fills)
         walk.run()
         if not walk.refused:
             break
@@ -215,12 +216,10 @@ class _Event:
     pinned: HaloExchange | None = None
 
 
-def _events(schedule: Schedule, rules: Rules, fills: Mapping[str, Depth]) -> Iterator[_Event]:
-    data = data_by_name(schedule)
+def _events(schedule: Schedule, touched: Touches, fills: Mapping[str, Depth]) -> Iterator[_Event]:
     for item in in_sequence(schedule):
         if isinstance(item, Loop):
-            loop = replace(item, filled=fills.get(item.uid, NOTHING))
-            for touch in touches_of(schedule, loop, rules, data):
+            for touch in touched.of(item, fills.get(item.uid, NOTHING)):
                 yield _Event(item.uid, touch.key, touch)
         elif isinstance(item, HaloExchange) and item.pinned:
             yield _Event(item.uid, Key(item.datum, item.component), pinned=item)
@@ -287,12 +286,14 @@ def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
 class _Walk:
     """The forward walk over the events of a schedule: what it knows and what it has planned."""
 
-    def __init__(self, schedule: Schedule, rules: Rules, fills: Mapping[str, Depth]) -> None:
+    def __init__(
+        self, schedule: Schedule, rules: Rules, touched: Touches, fills: Mapping[str, Depth]
+    ) -> None:
         self.refused: set[str] = set()
         self.exchanges: list[Placed] = []
         self.marks: list[Marked] = []
         self.elided: list[ElidedExchange] = []
-        self._events = tuple(_events(schedule, rules, fills))
+        self._events = tuple(_events(schedule, touched, fills))
         self._fills = fills
         touches = (event.touch for event in self._events if event.touch is not None)
         self._first: dict[Key, Touch] = {}

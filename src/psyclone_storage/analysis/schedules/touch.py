@@ -12,7 +12,7 @@ from typing import NamedTuple
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, ArgKind
-from psyclone_storage.ir.region import NOTHING, deepest
+from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Loop, Schedule
 from psyclone_storage.ir.walk import in_sequence
@@ -133,6 +133,24 @@ def touches_of(
         for key, entry in gathered.items()
         if entry.need is not None or entry.left is not None or entry.reads
     )
+
+
+class Touches:
+    """What the loops directly in one schedule touch, gathered once for each depth they fill to."""
+
+    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+        self._schedule = schedule
+        self._rules = rules
+        self._data = data_by_name(schedule)
+        self._known: dict[tuple[str, Depth], tuple[Touch, ...]] = {}
+
+    def of(self, loop: Loop, filled: Depth) -> tuple[Touch, ...]:
+        """Return what `loop` touches if it fills the halo to the depth `filled`."""
+        key = (loop.uid, filled)
+        if key not in self._known:
+            filling = loop if loop.filled == filled else replace(loop, filled=filled)
+            self._known[key] = touches_of(self._schedule, filling, self._rules, self._data)
+        return self._known[key]
 
 
 def _just_written(entry: _Gathered, need: HaloNeed) -> bool:
