@@ -32,7 +32,7 @@ demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two
 	examples/lfric/demo/run
 
 test: $(READY) tools  ## run every test that this machine can run
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
 
 quick: $(READY)  ## run the tests of two minutes, and say which are left out
 	$(PY) -m pytest -q -n $(WORKERS) --dist worksteal $(QUICK) $(PYTEST_ARGS)

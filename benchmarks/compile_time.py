@@ -2,11 +2,14 @@
 
     python benchmarks/compile_time.py            all cases, both tools
     python benchmarks/compile_time.py --profile  where this tool spends its own time
+    python benchmarks/compile_time.py --trees path/to/lfric_core path/to/lfric_apps
+                                                 all of LFRic in one call, anew and kept
 
 Both tools run as whole processes on the same files with the same options, in turn, several times;
 the CPU time (user and system) of the fastest run counts, because nothing makes a program faster
 than it is. PSyclone takes one file per process, so that a hundred files are a hundred of its
-processes. The algorithms are those of `tests/corpus/lfric`, and one that is made here.
+processes. The algorithms are those of `tests/corpus/lfric`, and one that is made here. Nothing
+is kept from run to run, but where that is what is measured.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import cProfile
 import io
 import os
 import pstats
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,10 +55,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--profile", action="store_true", help="where our own time goes")
     parser.add_argument("--runs", type=int, default=RUNS, help="runs of each case")
+    parser.add_argument("--trees", nargs="+", type=Path, help="checkouts of LFRic")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         if given.profile:
             print_profile(Path(scratch))
+        elif given.trees:
+            print_trees(Path(scratch), given.trees, given.runs)
         else:
             print_table(Path(scratch), given.runs)
 
@@ -72,6 +79,47 @@ def print_table(scratch: Path, runs: int) -> None:
         )
     print(f"\nCPU seconds, the least of {runs} runs; peak memory ours / PSyclone's "
           f"(goal for one file: below {MEMORY_GOAL} MB).")  # fmt: skip
+
+
+def print_trees(scratch: Path, trees: Sequence[Path], runs: int) -> None:
+    """Print what all algorithms below `trees` cost in one call: anew, kept, and one of them.
+
+    Those that are written for the preprocessor go through `cpp` first, without definitions. What
+    cannot be compiled is tried in every call.
+    """
+    folders = [word for tree in trees for word in ("-d", str(tree))]
+    files = list(gathered(trees, scratch / "algorithms"))
+    common = ["-api", "lfric", *folders, "--output-dir", str(scratch / "out")]
+    together = [*ours(), *map(str, files), *common]
+    one = [*ours(), str(max(files, key=lambda file: file.stat().st_size)), *common]
+    for case, words, kept in (
+        ("anew", together, ""),
+        ("anew, to be kept", together, "kept"),
+        ("kept", together, "kept"),
+        ("the longest file anew", one, ""),
+        ("the longest file kept", one, "kept"),
+    ):
+        folder = str(scratch / kept) if kept else ""
+        times = 1 if case == "anew, to be kept" else runs
+        cost = measured([words], times, folder, may_fail=True)
+        print(f"{case:<24}{cost.seconds:>8.3f} s{cost.megabytes:>8.0f} MB")
+    print(f"\n{len(files)} algorithms; CPU seconds, the least of {runs} runs.")
+
+
+def gathered(trees: Sequence[Path], folder: Path) -> Iterator[Path]:
+    """Yield the algorithms below `trees`, copied or preprocessed into `folder`, by new names."""
+    folder.mkdir()
+    for tree in trees:
+        for path in sorted(tree.rglob("*.[xX]90")):
+            made = folder / f"{path.stem}.x90"
+            while made.exists():
+                made = made.with_stem(f"{made.stem}_b")
+            if path.suffix == ".x90":
+                shutil.copy(path, made)
+            else:
+                words = ["cpp", "-traditional-cpp", "-P", str(path), str(made)]
+                subprocess.run(words, check=True, capture_output=True)
+            yield made
 
 
 Commands = Sequence[Sequence[str]]
@@ -128,26 +176,32 @@ def many_builtins(number: int) -> str:
     )
 
 
-def measured(commands: Commands, runs: int) -> Cost:
-    """Return the least CPU time of running all `commands`, and the most memory of any."""
+def measured(commands: Commands, runs: int, kept: str = "", *, may_fail: bool = False) -> Cost:
+    """Return the least CPU time of running all `commands`, and the most memory of any.
+
+    `kept` is the folder of kept translations; without a name there is none.
+    """
     if len(commands) > 1:
         runs = 1
     totals = []
     for _ in range(runs):
-        costs = [run(command) for command in commands]
+        costs = [run(command, kept, may_fail) for command in commands]
         seconds = sum(cost.seconds for cost in costs)
         totals.append(Cost(seconds, max(cost.megabytes for cost in costs)))
     return min(totals, key=lambda cost: cost.seconds)
 
 
-def run(command: Sequence[str]) -> Cost:
-    """Run one process and return what it cost; stop everything if it fails."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def run(command: Sequence[str], kept: str, may_fail: bool) -> Cost:
+    """Run one process and return what it cost; stop everything if it fails and may not."""
+    environment = {**os.environ, "PSYCLONE_STORAGE_CACHE": kept}
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+    )
     assert process.stderr is not None
     errors = process.stderr.read().decode()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode and not may_fail:
         sys.exit(f"{' '.join(command)} failed:\n{errors}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
@@ -155,6 +209,7 @@ def run(command: Sequence[str]) -> Cost:
 def print_profile(scratch: Path) -> None:
     """Compile the corpus in this process and print the time that each room of ours takes."""
     words = [*map(str, accepted_by_both()), "-d", str(KERNELS), "--output-dir", str(scratch)]
+    words.append("--no-cache")
     profile = cProfile.Profile()
     with contextlib.redirect_stdout(io.StringIO()), profile:
         command(words)

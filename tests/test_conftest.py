@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import conftest
 from golden import compare_folder
 
 pytest_plugins = ["pytester"]
@@ -70,3 +71,43 @@ def test_a_folder_must_hold_exactly_what_was_emitted(tmp_path: Path) -> None:
         compare_folder({"psy.f90": "end\n"}, tmp_path / "expected", update=False)
     compare_folder({"psy.f90": "end\n"}, tmp_path / "expected", update=True)
     assert not (tmp_path / "expected" / "kernels").exists()
+
+
+ORDERED = """
+def test_of_{name}():
+    pass
+"""
+
+
+def test_workers_begin_with_what_takes_longest(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (Path(__file__).parent / "conftest.py").read_text(encoding="utf-8")
+    pytester.makeconftest(text)
+    names = ("alone", *conftest.LONGEST, "unit/test_short.py")
+    for number, name in enumerate(sorted(names)):
+        file = pytester.path / (f"{name}test_{number}.py" if name.endswith("/") else name)
+        if file.suffix == ".py":
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(ORDERED.format(name=number))
+
+    def order() -> list[str]:
+        lines = pytester.runpytest("--collect-only", "-q", "--import-mode=importlib").outlines
+        return [line.partition("::")[0] for line in lines if "::" in line]
+
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    usual = order()
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    given = order()
+    assert given != usual
+    assert sorted(given) == sorted(usual)
+    ranks = [
+        next((at for at, start in enumerate(conftest.LONGEST) if name.startswith(start)), 99)
+        for name in given
+    ]
+    assert ranks == sorted(ranks)
+    assert given[-1] == "unit/test_short.py"
+
+
+def test_what_takes_longest_is_there() -> None:
+    assert all((conftest.TESTS / name).exists() for name in conftest.LONGEST)
