@@ -10,6 +10,8 @@ import pytest
 
 SOURCE = Path(__file__).parents[3] / "src"
 # Settings know types of values and what infrastructures have: `ir.types`, which imports nothing.
+# Nothing is known from other calls.
+ALONE = {"PYTHONPATH": str(SOURCE), "PSYCLONE_STORAGE_CACHE": ""}
 HEAVY = ("fparser", "jinja2", "numpy", "psyclone_storage.driver", "psyclone_storage.ir.expr",
          "psyclone_storage.ir.unit", "psyclone_storage.frontend")  # fmt: skip
 
@@ -31,7 +33,7 @@ def test_the_compiler_is_not_imported(module: str, words: list[str]) -> None:
     program = PROGRAM.format(module=module, words=words, heavy=HEAVY)
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(SOURCE)},
+        env=ALONE,
         capture_output=True,
         text=True,
         check=False,
@@ -59,7 +61,7 @@ def test_a_translation_imports_no_steps(tmp_path: Path) -> None:
     program = TRANSLATION.format(words=words, unused=UNUSED)
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(SOURCE)},
+        env=ALONE,
         capture_output=True,
         text=True,
         check=False,
@@ -70,9 +72,7 @@ def test_a_translation_imports_no_steps(tmp_path: Path) -> None:
 def test_version_and_help_say_what_this_is() -> None:
     def answer(word: str) -> str:
         command = [sys.executable, "-m", "psyclone_storage", word]
-        done = subprocess.run(
-            command, env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, check=True
-        )
+        done = subprocess.run(command, env=ALONE, capture_output=True, text=True, check=True)
         return done.stdout
 
     assert answer("-v").startswith("psyclone-storage version: ")
