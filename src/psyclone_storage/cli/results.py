@@ -157,7 +157,7 @@ def open_results(
         options.explain,
         options.schedule_json is not None,
         options.dag is not None,
-        len(options.files) > 1,
+        (options.schedule or options.explain) and len(options.files) > 1,
     )
     common = (tool_digest(cache), settings, options.config_opts, asked, reports, options.strict)
     return Results(cache, inputs, _digest(ascii(common)))

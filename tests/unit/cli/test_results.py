@@ -130,6 +130,21 @@ def test_several_files_several_at_a_time(
     assert compiled == []
 
 
+def test_one_of_many_is_known_by_itself(
+    command: Command, project: Path, compiled: Compiled
+) -> None:
+    text = (project / "alg.x90").read_text()
+    (project / "two.x90").write_text(text.replace("stencil_alg_mod", "two_mod"))
+    many = command("alg.x90", "two.x90", "--output-dir", "out")
+    compiled.clear()
+    assert command("alg.x90").out.count("module halo_increment_then_stencil_alg_mod_psy") == 2
+    assert compiled == []
+    assert len(many.written) == 4
+    reports = command("alg.x90", "two.x90", "--schedule").out
+    assert "alg.x90:" in reports
+    assert "alg.x90:" not in command("alg.x90", "--schedule").out
+
+
 # ------------------------------------------------------------------ never of something else
 
 
