@@ -300,17 +300,26 @@ def launch(work: Callable[..., Any], *operands: Any, into: Any = None, infer: bo
         if np.broadcast_shapes(like.shape, into.shape) != into.shape:
             raise ValueError(f"The shape {like.shape} does not fit {into.shape}.")
     queue = current_queue()
+    uses = [_use(part, wrote=False) for part in operands if isinstance(part, ndarray)]
     if into is None:
-        queue.put(lambda: work(*inputs))
+        queue.put(lambda: work(*inputs), what="kernel", uses=uses)
         return None
+    uses.append(_use(into, wrote=True))
     goal = into.pages
 
     def kernel() -> None:
         with np.errstate(all="ignore"):
             np.copyto(goal, work(*inputs), casting="unsafe")
 
-    queue.put(kernel)
+    queue.put(kernel, what="kernel", uses=uses)
     return into
+
+
+def _use(array: ndarray, *, wrote: bool) -> tuple[int, int, bool]:
+    """Return the bytes from the first to the last that an array has."""
+    low, high = np.lib.array_utils.byte_bounds(array.pages)
+    shift = low - array.pages.__array_interface__["data"][0]
+    return array.data.ptr + shift, high - low if array.size else 0, wrote
 
 
 def _infer(work: Callable[..., Any], inputs: list[Any]) -> np.ndarray[Any, Any]:

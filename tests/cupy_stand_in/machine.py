@@ -26,11 +26,13 @@ import time
 import weakref
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from cupy_stand_in import races
 
 LOCK = threading.RLock()
 UNIT = 512
@@ -65,6 +67,15 @@ class Wait(NamedTuple):
         """Do the work that is waited for."""
         self.queue.run_to(self.position)
 
+    def wait(self) -> None:
+        """Let the host wait for the work."""
+        self.fulfil()
+        self.learn()
+
+    def learn(self) -> None:
+        """Let the host know that the work is done."""
+        races.learn(self.queue.clock_at(self.position))
+
 
 class Queue:
     """Be the work of one stream, in order; position n is reached when n pieces are done."""
@@ -77,13 +88,29 @@ class Queue:
         self.issued = 0
         self.done = 0
         self._jobs: deque[tuple[Callable[[], None], tuple[Wait, ...]]] = deque()
+        self._clocks: dict[int, races.Clock] = {}
 
-    def put(self, work: Callable[[], None], *waits: Wait) -> Wait:
-        """Add work that is done after `waits`; return how to wait for it."""
+    def put(
+        self, work: Callable[[], None], *waits: Wait, what: str = "", uses: Sequence[Any] = ()
+    ) -> Wait:
+        """Add work that is done after `waits`; return how to wait for it.
+
+        `uses` are the bytes that it uses: where, how many, and whether they are written.
+        """
         with LOCK:
-            self._jobs.append((work, (*self._implied(), *waits)))
+            before = (*self._implied(), *waits)
+            if races.WATCH.trace is not None:
+                clocks = [wait.queue.clock_at(wait.position) for wait in before]
+                clocks.append(self.clock_at(self.issued))
+                agent, place = id(self), self.issued + 1
+                self._clocks[place] = races.put(what, agent, place, clocks, uses)
+            self._jobs.append((work, before))
             self.issued += 1
             return Wait(self, self.issued)
+
+    def clock_at(self, position: int) -> races.Clock:
+        """Return what comes before a position, that itself included."""
+        return self._clocks.get(position) or {id(self): position}
 
     def run_to(self, position: int) -> None:
         """Do the work up to `position`, and what it waits for, and nothing else."""
@@ -98,15 +125,18 @@ class Queue:
                     self.done += 1
 
     def run_one(self) -> None:
-        """Do one piece of work, as whoever asks again and again sees some progress."""
-        if self.done < self.issued:
+        """Do one piece of work, as whoever asks again and again sees some progress.
+
+        Where races are looked for, nobody is lucky.
+        """
+        if self.done < self.issued and races.WATCH.trace is None:
             self.run_to(self.done + 1)
 
     def synchronize(self) -> None:
         """Do all the work, and for the null stream that of all it waits for."""
         with LOCK:
             for wait in (*self._implied(), Wait(self, self.issued)):
-                wait.fulfil()
+                wait.wait()
 
     def _implied(self) -> list[Wait]:
         null = self.board.null
@@ -289,12 +319,15 @@ class Mark:
     @property
     def done(self) -> bool:
         """Say whether the stream got there."""
-        return self.wait is None or self.wait.queue.done >= self.wait.position
+        done = self.wait is None or self.wait.queue.done >= self.wait.position
+        if done and self.wait is not None:
+            self.wait.learn()
+        return done
 
     def synchronize(self) -> None:
         """Wait until the stream gets there; an event that was never recorded is done."""
         if self.wait is not None:
-            self.wait.fulfil()
+            self.wait.wait()
 
     def _stamp(self) -> None:
         self.time = time.perf_counter()
@@ -375,9 +408,13 @@ def copy_async(target: int, source: int, size: int, queue: Queue) -> None:
     else:
         values = pages_at(source, size)
     goal = _raw(target, size) if to_pageable else pages_at(target, size)
-    done = queue.put(lambda: np.copyto(goal, values))
+    done = queue.put(
+        lambda: np.copyto(goal, values),
+        what="copy",
+        uses=((source, 0 if from_pageable else size, False), (target, size, True)),
+    )
     if to_pageable or _is_managed(source) or _is_managed(target):
-        done.fulfil()
+        done.wait()
 
 
 def _is_pageable(address: int) -> bool:

@@ -84,7 +84,7 @@ class MemoryPointer:
     def memset_async(self, value: int, size: int, stream: Any = None) -> None:
         pages = machine.pages_at(self.ptr, size)
         queue = machine.queue_of((stream or get_current_stream()).ptr)
-        queue.put(lambda: pages.fill(value))
+        queue.put(lambda: pages.fill(value), what="fill", uses=[(self.ptr, size, True)])
 
 
 class MemoryPool:
@@ -106,7 +106,9 @@ class MemoryPool:
             self._used[board.id] += rounded
         memory = BaseMemory(address, rounded, board.id)
         on_end(memory, self._take_back, board, handle, rounded, address)
-        machine.queue_of(handle).put(machine.scribble(board.at(address, rounded)))
+        garbage = machine.scribble(board.at(address, rounded))
+        uses = [(address, rounded, True)]
+        machine.queue_of(handle).put(garbage, what="allocation", uses=uses)
         return MemoryPointer(memory, 0)
 
     def used_bytes(self) -> int:

@@ -56,7 +56,7 @@ def memcpyPeerAsync(*args: int) -> None:  # noqa: N802
 
 def memsetAsync(ptr: int, value: int, size: int, stream: int) -> None:  # noqa: N802
     pages = machine.pages_at(ptr, size)
-    machine.queue_of(stream).put(lambda: pages.fill(value))
+    machine.queue_of(stream).put(lambda: pages.fill(value), what="fill", uses=[(ptr, size, True)])
 
 
 def pointerGetAttributes(ptr: int) -> PointerAttributes:  # noqa: N802

@@ -21,6 +21,8 @@ class Allocation:
     `owner` is None where the memory belongs to the runtime, else the object that must stay alive;
     such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
     `pending` is what a device may still do here after an access has ended, for memories to keep.
+    `lent` says that somebody may work here of whom nobody takes a note: with an array that was
+    handed out without an access, or with a device on memory of the host.
     """
 
     __slots__ = (
@@ -32,6 +34,7 @@ class Allocation:
         "label",
         "writable",
         "pending",
+        "lent",
         "alive",
     )
 
@@ -45,7 +48,13 @@ class Allocation:
         self.label = ""
         self.writable = True
         self.pending: tuple[Any, ...] = ()
+        self.lent = False
         self.alive = True
+
+    @property
+    def watched(self) -> bool:
+        """Say whether the runtime knows all that is done here."""
+        return not (self.lent or self.external)
 
     @property
     def external(self) -> bool:

@@ -196,6 +196,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         if token.mode.writes:
             self.version += 1
             self.replicas.close_write(token, error)
+        self._note_use(token)
         if self._has_wishes or not self.table.try_drop(token):
             DROPPED.note(lambda: self._end(token, error))
 
@@ -411,9 +412,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
 
     def _end(self, token: AccessToken, error: BaseException | None) -> None:
         """Let others have the data, and start what the hints ask for."""
-        replica = token.replica
-        if replica.memory.has_current and replica.allocation is not None:
-            replica.memory.note_use(replica.allocation, token.mode.writes)
+        self._note_use(token)
         self.table.release(token)
         wrote = token.mode.writes
         if self._has_wishes and not (wrote and error is not None):
@@ -421,6 +420,12 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
             if wrote:
                 for space in self.replicas.wishes_after(token):
                     self.prefetch(space)
+
+    def _note_use(self, token: AccessToken) -> None:
+        """Note what a device may still do after the end of an access, in the thread of its user."""
+        memory, allocation = token.replica.memory, token.replica.allocation
+        if memory.has_current and allocation is not None:
+            memory.note_use(allocation, token.mode.writes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy or pickle by value: what it is, and the values that it has, wherever they are.

@@ -435,7 +435,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         if span[1]:
             begin = time.perf_counter()
             ends = (replica.memory, source.memory)
-            router().copy(ends, self._target(replica), source.allocation_there(), span)
+            router().fetch(ends, self._target(replica), source.allocation_there(), span)
             self._record(source.space, replica.space, chunk, begin)
 
     def _record(self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float) -> None:

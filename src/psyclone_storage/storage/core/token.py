@@ -135,7 +135,7 @@ class AccessToken(Claim):
         spec = WindowSpec(np.dtype(dtype), shape, strides, offset, self.mode.writes)
         memory = self._memory()
         if memory.space.host_accessible:
-            self.replica.memory.settle()
+            self.replica.memory.settle(self.allocation, self.mode.writes)
         elif memory.has_current:
             # An access that was opened by another thread is used in the stream of this one.
             memory.follow(self.allocation, self.mode.writes)

@@ -141,6 +141,14 @@ class Backing(Sides):
         memory = replica.memory if replica.space is space else memory_of(space)
         return memory.window(allocation, spec)
 
+    def lend(self, window: Any) -> Any:
+        """Return `window` to someone who may use it outside of any access."""
+        replicas = () if self.buffer is None else self.buffer.replicas.all()
+        for replica in replicas:
+            if replica.allocation is not None:
+                replica.allocation.lent = True
+        return window
+
     def spec_of(self, like: np.ndarray[Any, Any]) -> WindowSpec:
         """Return which elements of the buffer are where `like` is."""
         self.buffer_over(like)
@@ -199,6 +207,8 @@ class Backing(Sides):
         if buffer is None or target is None:
             return
         if force and self._is_twofold() and source is not None:
+            # Who forces a copy has worked there without an access.
+            self.lend(None)
             buffer.trust(source)
         buffer.make_valid(target)
 

@@ -294,7 +294,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         """
         device = self._needed_side("device")
         self.acquire("gpu", WRITE if self._is_writable(device) else READ).release()
-        return self.window(device)
+        return self.backing().lend(self.window(device))
 
     def to_ndarray(self) -> Any:
         """Return the device buffer if there is one, else the host buffer (GDP-109)."""
@@ -317,7 +317,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         if backing is None or backing.buffer is None:
             return self._array.view()
         self.acquire(None, OVERWRITE).release()
-        window: Array = self.window(self._needed_side("host"))
+        window: Array = backing.lend(self.window(self._needed_side("host")))
         return window.view()
 
     def access(
@@ -565,7 +565,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
             return self.data_ro
         if backing.buffer is not None:
             self.acquire(None, WRITE).release()
-        window: Array = self.window(host)
+        window: Array = backing.lend(self.window(host))
         return window.view()
 
     def _described(self) -> dict[str | None, dict[str, Any]]:

@@ -33,5 +33,6 @@ def described(
         found[None] = gt.described_host(storage.window(backing.host), storage.halo, backing)
     if backing.device is None:
         return found, True
-    found["gpu"] = gt.described_device(storage.window(backing.device), storage.halo, backing)
+    window = backing.lend(storage.window(backing.device))
+    found["gpu"] = gt.described_device(window, storage.halo, backing)
     return found, not memory_of(backing.device).has_current

@@ -15,6 +15,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.core.chunks import whole
+from psyclone_storage.storage.core.device import DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.layout import byte_extent
@@ -32,7 +33,7 @@ from psyclone_storage.storage.gdp.plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.memory.base import foreign_pages
-from psyclone_storage.storage.memory.registry import memory_of
+from psyclone_storage.storage.memory.registry import memory_of, resolved_device
 
 
 def _array_interface(self: Storage) -> dict[str, Any]:
@@ -248,7 +249,10 @@ def _size(options: BufferOptions) -> int:
 def _options(kind: type[Storage], plan: Plan, nbytes: int) -> BufferOptions:
     parameters = plan.parameters
     size = -(-nbytes // max(parameters.dtype.itemsize, 1))
-    hints = Hints(managed=managed_space() in kind.sides())
+    host, device = kind.sides()
+    # Only from page-locked memory do copies go beside the work of a GPU.
+    pinned = device is not None and resolved_device() is DeviceKind.CUDA
+    hints = Hints(managed=host is managed_space(), pinned=pinned)
     alignment = lcm(parameters.labels.alignment_size, _LINE)
     chunks = cut_memory(parameters, plan.strides, plan.offset, size) or whole(size)
     label = parameters.labels.label

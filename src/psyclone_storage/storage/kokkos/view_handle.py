@@ -42,6 +42,7 @@ class Record:
             buffer.replicas.allocate(replica)
         self.space = replica.space
         self.allocation: Allocation = self._replica.allocation_there()
+        self.allocation.lent = True
         self.lock = FORKS.guard(threading.RLock(), Rank.CONTEXT)
         self.users: list[None] = []
         self._elements: Any = None

@@ -92,8 +92,11 @@ class Memory(ABC):
     def poison(self, allocation: Allocation, span: tuple[int, int]) -> None:  # noqa: B027
         """Make bytes that lost validity unmistakable; memories that do not guard leave them."""
 
-    def settle(self) -> None:  # noqa: B027
-        """Wait for what a device still does here, before the host looks; most have copies."""
+    def settle(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
+        """Let the host wait for what a device still does to `allocation`, if there is anything.
+
+        The host that reads waits for writers, one that `writes` for readers as well.
+        """
 
     def follow(self, allocation: Allocation, writes: bool) -> None:  # noqa: B027
         """Let this thread's work on the device wait for what is still done to `allocation`.
@@ -116,6 +119,10 @@ class Memory(ABC):
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Fetch a span into `target`, which is of this memory (HM-36)."""
         raise _no_route(source.space, self.space)
+
+    def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+        """Do `memcpy_from`, perhaps without a wait: whoever uses either end will `follow` it."""
+        self.memcpy_from(target, source, span)
 
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Send a span of `source`, which is of this memory (HM-37)."""

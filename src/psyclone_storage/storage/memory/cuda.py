@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent
-from psyclone_storage.storage.core.spaces import MemorySpace, device_space
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.host import HostMemory
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
@@ -43,10 +44,11 @@ class CUDAMemory(Memory):
     has_current = True
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space`; asynchronous copies run on a helper thread with a stream of its own."""
+        """Serve `space`; a helper thread waits for the ends of asynchronous copies."""
         super().__init__(space)
         self._queue = Stream(space.tag)
         self._ledger = _Ledger()
+        self._own = _OwnStreams()
 
     @property
     def stream(self) -> Stream:
@@ -57,17 +59,22 @@ class CUDAMemory(Memory):
     def use(self) -> PoolUse:
         """Return what we handed out, and what the pool of CuPy keeps on this device for reuse."""
         pool = _cupy().get_default_memory_pool()
+        self._own.let_go()
         with self._device():
             return replace(self._ledger.use, cached=pool.free_bytes())
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return bytes of the device; CuPy aligns to 512, more is had by allocating more."""
         extra = alignment if 512 % alignment else 0
+        self._own.let_go()
         with self._device():
             pointer = _cupy().cuda.alloc(max(nbytes + extra, 1))
         pointer = pointer + (-pointer.ptr % alignment)
         self._ledger.charge(pointer.mem, nbytes)
-        return Allocation(self.space, pointer.ptr, nbytes, pointer)
+        allocation = Allocation(self.space, pointer.ptr, nbytes, pointer)
+        # What had the memory before may still be at it, in the stream that it is taken from.
+        self.note_use(allocation, wrote=True)
+        return allocation
 
     def adopt(self, array: Any) -> tuple[Allocation, int]:
         """Take the memory of a CuPy array, or of one that CuPy can wrap, as it is."""
@@ -93,6 +100,8 @@ class CUDAMemory(Memory):
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a CuPy array, also over page-locked and managed memory."""
+        if allocation.space.host_accessible:
+            allocation.lent = True
         pointer = _device_pointer(allocation, self.space.device_id or 0)
         with self._device():
             return _cupy().ndarray(spec.shape, spec.dtype, pointer + spec.offset, spec.strides)
@@ -115,11 +124,9 @@ class CUDAMemory(Memory):
         with self._device():
             stream = _cupy().cuda.get_current_stream()
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
-        use = _Use((self._number, stream.ptr), event, wrote)
-        with _LOCK:
-            kept = () if wrote else allocation.pending
-            older = tuple(other for other in kept if other.wrote or other.stream != use.stream)
-            allocation.pending = (*older, use)
+        _note(allocation, _Use((self._number, stream.ptr), event, wrote))
+        if stream.ptr:
+            self._own.keep(event, (allocation.block,))
 
     @property
     def _number(self) -> int:
@@ -142,11 +149,17 @@ class CUDAMemory(Memory):
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Fetch a span and wait for it."""
-        self._memcpy(target, source, span)
+        _finish(self._copy(target, source, span))
 
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
         """Send a span and wait for it."""
-        self._memcpy(target, source, span)
+        _finish(self._copy(target, source, span))
+
+    def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+        """Fetch a span: who uses either end follows the copy, and the host goes on."""
+        event = self._copy(target, source, span)
+        if not source.watched:
+            _finish(event)
 
     def bound(self) -> Any:
         """Return the block in which this GPU is the current one of CuPy."""
@@ -170,13 +183,19 @@ class CUDAMemory(Memory):
                 f"name its own device, or copy it first."
             )
 
-    def _memcpy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
+    def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> Any:
+        """Put a copy in the stream of its direction; return the event of its end.
+
+        It overtakes nothing that uses either end, and all else: kernels go on meanwhile.
+        """
         runtime = _cupy().cuda.runtime
         first, count = span
         with self._device():
-            stream = _cupy().cuda.get_current_stream()
-            if source.space is not self.space and not source.space.host_accessible:
-                stream.wait_event(_end_of_work(source.space))
+            current = _cupy().cuda.get_current_stream()
+            stream = self._own.of(into=target.space is self.space)
+            if not (target.watched and source.watched):
+                _wait_for_guests(stream, current)
+                _wait_for_work_at(source.space, stream)
             _wait_in(stream, self._number, source, writes=False)
             _wait_in(stream, self._number, target, writes=True)
             runtime.memcpyAsync(
@@ -186,7 +205,14 @@ class CUDAMemory(Memory):
                 runtime.memcpyDefault,
                 stream.ptr,
             )
-            stream.synchronize()
+            event = stream.record(_cupy().cuda.Event(disable_timing=True))
+        here = (self._number, stream.ptr)
+        _note(source, _Use(here, event, wrote=False))
+        _note(target, _Use(here, event, wrote=True))
+        # Pageable memory is done with when the call returns.
+        ends = [end for end in (target, source) if end.space.kind is not SpaceKind.HOST]
+        self._own.keep(event, tuple(end.block for end in ends))
+        return event
 
     def _device(self) -> Any:
         return _cupy().cuda.Device(self.space.device_id or 0)
@@ -200,7 +226,52 @@ class _Use(NamedTuple):
     wrote: bool
 
 
-_LOCK = FORKS.guard(threading.Lock(), Rank.LEAF)
+class _OwnStreams:
+    """Keep the streams that copies have of their own, and memory that streams are still at."""
+
+    def __init__(self) -> None:
+        self._streams: dict[bool, Any] = {}
+        self._under_way: deque[tuple[Any, tuple[Any, ...]]] = deque()
+
+    def of(self, *, into: bool) -> Any:
+        """Return the stream of copies into the current device, or out of it."""
+        found = self._streams.get(into)
+        if found is None:
+            made = _cupy().cuda.Stream(non_blocking=True)
+            found = self._streams.setdefault(into, made)
+        return found
+
+    def keep(self, event: Any, blocks: tuple[Any, ...]) -> None:
+        """Keep memory from being used for other things before `event`."""
+        self._under_way.append((event, blocks))
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Give back the memory that streams are done with."""
+        while self._under_way and self._under_way[0][0].done:
+            self._under_way.popleft()
+
+
+_LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
+"""Held to note a use, in the middle of which an access may end whose object is gone."""
+
+
+def _note(allocation: Allocation, use: _Use) -> None:
+    """Note that some work uses memory; one that wrote stands for all before it."""
+    with _LOCK:
+        kept = () if use.wrote else allocation.pending
+        older = tuple(other for other in kept if other.wrote or other.stream != use.stream)
+        allocation.pending = (*older, use)
+
+
+def _finish(event: Any) -> None:
+    """Let the host wait for the end of a copy."""
+    event.synchronize()
+
+
+def _wait_for_guests(stream: Any, current: Any) -> None:
+    """Let a copy wait for what this thread has given the device, of which nobody takes a note."""
+    stream.wait_event(current.record(_cupy().cuda.Event(disable_timing=True)))
 
 
 def _wait_in(stream: Any, number: int, allocation: Allocation, writes: bool) -> None:
@@ -255,9 +326,11 @@ class CUDAHostMemory(HostMemory):
         self._ledger.charge(pages, nbytes)
         return Allocation(self.space, pointer.ptr + shift, nbytes, pages)
 
-    def settle(self) -> None:
-        """Wait until all GPUs have finished, as they use this memory without a copy."""
-        _wait_for_all()
+    def settle(self, allocation: Allocation, writes: bool) -> None:
+        """Wait for copies, and for all GPUs where one may use this memory without a copy."""
+        super().settle(allocation, writes)
+        if allocation.lent:
+            _wait_for_all()
 
 
 class CUDAManagedMemory(HostMemory):
@@ -283,18 +356,20 @@ class CUDAManagedMemory(HostMemory):
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
         """Return a NumPy array after the GPU has finished, as both may not touch it at once."""
-        self.settle()
+        self.settle(allocation, spec.writable)
         return array_over(allocation, spec)
 
-    def settle(self) -> None:
+    def settle(self, allocation: Allocation, writes: bool) -> None:
         """Wait until all GPUs have finished, as they and the host may not touch it at once."""
         _wait_for_all()
 
 
-def _end_of_work(space: MemorySpace) -> Any:
-    """Return the event that another GPU has done what this thread has given it."""
-    with _cupy().cuda.Device(space.device_id):
-        return _cupy().cuda.get_current_stream().record()
+def _wait_for_work_at(space: MemorySpace, stream: Any) -> None:
+    """Let a copy wait for what this thread has given the device that it is from, if it is one."""
+    if space.device_id is not None:
+        with _cupy().cuda.Device(space.device_id):
+            event = _cupy().cuda.get_current_stream().record()
+        stream.wait_event(event)
 
 
 def _wait_for_all() -> None:

@@ -41,6 +41,12 @@ class HostMemory(Memory):
         """Return the array itself: host kernels work on NumPy arrays."""
         return window
 
+    def settle(self, allocation: Allocation, writes: bool) -> None:
+        """Wait for the ends of copies that a device makes from here or to here."""
+        for use in allocation.pending:
+            if writes or use.wrote:
+                use.event.synchronize()
+
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`."""
         array_over(allocation, spec).fill(value)

@@ -47,6 +47,16 @@ class Router:
         else:
             self._copy_staged(ends, target, source, span)
 
+    def fetch(
+        self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
+    ) -> None:
+        """Do `copy` between replicas, whose users wait for its end if they have to."""
+        onto, origin = ends
+        if onto.can_copy_from(origin):
+            onto.fetch(target, source, span)
+        else:
+            self.copy(ends, target, source, span)
+
     def copy_async(
         self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
     ) -> Future[None]:
