@@ -211,3 +211,14 @@ def test_resize_waits_for_a_transfer() -> None:
     with buffer.acquire(GPU) as access:
         assert access.kernel_array[:4].tolist() == [0, 1, 2, 3]
     assert buffer.stats.count == transfers
+
+
+def test_a_pin_ends_with_its_block_whoever_keeps_it() -> None:
+    buffer = Buffer(8)
+    pin = buffer.pin()
+    with pin as held:
+        assert held is pin
+        assert buffer.exports == 1
+    assert buffer.exports == 0
+    pin.release()
+    assert buffer.exports == 0

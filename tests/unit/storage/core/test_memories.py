@@ -55,6 +55,21 @@ def test_free_checks_the_size_and_the_memory() -> None:
         host_memory().free(allocation, 100)
 
 
+def test_a_pool_knows_what_it_keeps_and_keeps_up_to_its_limit() -> None:
+    pool = Pool()
+    first = pool.lease(1000)
+    size = pool.use.in_use
+    del first
+    second = pool.lease(1000)
+    assert (pool.use.cached, pool.use.in_use) == (0, size)
+    del second
+    assert (pool.use.cached, pool.use.in_use) == (size, 0)
+    exact, small = Pool(limit=size), Pool(limit=size - 1)
+    for limited in (exact, small):
+        limited.lease(1000)
+    assert (exact.use.cached, small.use.cached) == (size, 0)
+
+
 def test_a_pool_reuses_blocks_and_remembers_its_peak() -> None:
     pool = Pool()
     first, second = pool.lease(1000), pool.lease(1000)

@@ -205,3 +205,13 @@ def test_an_allocation_does_not_ask_the_pool(cp: Any, monkeypatch: pytest.Monkey
     del held[1]
     assert memory.use.in_use == 1000
     assert memory.use.high_water == 3000
+
+
+def test_a_block_gives_the_current_device_back(cp: Any) -> None:
+    buffer = Buffer(4, "f8")
+    before = cp.cuda.runtime.getDevice()
+    other = 1 if before == 0 else 0
+    with buffer.acquire(f"gpu:{other}", AccessMode.WRITE_ONLY) as token:
+        assert cp.cuda.runtime.getDevice() == other
+        token.array[...] = 1.0
+    assert cp.cuda.runtime.getDevice() == before

@@ -23,6 +23,12 @@ def test_dlpack_of_the_host_shares_memory() -> None:
         assert seen.ctypes.data == made.to_numpy().ctypes.data
 
 
+def test_dlpack_has_the_version_that_is_asked_for() -> None:
+    made = gt.ones((2, 3))
+    assert "dltensor_versioned" in repr(made.__dlpack__(max_version=(1, 0)))
+    assert "dltensor_versioned" not in repr(made.__dlpack__())
+
+
 def test_dlpack_copies_when_asked() -> None:
     made = gt.storage(VALUES)
     copied = np.from_dlpack(made, copy=True)

@@ -384,3 +384,7 @@ def test_what_can_be_looked_at(cuda: Context) -> None:
 @pytest.mark.parametrize("word", ["ctx", "context", "first_touch"])
 def test_the_first_touch_has_a_keyword(word: str, host: Context) -> None:
     assert HArray(4, **{word: host}).context is host
+
+
+def test_sizes_of_numpy_are_sizes() -> None:
+    assert type(HArray(np.int64(3)).size()) is int
