@@ -8,9 +8,10 @@ deadlock before it blocks.
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Generic, TypeVar
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
 
@@ -93,6 +94,27 @@ class Future(Generic[T]):
                     self._callbacks.append(callback)
                     return
         callback(self)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        """Wait in a coroutine of `asyncio`, while its loop goes on with others.
+
+        Others of the loop may end what this waits for: no search for deadlocks is made.
+        """
+        # Who awaits runs a loop, so that the module is there; others need not import it.
+        loop = sys.modules["asyncio"].get_running_loop()
+        ended = loop.create_future()
+
+        def wake() -> None:
+            if not ended.done():
+                ended.set_result(None)
+
+        def end(_: Future[T]) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(wake)
+
+        self.then(end)
+        yield from ended
+        return self.result()
 
     def begin_wait(self) -> Callable[[], None]:
         """Look whether waiting could ever end; return what to call when the wait is over.

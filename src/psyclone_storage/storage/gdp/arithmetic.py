@@ -33,6 +33,10 @@ class NoArithmetic:
             f"of access()."
         )
 
+    def astype(self, *_: Any, **__: Any) -> Never:
+        """Refuse what xarray asks of arrays by this name."""
+        self.refuse("astype")
+
     def answer(self, found: Any, operation: str, types: Iterable[type]) -> Any:
         """Return what was found; refuse where nothing was, unless other types may know better."""
         known = (NoArithmetic, np.ndarray, np.generic, Number, str, list, tuple)

@@ -85,12 +85,16 @@ def test_local_indices() -> None:
         ((slice(0, 1),) * 3, IndexError),
         ({0: 0, 1: 2}, ValueError),
         ([0.5], TypeError),
-        ("all", TypeError),
-        (3, TypeError),
     ],
 )
 def test_what_is_no_stencil(wrong: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
+        read_stencil(wrong, (3, 4))
+
+
+@pytest.mark.parametrize("wrong", ["all", 3])
+def test_what_is_no_stencil_at_all(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="made of slices, indices or a mapping"):
         read_stencil(wrong, (3, 4))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
+from storage_devices import device_in_place
 
 VALUES = np.arange(6.0).reshape(2, 3)
 
@@ -109,3 +110,17 @@ def test_nothing_on_the_host_reads_a_device() -> None:
     assert not hasattr(only, "__buffer__")
     with pytest.raises(TypeError):
         memoryview(only)  # type: ignore[arg-type]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("device", [None, "gpu"])
+def test_messages_take_storages_as_they_are(device: str | None) -> None:
+    mpi = pytest.importorskip("mpi4py.MPI")
+    with device_in_place("emulated"):
+        sent, received = gt.full((3, 4), 2.0, device=device), gt.zeros((3, 4), device=device)
+        mpi.COMM_SELF.Sendrecv(sent, 0, 0, received, 0, 0)
+        assert (received.data_ro == 2.0).all()
+        assert (sent.data_ro == 2.0).all()
+        if device is not None:
+            with received.access("gpu") as array:
+                assert (np.asarray(array) == 2.0).all()

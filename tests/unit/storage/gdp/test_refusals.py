@@ -13,6 +13,7 @@ import psyclone_storage.storage as gt
 from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
 from psyclone_storage.storage.core.errors import ConstBufferError, PoisonedDataError
 from psyclone_storage.storage.core.locks import MODE_WORDS, AccessMode
+from psyclone_storage.storage.gdp import assignment
 from psyclone_storage.storage.kokkos import View
 
 EVERYWHERE: list[dict[str, Any]] = [
@@ -330,3 +331,23 @@ def test_a_view_keeps_its_values_where_a_conversion_raises() -> None:
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         view[0] = np.float64(1e300)
     assert np.asarray(view).tolist() == [0.0] * 4
+
+
+@pytest.mark.usefixtures("device")
+def test_values_of_a_storage_are_held_while_they_are_converted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody else writes to them then."""
+    source, target = gt.ones((3,), device="gpu"), gt.zeros((3,), dtype="i4", device="gpu")
+    held: list[int] = []
+
+    converted = assignment._converted
+
+    def noted(*arguments: Any) -> Any:
+        held.append(len(source.buffer.table.holders))
+        return converted(*arguments)
+
+    monkeypatch.setattr(assignment, "_converted", noted)
+    target[...] = source
+    assert held[0] == 1
+    assert target.data_ro.tolist() == [1, 1, 1]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
+from storage_devices import device_in_place
 
 xr = pytest.importorskip("xarray")
 DIMS = ("I", "J")
@@ -191,3 +192,23 @@ def test_stencil_arguments_and_wrapping() -> None:
 def test_one_element_of_a_data_array_is_a_number() -> None:
     data = xr.DataArray(gt.full((3, 4), 2.5), dims=("I", "J"))
     assert data.isel(I=0, J=0).item() == 2.5
+
+
+@pytest.mark.parametrize("device", [None, "gpu"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda field: field.mean(),
+        lambda field: field.sum("I"),
+        lambda field: field.where(field == 1.0),
+        lambda field: field.astype("f4"),
+        lambda field: xr.concat([field, field], "I"),
+    ],
+    ids=["mean", "sum", "where", "astype", "concat"],
+)
+def test_what_computes_says_which_array_to_use(use: Any, device: str | None) -> None:
+    with device_in_place("emulated"):
+        field = xr.DataArray(gt.ones((3, 4), device=device), dims=("I", "J"))
+        with pytest.raises(TypeError, match="use its data_ro on the host"):
+            use(field)
+        assert use(field.copy(data=field.data.data_ro)).dims is not None
