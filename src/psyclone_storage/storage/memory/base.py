@@ -19,7 +19,7 @@ from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
 
 
-class Memory(ABC):
+class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularies
     """Allocate in one memory space, look at what is there, and copy to and from other memories.
 
     Spans of bytes are given as a pair (first byte, number of bytes), the same in source and target.
