@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Generator, Iterator
+from functools import lru_cache
+from threading import Lock
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
@@ -34,6 +36,8 @@ _MORE = re.compile(r"&[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _STRING_GOES_ON = re.compile(r"&[ \t]*\r?(?:\n|\Z)")
 _HEAD = re.compile(r"\s*(?:(\d{1,5})[ \t]+(?=[A-Za-z]))?")
 _COMMENT = re.compile(r"[ \t]*!")
+_REMEMBERED = 64
+"""How many texts keep their statements: more than an algorithm has kernels."""
 _OPENING = frozenset({"if", "ifdef", "ifndef"})
 
 
@@ -76,9 +80,39 @@ class Statement:
 def scan(source: SourceText) -> Iterator[Statement]:
     """Yield the statements of `source` in order; empty ones are left out.
 
-    A string that is never closed ends with its line.
+    A string that is never closed ends with its line. A text is scanned once, as far as anyone has
+    asked for: its metadata, its bodies and what it keeps are read from the same statements.
     """
-    return _Scanner(source).statements()
+    return iter(_scanned(source))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _scanned(source: SourceText) -> _Statements:
+    return _Statements(_Scanner(source).statements())
+
+
+class _Statements:
+    """Statements of one text, which come one by one and are kept; for any number of readers."""
+
+    __slots__ = ("_found", "_lock", "_rest")
+
+    def __init__(self, rest: Iterator[Statement]) -> None:
+        self._found: list[Statement] = []
+        self._rest = rest
+        self._lock = Lock()
+
+    def __iter__(self) -> Iterator[Statement]:
+        at = 0
+        while at < len(self._found) or self._goes_on(at):
+            yield self._found[at]
+            at += 1
+
+    def _goes_on(self, at: int) -> bool:
+        """Find the statement at position `at`, unless another reader has, and say if there is."""
+        with self._lock:
+            if at == len(self._found) and (found := next(self._rest, None)) is not None:
+                self._found.append(found)
+            return at < len(self._found)
 
 
 class _Scanner:
