@@ -156,8 +156,9 @@ class KernelCall:
 
     `args` match `kernel.args`; `dummies` is the order of the subroutine's arguments.
     `quadratures` match `kernel.quadratures`. `halo_depth` is what the algorithm asks for
-    when the kernel iterates over the halo. `codes` are the subroutines that a step has made of the
-    kernel's own, one for each of its implementations; none where those are called.
+    when the kernel iterates over the halo. `own_codes` are the kernel's subroutines as they are
+    written, one for each of its implementations; none as long as no step has had to know them.
+    `codes` are those that a step has made of them; none where the kernel's own are called.
     """
 
     uid: str
@@ -168,6 +169,12 @@ class KernelCall:
     halo_depth: Expr | None = None
     codes: tuple[KernelCode, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    own_codes: tuple[KernelCode, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def known_codes(self) -> tuple[KernelCode, ...]:
+        """The subroutines as they are called now, as far as they are known."""
+        return self.codes or self.own_codes
 
     @property
     def is_called(self) -> bool:

@@ -2,15 +2,14 @@
 
 Owns what happens around a step: check it, apply it, derive exchanges and transfers anew, look
 whether the outcome is legal and in one piece, remember it. A step that looks at the code of
-kernels finds it at their calls; it stays there only where the step has changed it. Where threads
-come to share kernels, it looks what these keep from call to call. Knows no step by name.
+kernels finds it at their calls, where it stays. Where threads come to share kernels, it looks what
+these keep from call to call. Knows no step by name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from operator import is_
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass, replace
@@ -106,8 +105,8 @@ class Workbench:
             CompileError: `T004`, `uid` is no call of a kernel; or the kernel cannot be read.
         """
         call = self[uid]
-        if isinstance(call, KernelCall) and call.codes:
-            return call.codes
+        if isinstance(call, KernelCall) and call.known_codes:
+            return call.known_codes
         if not isinstance(call, KernelCall) or call.kernel.is_builtin or self._source is None:
             message = f"'{uid}' has no code of its own to look at."
             raise CompileError(Diagnostic("T004", message, place_near(self._schedule, uid)))
@@ -160,10 +159,10 @@ class Workbench:
             codes = self._codes_for(step)
         except CompileError as error:
             return self._schedule, error.problems
-        given = _with_codes(self._schedule, codes)
+        given = _with_own_codes(self._schedule, codes)
         if reasons := (*step.check(given, self._rules), *self._races_in_kernels(step)):
             return self._schedule, reasons
-        changed = _without_codes(step.apply(given, self._rules), codes)
+        changed = step.apply(given, self._rules)
         if reasons := check_flights(changed, self._rules):
             return self._schedule, reasons
         planned = with_derived(changed, self._rules)
@@ -220,7 +219,7 @@ class Workbench:
         codes = {}
         for uid in step.calls_to_read(self._schedule):
             call = find(self._schedule, uid)
-            if not isinstance(call, KernelCall) or call.codes or call.kernel.is_builtin:
+            if not isinstance(call, KernelCall) or call.known_codes or call.kernel.is_builtin:
                 continue
             if self._source is None:
                 raise InternalError(f"'{step.name}' needs code, but there is no source of it.")
@@ -234,17 +233,9 @@ def _procedures_of(kernel: Kernel) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
 
 
-def _with_codes(schedule: Schedule, codes: _Codes) -> Schedule:
+def _with_own_codes(schedule: Schedule, codes: _Codes) -> Schedule:
     for call in kernel_calls(schedule):
         if call.uid in codes:
-            schedule = replaced(schedule, call.uid, replace(call, codes=codes[call.uid]))
-    return schedule
-
-
-def _without_codes(schedule: Schedule, codes: _Codes) -> Schedule:
-    """Return `schedule` without the code that is as it was read."""
-    for call in kernel_calls(schedule):
-        read = codes.get(call.uid, ())
-        if read and all(map(is_, call.codes, read)):
-            schedule = replaced(schedule, call.uid, replace(call, codes=()))
+            known = replace(call, own_codes=codes[call.uid])
+            schedule = replaced(schedule, call.uid, known)
     return schedule

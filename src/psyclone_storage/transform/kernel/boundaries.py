@@ -72,7 +72,7 @@ class MoveBoundsInside:
         assert isinstance(call, KernelCall)
         return tuple(
             Diagnostic("T068", f"The bounds of '{code.name}' stay outside: {text}.", place_of(call))
-            for code in call.codes
+            for code in call.known_codes
             for text in _reasons(schedule, call, code)
         )
 
@@ -85,7 +85,7 @@ class MoveBoundsInside:
         dummies = tuple(
             Dummy(role, name, INTEGER, arg=loop.bounds_from) for role, name, *_ in _BOUNDS
         )
-        codes = tuple(linked(with_bounds_inside(code)) for code in call.codes)
+        codes = tuple(linked(with_bounds_inside(code)) for code in call.known_codes)
         changed = replace(call, codes=codes, dummies=(*call.dummies, *dummies))
         return replaced(schedule, self.call, changed)
 

@@ -126,8 +126,8 @@ def codes_of(schedule: Schedule, uid: str) -> tuple[KernelCode, ...]:
     """Return the subroutines of the call `uid`, which the workbench has put there."""
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
-    assert call.codes
-    return call.codes
+    assert call.known_codes
+    return call.known_codes
 
 
 def check_each(
@@ -157,11 +157,13 @@ def with_each(schedule: Schedule, uid: str, change: Callable[[KernelCode], Kerne
 def with_codes(schedule: Schedule, uid: str, codes: tuple[KernelCode, ...]) -> Schedule:
     """Return `schedule` with `codes` called by `uid` instead of what it called.
 
-    A step adds loops, which get addresses, and names and declarations, which are linked.
+    A step adds loops, which get addresses, and names and declarations, which are linked. The
+    kernel's own subroutines are no changed ones.
     """
     call = find(schedule, uid)
     assert isinstance(call, KernelCall)
-    settled = tuple(linked(addressed(code)) for code in codes)
+    changed = codes != call.own_codes
+    settled = tuple(linked(addressed(code)) for code in codes) if changed else ()
     return replaced(schedule, uid, replace(call, codes=settled))
 
 

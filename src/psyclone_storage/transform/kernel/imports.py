@@ -116,7 +116,7 @@ class ImportsToArguments:
     def _changed(self, schedule: Schedule) -> Schedule:
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
-        (code,) = call.codes
+        (code,) = call.known_codes
         changed = _with_arguments(code)
         written = written_names(changed.body, Names(changed))
         imported = schedule.imported
@@ -229,7 +229,8 @@ def _met(
     declared = declaration_of(variable)
     for place, datum in enumerate(imported):
         if _is_of(datum, variable):
-            joined = replace(datum, access=_joined(datum.access, access))
+            writes = datum.access.writes or access.writes
+            joined = replace(datum, access=Access.READWRITE if writes else Access.READ)
             return datum.name, (*imported[:place], joined, *imported[place + 1 :])
     taken = (schedule.name, *(item.name for item in (*schedule.data, *imported)))
     name = NameTable(taken).fresh(declared.name.lower())
@@ -249,10 +250,6 @@ def _met(
 def _is_of(datum: Datum, variable: Symbol) -> bool:
     known = (datum.module, spell(datum.actual))
     return known == (variable.module.lower(), declaration_of(variable).name.lower())
-
-
-def _joined(first: Access, second: Access) -> Access:
-    return Access.READWRITE if first.writes or second.writes else Access.READ
 
 
 def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> KernelCall:

@@ -14,6 +14,7 @@ from psyclone_storage.ir.directive import AccRoutine, DeviceLevel
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine
+from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.transform.kernel.code import (
     check_each,
     codes_of,
@@ -164,6 +165,23 @@ class TestRefused:
         above, inner = "integer :: count", "integer :: count"
         work = bench(module("count = 1", specification=inner, above=above))
         assert work.check(MakeAccRoutine("call1")) == ()
+
+
+def test_code_that_was_read_stays_at_its_call() -> None:
+    work = bench(module(), cells("u inc w0"), cells("v inc w0"))
+    first, second = kernel_calls(work.schedule)
+    assert not first.known_codes
+    work.apply(MakeAccRoutine("call1"))
+    changed, untouched = kernel_calls(work.schedule)
+    assert changed.known_codes == changed.codes != changed.own_codes
+    assert changed.own_codes[0].directives == ()
+    assert untouched == second
+    assert not untouched.known_codes
+    same = with_codes(work.schedule, "call1", changed.own_codes)
+    assert kernel_calls(same)[0].codes == ()
+    assert kernel_calls(same)[0].known_codes == changed.own_codes
+    work.undo()
+    assert kernel_calls(work.schedule)[0] == first
 
 
 def test_code_is_replaced_at_one_call() -> None:
