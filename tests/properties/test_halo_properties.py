@@ -12,11 +12,12 @@ from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
 from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos, execute
-from psyclone_storage.analysis.schedules.touch import Key, calls_in
+from psyclone_storage.analysis.schedules.touch import Key
 from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
 from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.ir.walk import calls_in
 from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos, execute
-from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.driver.compile import make_compiler
@@ -33,7 +32,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
-from psyclone_storage.ir.walk import in_sequence, replaced
+from psyclone_storage.ir.walk import calls_in, in_sequence, replaced
 from runtime.mutations import Outcome
 
 RULES = LfricRules()

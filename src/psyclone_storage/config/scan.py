@@ -31,12 +31,15 @@ class Word:
 
         A part of a word that goes on over lines has the place of the whole word.
         """
-        if self.text != self.span.text:
+        if len(self.text) != self.span.stop - self.span.start:
             return tuple(Word(part.strip(), self.span) for part in self.text.split(separator))
         ends = [-1, *(at for at, char in enumerate(self.text) if char == separator), len(self.text)]
+        first = self.span.start
         return tuple(
-            _stripped(self.span.source, self.span.start + before + 1, self.span.start + after)
-            for before, after in pairwise(ends)
+            [
+                _stripped(self.span.source, first + before + 1, first + after)
+                for before, after in pairwise(ends)
+            ]
         )
 
 
@@ -165,4 +168,4 @@ def _joined(first: Word, second: Word) -> Word:
 def _stripped(source: SourceText, start: int, stop: int) -> Word:
     text = source.text[start:stop]
     start += len(text) - len(text.lstrip())
-    return Word(text.strip(), source.span(start, start + len(text.strip())))
+    return Word(text.strip(), Span(source, start, start + len(text.strip())))

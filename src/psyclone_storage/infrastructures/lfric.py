@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import lru_cache
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import ArgKind, BasisShape
@@ -151,6 +152,7 @@ def continuity_of(space: str) -> Continuity:
     return Continuity.ANY if space.startswith(ANY_SPACE) else SPACES[space].continuity
 
 
+@lru_cache(maxsize=256)
 def is_continuous(space: str) -> bool:
     """Return whether cells may share dofs of `space`: what is not known counts as shared."""
     return continuity_of(space) is not Continuity.DISCONTINUOUS

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, KernelCall, Schedule
-from psyclone_storage.ir.transfer import EnterData, Side
-from psyclone_storage.ir.walk import Block, kernel_calls
+from psyclone_storage.ir.transfer import EnterData, Side, Update
+from psyclone_storage.ir.walk import Block, kernel_calls, statements
 
 _MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 
@@ -24,6 +24,13 @@ class DatumUse(NamedTuple):
 def takes_data(item: object) -> bool:
     """Return whether `item` is a region on a device whose data the schedule has to move there."""
     return isinstance(item, DirectiveRegion) and item.place is Side.DEVICE and not item.copies
+
+
+def has_device(schedule: Schedule) -> bool:
+    """Return whether `schedule` has to do with the memory of a device at all."""
+    return any(
+        isinstance(item, EnterData | Update) or takes_data(item) for item in statements(schedule)
+    )
 
 
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:

@@ -27,20 +27,13 @@ class Access(Enum):
     READINC = "readinc"
     REDUCTION = "reduction"
 
-    @property
-    def reads(self) -> bool:
+    def __init__(self, word: str) -> None:
+        self.reads = word not in ("write", "reduction")
         """Whether the value before the call matters."""
-        return self not in (Access.WRITE, Access.REDUCTION)
-
-    @property
-    def writes(self) -> bool:
+        self.writes = word != "read"
         """Whether the value changes."""
-        return self is not Access.READ
-
-    @property
-    def increments(self) -> bool:
+        self.increments = word in ("inc", "readinc")
         """Whether several cells add to the same dof, so that parallel cells race."""
-        return self in (Access.INC, Access.READINC)
 
 
 class ArgKind(Enum):

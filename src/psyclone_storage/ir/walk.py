@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeVar
 
 from psyclone_storage.base.records import replace
@@ -23,41 +22,62 @@ Block = Schedule | Compound
 Tree = TypeVar("Tree", Schedule, Loop, DirectiveRegion, ProfileRegion)
 
 
-def statements(tree: Block) -> Iterator[Statement]:
-    """Yield every statement below `tree`, parents before their children, in order."""
-    for statement in tree.body:
-        yield statement
-        if isinstance(statement, Compound):
-            yield from statements(statement)
+def statements(tree: Block) -> tuple[Statement, ...]:
+    """Return every statement below `tree`, parents before their children, in order."""
+    return tuple(_below(tree, loops=True))
 
 
 def kernel_calls(tree: Block) -> tuple[KernelCall, ...]:
     """Return the kernel calls below `tree`, in order."""
-    return tuple(item for item in statements(tree) if isinstance(item, KernelCall))
+    return tuple([item for item in _below(tree, loops=True) if isinstance(item, KernelCall)])
 
 
-def in_sequence(tree: Block) -> Iterator[Statement]:
-    """Yield what is done one after the other: constructs and regions are opened, loops not."""
-    for statement in tree.body:
-        if isinstance(statement, DirectiveRegion | ProfileRegion):
-            yield from in_sequence(statement)
-        else:
-            yield statement
+def calls_in(loop: Loop) -> tuple[tuple[Loop, KernelCall], ...]:
+    """Return every call below `loop` with the loop directly around it, whose extent counts."""
+    found: list[tuple[Loop, KernelCall]] = []
+    for item in _below(loop, loops=False):
+        if isinstance(item, KernelCall):
+            found.append((loop, item))
+        elif isinstance(item, Loop):
+            found += calls_in(item)
+    return tuple(found)
+
+
+def in_sequence(tree: Block) -> tuple[Statement, ...]:
+    """Return what is done one after the other: constructs and regions are opened, loops not."""
+    return tuple(
+        [
+            item
+            for item in _below(tree, loops=False)
+            if not isinstance(item, DirectiveRegion | ProfileRegion)
+        ]
+    )
 
 
 def outer_loops(tree: Schedule | DirectiveRegion | ProfileRegion) -> tuple[Loop, ...]:
     """Return the loops that no other loop is around, in order."""
-    return tuple(item for item in in_sequence(tree) if isinstance(item, Loop))
+    return tuple([item for item in _below(tree, loops=False) if isinstance(item, Loop)])
 
 
 def by_uid(tree: Block) -> dict[str, Statement]:
-    """Return every statement below `tree` by its uid, in order."""
+    """Return every statement below `tree` by its uid, in order; of two the first."""
     found: dict[str, Statement] = {}
+    for item in _below(tree, loops=True):
+        found.setdefault(item.uid, item)
+    return found
+
+
+def _below(tree: Block, *, loops: bool) -> list[Statement]:
+    """Return the statements of `tree`, behind each those inside; of those in `loops` if asked.
+
+    All at once: whoever looks at a schedule looks at most of it, and trees are small.
+    """
+    found: list[Statement] = []
     waiting = list(reversed(tree.body))
     while waiting:
         item = waiting.pop()
-        found.setdefault(item.uid, item)
-        if isinstance(item, Compound):
+        found.append(item)
+        if isinstance(item, Compound) and (loops or not isinstance(item, Loop)):
             waiting.extend(reversed(item.body))
     return found
 

@@ -12,7 +12,6 @@ from itertools import takewhile
 from operator import is_
 
 from psyclone_storage.analysis.schedules.halo import END, HaloPlan, plan_halos
-from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import Access, KernelArg
@@ -30,7 +29,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import Update, Wait
-from psyclone_storage.ir.walk import in_sequence, outer_loops, replaced
+from psyclone_storage.ir.walk import calls_in, in_sequence, outer_loops, replaced
 
 
 def without_halos(schedule: Schedule) -> Schedule:

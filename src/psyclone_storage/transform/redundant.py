@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.touch import calls_in
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
@@ -14,6 +13,7 @@ from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule, Statement
 from psyclone_storage.ir.walk import (
+    calls_in,
     outer_loops,
     path_to,
     place_of,

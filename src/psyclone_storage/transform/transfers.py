@@ -13,10 +13,10 @@ from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.analysis.schedules.residency import (
     Carried,
     TransferPlan,
-    has_device,
     plan_transfers,
 )
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, ProfileRegion, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.touch import Key, calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.analysis.schedules.touch import Key, data_by_name, key_text, keys_of
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
@@ -37,7 +37,7 @@ from psyclone_storage.ir.schedule import (
     Reach,
     Schedule,
 )
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.walk import calls_in, in_sequence
 
 OWNED = 0
 """The place of dofs that this rank owns; halo level k is place k."""

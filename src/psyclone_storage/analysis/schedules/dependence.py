@@ -138,52 +138,53 @@ def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator
 # ---------------------------------------------------------------------------- uses
 
 
-def _uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
-    """Yield what `item` does, and the same for each datum that may be the same object."""
+def _uses(item: Statement, data: dict[str, Datum]) -> list[DataUse]:
+    """Return what `item` does, and the same for each datum that may be the same object."""
+    found = []
     for use in _certain_uses(item, data):
-        yield use
+        found.append(use)
         for name in data[use.datum].may_alias:
             parts = parts_of(None, data[name].vector)
-            yield replace(use, datum=name, components=parts, maybe=True)
+            found.append(replace(use, datum=name, components=parts, maybe=True))
+    return found
 
 
-def _certain_uses(item: Statement, data: dict[str, Datum]) -> Iterator[DataUse]:
+def _certain_uses(item: Statement, data: dict[str, Datum]) -> list[DataUse]:
     match item:
         case HaloExchange(uid=uid, datum=datum, component=component, phase=phase):
             access = Access.READ if phase is Phase.START else Access.READWRITE
-            yield DataUse(uid, datum, parts_of(component, data[datum].vector), access, True)
+            return [DataUse(uid, datum, parts_of(component, data[datum].vector), access, True)]
         case MarkHalo(uid=uid, datum=datum, component=component):
             parts = parts_of(component, data[datum].vector)
-            yield DataUse(uid, datum, parts, Access.READ)
+            return [DataUse(uid, datum, parts, Access.READ)]
         case GlobalReduction(uid=uid, datum=datum):
-            yield DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)
-        case Update() | EnterData() | Wait() | TaskWait():
-            yield from _transfer_uses(item, data)
+            return [DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)]
+        case Update(uid=uid, datum=datum, component=component):
+            parts = parts_of(component, data[datum].vector)
+            return [DataUse(uid, datum, parts, Access.READWRITE)]
+        case EnterData(uid=uid, data=names):
+            entered = [(name, parts_of(None, data[name].vector)) for name in names]
+            return [DataUse(uid, name, parts, Access.READ) for name, parts in entered]
         case KernelCall():
-            yield from _call_uses(item.uid, item, data)
+            return _call_uses(item.uid, item, data)
         case Loop() | DirectiveRegion() | ProfileRegion():
-            for inner in statements(item):
-                if not isinstance(inner, Compound):
-                    for use in _certain_uses(inner, data):
-                        yield replace(use, statement=item.uid)
+            inside = [one for one in statements(item) if not isinstance(one, Compound)]
+            uses = [use for one in inside for use in _certain_uses(one, data)]
+            return [
+                DataUse(item.uid, use.datum, use.components, use.access, use.exchange, use.maybe)
+                for use in uses
+            ]
+    return []
 
 
-def _transfer_uses(
-    item: Update | EnterData | Wait | TaskWait, data: dict[str, Datum]
-) -> Iterator[DataUse]:
-    if isinstance(item, Update):
-        parts = parts_of(item.component, data[item.datum].vector)
-        yield DataUse(item.uid, item.datum, parts, Access.READWRITE)
-    elif isinstance(item, EnterData):
-        for name in item.data:
-            yield DataUse(item.uid, name, parts_of(None, data[name].vector), Access.READ)
-
-
-def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> Iterator[DataUse]:
-    for described, actual in zip(call.kernel.args, call.args, strict=True):
-        if actual.datum is not None:
-            parts = parts_of(actual.component, data[actual.datum].vector)
-            yield DataUse(uid, actual.datum, parts, described.access)
+def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> list[DataUse]:
+    passed = zip(call.kernel.args, call.args, strict=True)
+    known = [(described, actual, actual.datum) for described, actual in passed]
+    return [
+        DataUse(uid, datum, parts_of(actual.component, data[datum].vector), described.access)
+        for described, actual, datum in known
+        if datum is not None
+    ]
 
 
 def _random_uses(item: Statement) -> Iterator[DataUse]:
@@ -243,7 +244,11 @@ def dag_dot(schedule: Schedule) -> str:
     return "\n".join(lines) + "\n"
 
 
-_LEGEND = {Kind.FLOW: "solid green", Kind.ANTI: "dashed red", Kind.OUTPUT: "dotted grey"}
+_LEGEND = {
+    Kind.FLOW: "solid green",
+    Kind.ANTI: "dashed red",
+    Kind.OUTPUT: "dotted grey",
+}
 
 
 def _node(item: Statement) -> str:

@@ -24,13 +24,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from psyclone_storage.analysis.schedules.grid import may_run_points_parallel
-from psyclone_storage.analysis.schedules.touch import calls_in, data_by_name, key_text, keys_of
+from psyclone_storage.analysis.schedules.touch import data_by_name, key_text, keys_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over, Schedule
+from psyclone_storage.ir.walk import calls_in
 
 Reasons = tuple[Diagnostic, ...]
 

@@ -26,7 +26,12 @@ from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
 from psyclone_storage.analysis.schedules.touch import Key, components_of, key_text
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.devices import device_calls, device_regions, moved_data, takes_data
+from psyclone_storage.ir.devices import (
+    device_calls,
+    device_regions,
+    has_device,
+    moved_data,
+)
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
     GlobalReduction,
@@ -40,7 +45,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
-from psyclone_storage.ir.walk import kernel_calls, statements
+from psyclone_storage.ir.walk import kernel_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +106,6 @@ class TransferPlan:
     entered: tuple[str, ...] = ()
     inserted: tuple[BeforeItem, ...] = ()
     exchanges: tuple[tuple[str, Carried], ...] = ()
-
-
-def has_device(schedule: Schedule) -> bool:
-    """Return whether `schedule` has to do with the memory of a device at all."""
-    return any(
-        isinstance(item, EnterData | Update) or takes_data(item) for item in statements(schedule)
-    )
 
 
 def queue_of(item: Statement) -> int:

@@ -6,7 +6,6 @@ the domain, merged into one `Touch` per component. Knows nothing of the state be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from psyclone_storage.base.fresh import Fresh
@@ -14,8 +13,8 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Loop, Schedule
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.schedule import Actual, Datum, Loop, Schedule
+from psyclone_storage.ir.walk import calls_in
 
 
 class Key(NamedTuple):
@@ -66,18 +65,9 @@ class _Gathered:
     reads: bool = False
 
 
-def calls_in(loop: Loop) -> Iterator[tuple[Loop, KernelCall]]:
-    """Yield every call below `loop` with the loop directly around it, whose extent counts."""
-    for item in in_sequence(loop):
-        if isinstance(item, KernelCall):
-            yield loop, item
-        elif isinstance(item, Loop):
-            yield from calls_in(item)
-
-
 def data_by_name(schedule: Schedule) -> dict[str, Datum]:
     """Return the data of `schedule` by their names."""
-    return {datum.name: datum for datum in schedule.all_data}
+    return {datum.name: datum for datum in (*schedule.data, *schedule.imported)}
 
 
 def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[Key, ...]]:

@@ -60,7 +60,7 @@ def subroutine_heads(source: SourceText) -> dict[str, tuple[str, ...]]:
 
     Reads the opening statements alone.
     """
-    heads = (read_procedure(statement) for statement in scan(source))
+    heads = [read_procedure(statement) for statement in tuple(scan(source))]
     return {head.name.lower(): head.dummies for head in heads if head and head.kind == "subroutine"}
 
 

@@ -12,7 +12,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
-from psyclone_storage.infrastructures.lfric import SPACES, DofCount
+from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.interface import Dummy, Role
@@ -131,17 +131,13 @@ class SetKernelConstants:
         if horizontal == _UNSET:
             return None
         match dummy.role:
-            case Role.NDF if count := _dofs(dummy.space):
+            case Role.NDF if dummy.space in SPACES and (count := SPACES[dummy.space].dofs):
                 return count(horizontal, vertical)
             case Role.NPOINTS_XY if self.quadrature:
                 return (horizontal + 3) ** 2
             case Role.NPOINTS_Z if self.quadrature:
                 return vertical + 3
         return None
-
-
-def _dofs(space: str) -> DofCount | None:
-    return SPACES[space].dofs if space in SPACES else None
 
 
 def _dummies(schedule: Schedule, uid: str) -> tuple[Dummy, ...]:
