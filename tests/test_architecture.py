@@ -91,6 +91,22 @@ LATE = {
     "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 
+CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add",
+           "discard", "popitem", "appendleft"}  # fmt: skip
+# What there is once in a process: its memories, what executes on it, its devices and their queues,
+# and what a user makes known to all: presets, names of types. Each is changed under a lock, or by
+# the user's word alone. The compiler has nothing of this kind.
+PROCESS_WIDE: dict[str, set[str]] = {
+    "storage/core/context.py": {"_CONTEXTS", "_FACTORIES"},
+    "storage/core/device.py": {"_SELECTION"},
+    "storage/core/spaces.py": {"_SPACES"},
+    "storage/gdp/defaults.py": {"_PRESETS", "_LISTENERS"},
+    "storage/kokkos/view_data.py": {"_registered"},
+    "storage/kokkos/view_handle.py": {"_RECORDS"},
+    "storage/memory/registry.py": {"_MEMORIES"},
+    "storage/memory/stream.py": {"_STREAMS"},
+}
+
 WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
 
 
@@ -227,6 +243,50 @@ def check_state(source: Path) -> list[str]:
     return problems
 
 
+def check_process_state(source: Path) -> list[str]:
+    """Name every object of a module that one of its functions changes, but those that are listed.
+
+    Such an object is a `global` by another name: two compilations in one process share it.
+    """
+    problems = []
+    for file, tree in trees_of(source):
+        known = {
+            name.id
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for name in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(name, ast.Name)
+        } - PROCESS_WIDE.get(file.as_posix(), set())
+        changed = {
+            (name, place)
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef | ast.Lambda)
+            for node in ast.walk(function)
+            for name, place in changes_of(node)
+        }
+        problems += [f"{file.as_posix()}:{line}: changes {n}" for n, line in changed if n in known]
+    return problems
+
+
+def changes_of(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the plain names of objects that a statement or a call changes, with the line."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=verb)) if verb in CHANGES:
+            yield name, node.lineno
+        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+            for target in targets:
+                match target:
+                    case (
+                        ast.Subscript(value=ast.Name(id=name))
+                        | ast.Attribute(value=ast.Name(id=name))
+                    ):
+                        yield name, node.lineno
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
+            yield name, node.lineno
+        case ast.AugAssign(target=ast.Attribute(value=ast.Name(id=name))):
+            yield name, node.lineno
+
+
 RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_rooms,
     check_storage,
@@ -236,6 +296,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_cycles,
     check_sizes,
     check_functions,
+    check_process_state,
     check_state,
 )
 
@@ -397,6 +458,10 @@ VIOLATIONS = [
     ),
     (check_sizes, {"ir/a.py": "x = 1\n" * (MAX_FILE_LINES + 1)}),
     (check_functions, {"ir/a.py": LONG_FUNCTION}),
+    (check_process_state, {"ir/a.py": "x = []\ndef f():\n    x.append(1)\n"}),
+    (check_process_state, {"cli/a.py": "x: dict = {}\ndef f():\n    x[1] = 2\n"}),
+    (check_process_state, {"base/a.py": "x = A()\nf = lambda: x.seen.clear() or x.pop()\n"}),
+    (check_process_state, {"base/a.py": "x = A()\ndef f():\n    x.count += 1\n"}),
     (check_state, {"base/a.py": "def f():\n    global x\n"}),
     (check_state, {"ir/a.py": "object.__setattr__(x, 'y', 1)\n"}),
     (check_state, {"ir/a.py": "x.__dict__['y'] = 1\n"}),

@@ -115,7 +115,8 @@ def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr
     """Return `value` in the kind of the written argument, if an operand may have another."""
     written = written_argument(call)
     target = _type_of(context, call, call.args[written].datum, call.args[written].value)
-    if target is None or target.kind is None or _is_conversion(value):
+    is_conversion = intrinsic_called(value) in {"real", "int"}
+    if target is None or target.kind is None or is_conversion:
         return value
     read = {part.text for part in walk(formula.value) if isinstance(part, Name)}
     for letter, actual in zip(formula.letters, call.args, strict=True):
@@ -126,7 +127,3 @@ def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr
             kind = Keyword("kind", Name(context.work.kind(target.kind)))
             return intrinsic(target.intrinsic.value, value, kind)
     return value
-
-
-def _is_conversion(value: Expr) -> bool:
-    return intrinsic_called(value) in {"real", "int"}

@@ -9,7 +9,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.driver.kernels import Kernels
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
-from psyclone_storage.ir.unit import Routine, Unit
+from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
@@ -25,7 +25,10 @@ def with_thread_notes(unit: Unit, program: Program, kernels: Kernels) -> Unit:
         invoke.name: tuple(dict.fromkeys(_notes(invoke.schedule.body, kernels)))
         for invoke in program.invokes
     }
-    routines = tuple(_with_notes(item, notes.get(item.name, ())) for item in unit.routines)
+    routines = tuple(
+        replace(item, comment="\n".join(filter(None, (item.comment, *notes.get(item.name, ())))))
+        for item in unit.routines
+    )
     return replace(unit, routines=routines)
 
 
@@ -48,10 +51,6 @@ def unordered_sums(program: Program) -> Iterator[Diagnostic]:
                         hint="Sum on the host, with 'openmp-do' or 'openmp-parallel-do'.",
                         severity=Severity.WARNING,
                     )
-
-
-def _with_notes(routine: Routine, notes: tuple[str, ...]) -> Routine:
-    return replace(routine, comment="\n".join(filter(None, (routine.comment, *notes))))
 
 
 def _notes(body: tuple[Statement, ...], kernels: Kernels) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _imports(program: Program, newline: str) -> list[_Edit]:
             names.append(invoke.name)
     text = program.algorithm.source.text
     return [
-        _import(text, unit, (program.name, names), newline)
+        _import(text, unit, program.name, names, newline)
         for unit, names in wanted.values()
         if names
     ]
@@ -99,8 +99,7 @@ def _is_imported(unit: Scope, module: str, routine: str) -> bool:
     return False
 
 
-def _import(text: str, unit: Scope, names: tuple[str, list[str]], newline: str) -> _Edit:
-    module, routines = names
+def _import(text: str, unit: Scope, module: str, routines: list[str], newline: str) -> _Edit:
     at = unit.end_of_uses
     head = f"use {module}, only: "
     if text[at - 1] == "\n":
@@ -144,7 +143,7 @@ def _laid_out(head: str, items: list[str], tail: str, place: _Place) -> list[str
         last = number == len(items) - 1
         piece = item + (tail if last else ",")
         ending = place.reserved if last else len(_MORE)
-        if line.strip() and not _fits(line, piece, ending):
+        if line.strip() and len(line) + len(piece) + ending > _WIDTH:
             lines.append(line.rstrip() + _MORE)
             line = aligned
         line += piece + ("" if last else " ")
@@ -154,10 +153,6 @@ def _laid_out(head: str, items: list[str], tail: str, place: _Place) -> list[str
         lines.append(place.indent)
     lines = [part for whole in lines for part in _broken(whole)]
     return [lines[0][shown:] if lines[0] != "&" else "&", *lines[1:]]
-
-
-def _fits(line: str, piece: str, ending: int) -> bool:
-    return len(line) + len(piece) + ending <= _WIDTH
 
 
 def _broken(line: str) -> list[str]:

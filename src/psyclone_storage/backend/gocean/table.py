@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from psyclone_storage.backend.gocean import abi
@@ -30,7 +30,7 @@ from psyclone_storage.ir.expr import (
     Name,
 )
 from psyclone_storage.ir.kernel import ArgKind
-from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Schedule, Statement
+from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Statement
 from psyclone_storage.ir.transfer import EnterData, Update
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, Line
@@ -81,7 +81,8 @@ def _value_type(datum: Datum) -> ScalarType:
 def _dummies(context: Context) -> tuple[Declare, ...]:
     schedule = context.schedule
     changed = {name for item in statements(schedule) for name in _changed_besides(item)}
-    joint = {item.datum for item in _exchanges(schedule) if item.joint}
+    exchanges = [item for item in statements(schedule) if isinstance(item, HaloExchange)]
+    joint = {item.datum for item in exchanges if item.joint}
     return tuple(
         _declare(datum, datum.name in changed, datum.name in joint) for datum in schedule.data
     )
@@ -95,10 +96,6 @@ def _changed_besides(item: Statement) -> tuple[str, ...]:
         case EnterData(data=data):
             return data
     return ()
-
-
-def _exchanges(schedule: Schedule) -> Iterator[HaloExchange]:
-    return (item for item in statements(schedule) if isinstance(item, HaloExchange))
 
 
 def _declare(datum: Datum, exchanged: bool, joint: bool) -> Declare:

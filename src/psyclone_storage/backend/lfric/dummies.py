@@ -41,13 +41,10 @@ def _declare(context: Context, datum: Datum) -> Declare:
 
 def _quadrature_type(datum: Datum) -> DerivedType:
     for known in QUADRATURE_TYPES.values():
-        if datum.type == known.type or _named(datum, known.name):
+        named = isinstance(datum.type, DerivedType) and datum.type.name == known.name
+        if named or datum.type == known.type:
             return known.type
     raise InternalError(f"'{datum.name}' is no quadrature rule.")
-
-
-def _named(datum: Datum, name: str) -> bool:
-    return isinstance(datum.type, DerivedType) and datum.type.name == name
 
 
 def _scalar_intent(context: Context, datum: Datum) -> str:
