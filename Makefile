@@ -23,7 +23,7 @@ export F90
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint format docs bench gpu tools clean
+.PHONY: help demo test twin quick lint format docs bench gpu tools clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -33,6 +33,9 @@ demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two
 
 test: $(READY) tools  ## run every test that this machine can run
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
+
+twin: $(READY)  ## run the tests of the storage runtime without its compiled core
+	PSYCLONE_STORAGE_CORE=python $(PY) -m pytest -q -n $(WORKERS) --dist loadfile tests/unit/storage
 
 quick: $(READY)  ## run the tests of two minutes, and say which are left out
 	$(PY) -m pytest -q -n $(WORKERS) --dist worksteal $(QUICK) $(PYTEST_ARGS)
@@ -60,14 +63,15 @@ gpu: $(READY)  ## run what needs a GPU, and write docs/design/gpu.md
 tools:
 	@.ci/system-packages fortran mpi
 
-$(VENV)/.ready: pyproject.toml setup.py
-	@.ci/system-packages python
+$(VENV)/.ready: pyproject.toml setup.py $(wildcard src/psyclone_storage/storage/core/_compiled*.[ch])
+	@.ci/system-packages python headers
 	$$(.ci/find-python) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)/bin/python -m pip install --quiet -e '.[test,dev]'
 	@touch $@
 
 clean:  ## remove the environment and everything that was built
+	rm -f src/psyclone_storage/storage/core/_compiled*.so
 	rm -rf $(VENV) build dist examples/*/*/build external/*/build src/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

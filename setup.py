@@ -1,4 +1,8 @@
-"""Carry the configuration and the Fortran runtime inside the wheel.
+"""Compile the core of the storage runtime, and carry configuration and Fortran inside the wheel.
+
+The core needs a C compiler and the headers of Python. Where either is missing the build says so and
+goes on: its twin in Python serves then. One build is for all versions from 3.11 on (the stable
+ABI), but for those without a global lock, which take the twin.
 
 Metadata lives in `pyproject.toml`. The default configuration and the Fortran sources are kept
 once, at the top level of the checkout. A wheel has no top level, so this hook copies them to
@@ -6,9 +10,11 @@ once, at the top level of the checkout. A wheel has no top level, so this hook c
 An editable install reads the checkout itself, and nothing is copied.
 """
 
+import sysconfig
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
@@ -45,4 +51,33 @@ class BuildWithSharedFiles(build_py):
         }
 
 
-setup(cmdclass={"build_py": BuildWithSharedFiles})
+class BuildIfPossible(build_ext):
+    """Compile what can be compiled, and say what is missing without it."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile; an extension is optional."""
+        try:
+            super().build_extension(ext)
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            self.warn(
+                f"{ext.name} could not be compiled ({error}): the package works without it, but "
+                f"accesses to storages are slower. It needs a C compiler and the headers of Python."
+            )
+
+
+CORE = "src/psyclone_storage/storage/core/_compiled"
+EXTENSIONS = [
+    Extension(
+        "psyclone_storage.storage.core._compiled",
+        [f"{CORE}.c"],
+        depends=[f"{CORE}_{part}.h" for part in ("ledger", "faces", "block")],
+        py_limited_api=True,
+        optional=True,
+    )
+]
+
+setup(
+    cmdclass={"build_py": BuildWithSharedFiles, "build_ext": BuildIfPossible},
+    ext_modules=[] if sysconfig.get_config_var("Py_GIL_DISABLED") else EXTENSIONS,
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

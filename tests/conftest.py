@@ -49,7 +49,7 @@ LONGEST = (
 # Each test compiles anew, but those that are about what is kept.
 os.environ["PSYCLONE_STORAGE_CACHE"] = ""
 
-TOOL_MARKERS = ("fortran", "mpi", "gpu", "differential")
+TOOL_MARKERS = ("fortran", "mpi", "gpu", "compiled", "differential")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -180,6 +180,8 @@ def missing(marker: str, config: pytest.Config) -> str:
             return f"{' and '.join(lacking)} not installed" if lacking else ""
         case "gpu" if not has_gpu():
             return "no CuPy with a GPU"
+        case "compiled" if not importlib.util.find_spec("psyclone_storage.storage.core._compiled"):
+            return "the core of the storage runtime is not compiled: see docs/guide/installing.md"
         case "differential" if not importlib.util.find_spec("psyclone"):
             return "PSyclone is not installed"
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -14,19 +15,28 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ("src", "config", "external", "setup.py", "pyproject.toml", "LICENSE", "README.md")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Build a wheel from a copy of the sources and return the names of its files."""
+def build_wheel(folder: Path, *options: str) -> tuple[str, set[str]]:
+    """Build a wheel from a copy of the sources; return what was told, and what is in it."""
     pytest.importorskip("setuptools", minversion="77")
-    checkout = tmp_path_factory.mktemp("checkout")
     for name in SOURCES:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, checkout / name)
-    (checkout / "external" / "left_over.o").write_bytes(b"")
+        copy(ROOT / name, folder / name)
+    (folder / "external" / "left_over.o").write_bytes(b"")
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*command, "-q", "-w", checkout / "dist", checkout], check=True)
-    (built,) = (checkout / "dist").glob("*.whl")
-    return set(zipfile.ZipFile(built).namelist())
+    run = subprocess.run(
+        [*command, *(options or ["-q"]), "-w", folder / "dist", folder],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    (built,) = (folder / "dist").glob("*.whl")
+    return run.stdout + run.stderr, set(zipfile.ZipFile(built).namelist())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Return the names of the files of a wheel."""
+    return build_wheel(tmp_path_factory.mktemp("checkout"))[1]
 
 
 def test_it_holds_the_package(wheel: set[str]) -> None:
@@ -44,3 +54,20 @@ def test_it_holds_what_is_kept_at_the_top(wheel: set[str]) -> None:
 
 def test_it_holds_nothing_that_was_compiled(wheel: set[str]) -> None:
     assert not [name for name in wheel if name.endswith(".o")]
+
+
+def test_it_holds_the_compiled_core_but_not_its_source(wheel: set[str]) -> None:
+    assert not [name for name in wheel if name.endswith((".c", ".h"))]
+    built = [name for name in wheel if name.endswith(".so")]
+    if shutil.which("cc") and (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        assert built == ["psyclone_storage/storage/core/_compiled.abi3.so"]
+
+
+def test_it_can_be_built_without_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "/bin/false")
+    told, files = build_wheel(tmp_path, "-v")
+    assert "_compiled could not be compiled" in told
+    assert "psyclone_storage/storage/core/twin.py" in files
+    assert not [name for name in files if name.endswith(".so")]

@@ -141,10 +141,6 @@ class AccessToken(Claim):
             memory.follow(self.allocation, self.mode.writes)
         return memory.window(self.allocation, spec)
 
-    def release(self, error: BaseException | None = None) -> None:
-        """End the access; `error` says that its writing failed. Raise if it ended before."""
-        self.buffer.release(self, error)
-
     def give_back(self, error: BaseException) -> None:
         """End the access, which nobody used because of `error`: only what it gave up is lost."""
         self.leave_device()

@@ -8,8 +8,9 @@ subclasses in other files do, under names that these classes call.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,11 @@ _new = object.__new__
 _get_ident = threading.get_ident
 _SLICES = frozenset((slice, int))
 _NUMBERS = frozenset((int,))
+
+Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+EDITION = 1
+"""Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
 """How many frames of Python are between a caller and the long way that is called for it."""
@@ -29,7 +35,8 @@ def register(**words: Any) -> None:
     """Take the objects of other files that this one has to know.
 
     `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
-    request with nothing unusual, `token` and `arguments` are the classes of what is made here.
+    request with nothing unusual, `token`, `block` and `arguments` are the classes of what is made
+    here, `array` is that of NumPy.
     """
     WORDS.__dict__.update(words)
 
@@ -72,6 +79,10 @@ class Access:
         self._block: Any = None
         self.active = False
         self.in_flight = False
+
+    def release(self, error: BaseException | None = None) -> None:
+        """End the access; `error` says that its writing failed. Raise if it ended before."""
+        self.buffer.release(self, error)
 
 
 class Ledger:
@@ -151,7 +162,7 @@ class Ledger:
             return True
 
     def try_end(self, token: Any) -> bool:
-        """End an access that went well, if that concerns nobody else."""
+        """End an access that went well, if that concerns nobody else; count what it wrote."""
         with self.lock:
             if not token.active or self.queue or self.attention:
                 return False
@@ -159,6 +170,7 @@ class Ledger:
                 if token.replica is not self.last_writer:
                     return False
                 self.writers -= 1
+                token.buffer.version += 1
             self.holders.remove(token)
             token.active = False
             token.turn = None
@@ -200,8 +212,6 @@ class Acquirable:
         """End an access; `error` says that its writing failed."""
         if error is not None or self._has_wishes or not self.table.try_end(token):
             self._release_carefully(token, error)
-        elif token.mode.writes:
-            self.version += 1
 
     def is_at_rest(self, space: Any) -> bool:
         """Say whether `space` has all values and nobody writes: one of them may just be read."""
@@ -265,6 +275,16 @@ class Sliceable:
     _labels: Any
     _backing: Any
     _windows: Any
+
+    def __init__(self, array: np.ndarray[Any, Any], labels: Any, backing: Any) -> None:
+        """Be the storage that `array` describes; the creation functions call this.
+
+        With a buffer, `array` only describes and is never read; without one it is the data.
+        """
+        self._array = array
+        self._labels = labels
+        self._backing = backing
+        self._windows = None
 
     def __getitem__(self, key: Any) -> Any:
         """Return a number, a view for integers and slices, else an array of the values."""
@@ -381,6 +401,11 @@ class Block:
 
     def _leave(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         raise NotImplementedError
+
+
+def short(careful: Callback) -> Callback:
+    """Return the short way to make a block; `careful` is the long one."""
+    return careful
 
 
 def _seen(thing: Any, mode: Any, on_host: bool) -> tuple[Any, Any]:

@@ -22,7 +22,7 @@ from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
 from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
-from psyclone_storage.storage.core.native import Sliceable, Windows
+from psyclone_storage.storage.core.native import Sliceable, Windows, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp import assignment, comparison, elements
@@ -62,16 +62,6 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     managed: ClassVar[Managed | None] = None
 
     # -- making ----------------------------------------------------------------------------------
-
-    def __init__(self, array: Array, labels: Labels | Cut, backing: Backing | None) -> None:
-        """Be the storage that `array` describes; the creation functions call this.
-
-        With a buffer, `array` only describes and is never read; without one it is the data.
-        """
-        self._array = array
-        self._labels = labels
-        self._backing = backing
-        self._windows: Windows | None = None
 
     def parameters(self) -> Parameters:
         """Return what a new storage needs to be like this one."""
@@ -584,3 +574,6 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
             return self._view(array[with_ellipsis(key)], key)
         except IndexError as error:
             raise elements.missing(self, key, error) from error
+
+
+register(array=np.ndarray)

@@ -23,7 +23,7 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.errors import AccessConflictError, GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.layout import default_dims
-from psyclone_storage.storage.core.native import FRAMES, Block, register
+from psyclone_storage.storage.core.native import FRAMES, Block, register, short
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp.base_storage import READ, WRITE, Storage
@@ -90,6 +90,7 @@ class Arguments(dict[str, Any]):
         return next(iter(describe(self._things[name]).values()), {})
 
 
+@short
 def bound(
     arguments: Mapping[str, Any], *, device: str | None = None, writes: Collection[str] = ()
 ) -> Binding:
@@ -260,4 +261,4 @@ def _for_kernel(array: Any) -> Any:
     return memory_of(space_of(array)).kernel_view(array)
 
 
-register(arguments=Arguments)
+register(arguments=Arguments, block=Binding)

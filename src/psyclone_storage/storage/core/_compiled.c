@@ -1,0 +1,128 @@
+/* The compiled core: what twin.py says, in C. Its classes and functions have the same names, fields
+ * and results there; read that file first.
+ *
+ * Rules that keep this file right:
+ *
+ * - It goes the short ways only. Whatever is not simple it leaves to methods in Python: waits,
+ *   transfers, failures, wishes, chunks, and all messages. It decides nothing of its own.
+ * - Between a look at a ledger and its change nothing runs that could let another thread in or start
+ *   a garbage collection: no call of Python, no new object that is tracked, no reference given up.
+ *   So each change is one step under the interpreter's lock. Python code changes ledgers in several
+ *   steps under the lock of the ledger, a Gate, whose `held` is looked at here first.
+ * - It uses the stable ABI of Python 3.11: one build serves all later versions. It is neither built
+ *   nor loaded where the interpreter has no lock (free threading); the twin serves there.
+ */
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "_compiled_ledger.h"
+#include "_compiled_faces.h"
+#include "_compiled_block.h"
+
+static PyObject *module_register(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    (void)module;
+    static const struct {
+        const char *name;
+        PyObject **place;
+        int is_type;
+    } known[] = {
+        {"read", &words.read, 0},           {"read_write", &words.read_write, 0},
+        {"auto", &words.auto_, 0},          {"plain", &words.plain, 0},
+        {"token", &words.token, 1},         {"arguments", &words.arguments, 1},
+        {"block", &words.block, 1},         {"array", &words.array, 1},
+    };
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    if (PyTuple_Size(args) || keywords == NULL) {
+        PyErr_SetString(PyExc_TypeError, "register() takes words by name.");
+        return NULL;
+    }
+    while (PyDict_Next(keywords, &at, &name, &value)) {
+        size_t i = 0, count = sizeof known / sizeof known[0];
+        while (i < count && PyUnicode_CompareWithASCIIString(name, known[i].name))
+            i++;
+        if (i == count || (known[i].is_type && !PyType_Check(value))) {
+            PyErr_Format(PyExc_TypeError, "%R is no word to register, or no class.", name);
+            return NULL;
+        }
+        set_field(known[i].place, value);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+    {"register", (PyCFunction)(void (*)(void))module_register, METH_VARARGS | METH_KEYWORDS,
+     "Take the objects of other files that this one has to know."},
+    {"begin", (PyCFunction)(void (*)(void))module_begin, METH_O,
+     "Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."},
+    {"short", module_short, METH_O,
+     "Return the short way to make a block; the argument is the long one."},
+    {0},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "_compiled",
+    "The innermost part of the runtime, compiled; the twin of `twin`.",
+    -1,
+    module_methods,
+    NULL, NULL, NULL, NULL,
+};
+
+static int add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **place)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    if (type == NULL)
+        return -1;
+    *place = (PyTypeObject *)type; /* with the reference that this file keeps for ever */
+    return PyModule_AddObjectRef(module, name, type);
+}
+
+static int name_all(void)
+{
+    static const struct {
+        const char *text;
+        PyObject **place;
+    } known[] = {
+        {"_acquire_carefully", &names.acquire_carefully},
+        {"_release_carefully", &names.release_carefully},
+        {"release", &names.release},   {"_picked", &names.picked}, {"backing", &names.backing},
+        {"_enter", &names.enter},      {"_leave", &names.leave},   {"writes", &names.writes},
+        {"space", &names.space},       {"bit", &names.bit},        {"_things", &names.things},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
+            return -1;
+    PyObject *threads = PyImport_ImportModule("_thread");
+    words.lock = threads == NULL ? NULL : PyObject_GetAttrString(threads, "allocate_lock");
+    Py_XDECREF(threads);
+    return words.lock != NULL ? 0 : -1;
+}
+
+/* Initialised in one phase: there is one core for a process, which other interpreters refuse. */
+PyMODINIT_FUNC PyInit__compiled(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL)
+        return NULL;
+    if (name_all() < 0 || add_type(module, "Gate", &Gate_spec, &GateType) < 0 ||
+        add_type(module, "Replica", &Replica_spec, &ReplicaType) < 0 ||
+        add_type(module, "Access", &Access_spec, &AccessType) < 0 ||
+        add_type(module, "Ledger", &Ledger_spec, &LedgerType) < 0 ||
+        add_type(module, "Acquirable", &Acquirable_spec, &AcquirableType) < 0 ||
+        add_type(module, "Windows", &Windows_spec, &WindowsType) < 0 ||
+        add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
+        add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
+        add_type(module, "Block", &Block_spec, &BlockType) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 1) < 0 ||
+        PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,389 @@
+/* What buffers and storages have of it: see _compiled.c. */
+/* -- Acquirable ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *table, *resident, *whole;
+    long long version;
+    char single, has_wishes;
+} Acquirable;
+RECORD(Acquirable, 3)
+
+static Ledger *ledger_of(Acquirable *buffer)
+{
+    PyObject *table = buffer->table;
+    return table != NULL && PyObject_TypeCheck(table, LedgerType) ? (Ledger *)table : NULL;
+}
+
+/* Return the replica that serves `space`, borrowed; NULL where there is none, or with an error. */
+static PyObject *replica_at(Acquirable *buffer, PyObject *space)
+{
+    PyObject *resident = buffer->resident;
+    if (resident == NULL || !PyDict_Check(resident))
+        return NULL;
+    PyObject *found = PyDict_GetItemWithError(resident, space);
+    return found != NULL && PyObject_TypeCheck(found, ReplicaType) ? found : NULL;
+}
+
+/* Put arguments, by position and by name, where `names` says; -1 with an error. */
+static int sort_arguments(PyObject **found, const char *const *known, PyObject *const *args,
+                          Py_ssize_t count, PyObject *keywords)
+{
+    Py_ssize_t room = 0, named = keywords == NULL ? 0 : PyTuple_Size(keywords);
+    while (known[room] != NULL)
+        room++;
+    if (count > room) {
+        PyErr_Format(PyExc_TypeError, "There are %zd arguments, but at most %zd.", count, room);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        found[i] = args[i];
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GetItem(keywords, i);
+        Py_ssize_t at = 0;
+        while (at < room && PyUnicode_CompareWithASCIIString(name, known[at]))
+            at++;
+        if (at == room || found[at] != NULL) {
+            PyErr_Format(PyExc_TypeError, "There is no argument %R, or two of them.", name);
+            return -1;
+        }
+        found[at] = args[count + i];
+    }
+    return 0;
+}
+
+static PyObject *Acquirable_acquire(Acquirable *self, PyObject *const *args, Py_ssize_t count,
+                                    PyObject *keywords)
+{
+    static const char *const known[] = {"space", "mode", "policy", "request", NULL};
+    PyObject *given[4] = {NULL, NULL, NULL, NULL};
+    if (sort_arguments(given, known, args, count, keywords) < 0)
+        return NULL;
+    PyObject *space = given[0] != NULL ? given[0] : Py_None;
+    PyObject *mode = is_given(given[1]) ? given[1] : words.read;
+    PyObject *policy = is_given(given[2]) ? given[2] : words.auto_;
+    PyObject *request = given[3] != NULL ? given[3] : Py_None;
+    PyObject *replica = request == Py_None ? replica_at(self, space) : NULL;
+    if (replica == NULL && PyErr_Occurred())
+        return NULL;
+    if (replica != NULL) {
+        PyObject *asked = space == Py_None ? ((Replica *)replica)->space : space;
+        Access *token =
+            access_new((PyObject *)self, replica, asked, self->whole, mode, policy);
+        Ledger *ledger = ledger_of(self);
+        int begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token);
+        if (begun > 0)
+            return (PyObject *)token;
+        Py_XDECREF((PyObject *)token);
+        if (begun < 0)
+            return NULL;
+    }
+    return PyObject_CallMethodObjArgs((PyObject *)self, names.acquire_carefully, space, mode,
+                                      policy, request, NULL);
+}
+
+/* End an access the short way: yes (1), no (0), or with an error (-1). */
+static int acquirable_end(Acquirable *self, Access *token)
+{
+    Ledger *ledger = ledger_of(self);
+    int writes = access_writes(token);
+    if (writes < 0)
+        return -1;
+    int ended = self->has_wishes || ledger == NULL ? 0 : ledger_end(ledger, token);
+    if (ended > 0)
+        self->version += writes;
+    return ended;
+}
+
+static PyObject *buffer_release(PyObject *buffer, Access *token, PyObject *error)
+{
+    if (!PyObject_TypeCheck(buffer, AcquirableType))
+        return PyObject_CallMethodObjArgs(buffer, names.release, token, error, NULL);
+    if (error == Py_None) {
+        int ended = acquirable_end((Acquirable *)buffer, token);
+        if (ended < 0)
+            return NULL;
+        if (ended)
+            Py_RETURN_NONE;
+    }
+    return PyObject_CallMethodObjArgs(buffer, names.release_carefully, token, error, NULL);
+}
+
+static PyObject *Acquirable_release(Acquirable *self, PyObject *const *args, Py_ssize_t count,
+                                    PyObject *keywords)
+{
+    static const char *const known[] = {"token", "error", NULL};
+    PyObject *given[2] = {NULL, NULL};
+    if (sort_arguments(given, known, args, count, keywords) < 0)
+        return NULL;
+    Access *token = as_access(given[0] != NULL ? given[0] : Py_None);
+    if (token == NULL)
+        return NULL;
+    return buffer_release((PyObject *)self, token, given[1] != NULL ? given[1] : Py_None);
+}
+
+static PyObject *Acquirable_is_at_rest(Acquirable *self, PyObject *space)
+{
+    PyObject *replica = replica_at(self, space);
+    Ledger *ledger = ledger_of(self);
+    if (replica == NULL && PyErr_Occurred())
+        return NULL;
+    if (replica == NULL || ledger == NULL || ledger->attention || ledger->writers)
+        Py_RETURN_FALSE;
+    return PyBool_FromLong((ledger->everywhere.low & ((Replica *)replica)->bit.low) != 0);
+}
+
+static PyMemberDef Acquirable_members[] = {
+    OBJECT(Acquirable, table), HIDDEN(Acquirable, resident), HIDDEN(Acquirable, whole),
+    {"version", T_LONGLONG, offsetof(Acquirable, version), 0, NULL},
+    {"single", T_BOOL, offsetof(Acquirable, single), 0, NULL},
+    {"_has_wishes", T_BOOL, offsetof(Acquirable, has_wishes), 0, NULL}, NO_MORE};
+static PyMethodDef Acquirable_methods[] = {
+    METHOD("acquire", Acquirable_acquire, METH_FASTCALL | METH_KEYWORDS),
+    METHOD("release", Acquirable_release, METH_FASTCALL | METH_KEYWORDS),
+    METHOD("is_at_rest", Acquirable_is_at_rest, METH_O), {0}};
+static PyType_Slot Acquirable_slots[] = {
+    COLLECTED(Acquirable), {Py_tp_members, Acquirable_members},
+    {Py_tp_methods, Acquirable_methods}, {0, NULL}};
+static PyType_Spec Acquirable_spec = {
+    "psyclone_storage.storage.core._compiled.Acquirable", sizeof(Acquirable), 0, FLAGS,
+    Acquirable_slots};
+
+/* Undo `ledger_begin` for an access that nobody has seen yet. */
+static void unbegin(Access *token)
+{
+    Ledger *ledger = ledger_of((Acquirable *)token->buffer);
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    int writes = access_writes(token);
+    if (ledger != NULL && writes >= 0)
+        ledger_strike(ledger, token, writes);
+    PyErr_Restore(kind, value, trace);
+}
+
+/* begin(tokens): all of them, or none. */
+static PyObject *module_begin(PyObject *module, PyObject *tokens)
+{
+    (void)module;
+    PyObject *items = PySequence_Tuple(tokens);
+    if (items == NULL)
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(items), done = 0;
+    int begun = 1;
+    for (; done < count && begun > 0; done++) {
+        PyObject *thing = PyTuple_GetItem(items, done);
+        Access *token = as_access(thing);
+        Ledger *ledger = NULL;
+        if (token != NULL && is_a(token->buffer, AcquirableType))
+            ledger = ledger_of((Acquirable *)token->buffer);
+        begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token);
+    }
+    if (begun <= 0)
+        for (done--; done-- > 0;)
+            unbegin((Access *)PyTuple_GetItem(items, done));
+    Py_DECREF(items);
+    return answered(begun);
+}
+
+/* -- Windows and Sides --------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *host, *reading, *device, *kernel, *interface;
+} Windows;
+RECORD(Windows, 5)
+
+static int Windows_init(Windows *self, PyObject *args, PyObject *keywords)
+{
+    (void)args, (void)keywords;
+    for (int i = 0; i < 5; i++)
+        set_field(FIELDS(self) + i, Py_None);
+    return 0;
+}
+
+static PyMemberDef Windows_members[] = {
+    OBJECT(Windows, host), OBJECT(Windows, reading), OBJECT(Windows, device),
+    OBJECT(Windows, kernel), OBJECT(Windows, interface), NO_MORE};
+static PyType_Slot Windows_slots[] = {
+    COLLECTED(Windows), {Py_tp_init, Windows_init}, {Py_tp_members, Windows_members}, {0, NULL}};
+static PyType_Spec Windows_spec = {
+    "psyclone_storage.storage.core._compiled.Windows", sizeof(Windows), 0, FLAGS, Windows_slots};
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *buffer, *host, *device;
+} Sides;
+RECORD(Sides, 3)
+
+static PyMemberDef Sides_members[] = {
+    OBJECT(Sides, buffer), OBJECT(Sides, host), OBJECT(Sides, device), NO_MORE};
+static PyType_Slot Sides_slots[] = {COLLECTED(Sides), {Py_tp_members, Sides_members}, {0, NULL}};
+static PyType_Spec Sides_spec = {
+    "psyclone_storage.storage.core._compiled.Sides", sizeof(Sides), 0, FLAGS, Sides_slots};
+
+/* -- Sliceable ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *array, *labels, *backing, *windows;
+} Sliceable;
+RECORD(Sliceable, 4)
+
+static int Sliceable_init(Sliceable *self, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"array", "labels", "backing", NULL};
+    PyObject *array, *labels, *backing;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO", known, &array, &labels, &backing))
+        return -1;
+    set_field(&self->array, array);
+    set_field(&self->labels, labels);
+    set_field(&self->backing, backing);
+    set_field(&self->windows, Py_None);
+    return 0;
+}
+
+/* Return the storage that `picked`, the array of `key`, describes. */
+static PyObject *sliceable_view(Sliceable *self, PyObject *picked, PyObject *key)
+{
+    PyObject *backing = is_given(self->backing)
+                            ? Py_NewRef(self->backing)
+                            : PyObject_CallMethodObjArgs((PyObject *)self, names.backing, NULL);
+    PyObject *labels = PyTuple_Pack(3, self->labels, key, self->array);
+    Sliceable *view = NULL;
+    if (backing != NULL && labels != NULL)
+        view = (Sliceable *)PyType_GenericAlloc(Py_TYPE((PyObject *)self), 0);
+    if (view == NULL) {
+        Py_XDECREF(backing);
+        Py_XDECREF(labels);
+        return NULL;
+    }
+    view->array = Py_NewRef(picked);
+    view->labels = labels;
+    view->backing = backing;
+    view->windows = Py_NewRef(Py_None);
+    return (PyObject *)view;
+}
+
+static PyObject *Sliceable_view(Sliceable *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || self->array == NULL || self->labels == NULL) {
+        PyErr_SetString(PyExc_TypeError, "_view() takes an array and its key.");
+        return NULL;
+    }
+    return sliceable_view(self, args[0], args[1]);
+}
+
+/* What a key is, as far as is seen at once. */
+enum { OTHER, NUMBERS, SLICES };
+
+static int kind_of_key(PyObject *key)
+{
+    if (!PyTuple_CheckExact(key))
+        return Py_TYPE(key) == &PySlice_Type ? SLICES : OTHER;
+    int kind = NUMBERS;
+    for (Py_ssize_t i = 0, count = PyTuple_Size(key); i < count; i++) {
+        PyTypeObject *type = Py_TYPE(PyTuple_GetItem(key, i));
+        if (type == &PySlice_Type)
+            kind = SLICES;
+        else if (type != &PyLong_Type)
+            return OTHER;
+    }
+    return kind;
+}
+
+static int is_array(PyObject *thing) { return (PyObject *)Py_TYPE(thing) == words.array; }
+
+static PyObject *pick_carefully(Sliceable *self, PyObject *key)
+{
+    return PyObject_CallMethodObjArgs((PyObject *)self, names.picked, key, NULL);
+}
+
+/* Return one element of the host side, if that is at rest and has been looked at before. */
+static PyObject *pick_element(Sliceable *self, Sides *sides, PyObject *key)
+{
+    PyObject *host = is_a(self->windows, WindowsType) ? ((Windows *)self->windows)->host : NULL;
+    if (is_given(host) && is_given(sides->host)) {
+        PyObject *rest = Acquirable_is_at_rest((Acquirable *)sides->buffer, sides->host);
+        if (rest == NULL)
+            return NULL;
+        Py_DECREF(rest);
+        if (rest == Py_True) {
+            Py_INCREF(host);
+            PyObject *found = PyObject_GetItem(host, key);
+            Py_DECREF(host);
+            if (found != NULL && !is_array(found))
+                return found;
+            if (found == NULL && !PyErr_ExceptionMatches(PyExc_IndexError))
+                return NULL;
+            PyErr_Clear();
+            Py_XDECREF(found);
+        }
+    }
+    return pick_carefully(self, key);
+}
+
+/* Return what `picked`, which `array` gave for a key, is for the user. */
+static PyObject *sliceable_made(Sliceable *self, PyObject *array, PyObject *picked, PyObject *key,
+                                int kind)
+{
+    if (!is_array(picked))
+        return Py_NewRef(picked);
+    if (kind == OTHER) {
+        /* A copy, where the memory is not that of the array: what index arrays give. */
+        PyObject *owner = PyObject_GetAttrString(picked, "base");
+        PyObject *whole = owner == NULL ? NULL : PyObject_GetAttrString(array, "base");
+        int copied = owner != array && (owner == Py_None || owner != whole);
+        Py_XDECREF(owner);
+        Py_XDECREF(whole);
+        if (whole == NULL)
+            return NULL;
+        if (copied)
+            return Py_NewRef(picked);
+    }
+    return sliceable_view(self, picked, key);
+}
+
+static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
+{
+    if (self->array == NULL || self->labels == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "_array");
+        return NULL;
+    }
+    int kind = kind_of_key(key);
+    if (is_given(self->backing)) {
+        if (!PyObject_TypeCheck(self->backing, SidesType))
+            return pick_carefully(self, key);
+        Sides *sides = (Sides *)self->backing;
+        if (is_given(sides->buffer)) {
+            if (kind == NUMBERS && PyObject_TypeCheck(sides->buffer, AcquirableType))
+                return pick_element(self, sides, key);
+            if (kind != SLICES)
+                return pick_carefully(self, key);
+        }
+    }
+    PyObject *array = Py_NewRef(self->array);
+    PyObject *picked = PyObject_GetItem(array, key), *found = NULL;
+    if (picked != NULL)
+        found = sliceable_made(self, array, picked, key, kind);
+    Py_DECREF(array);
+    Py_XDECREF(picked);
+    if (picked == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_IndexError) &&
+            !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+            return NULL;
+        PyErr_Clear();
+        return pick_carefully(self, key);
+    }
+    return found;
+}
+
+static PyMemberDef Sliceable_members[] = {
+    HIDDEN(Sliceable, array), HIDDEN(Sliceable, labels), HIDDEN(Sliceable, backing),
+    HIDDEN(Sliceable, windows), NO_MORE};
+static PyMethodDef Sliceable_methods[] = {METHOD("_view", Sliceable_view, METH_FASTCALL), {0}};
+static PyType_Slot Sliceable_slots[] = {
+    COLLECTED(Sliceable), {Py_tp_init, Sliceable_init}, {Py_tp_members, Sliceable_members},
+    {Py_tp_methods, Sliceable_methods}, {Py_mp_subscript, Sliceable_subscript}, {0, NULL}};
+static PyType_Spec Sliceable_spec = {
+    "psyclone_storage.storage.core._compiled.Sliceable", sizeof(Sliceable), 0, FLAGS,
+    Sliceable_slots};

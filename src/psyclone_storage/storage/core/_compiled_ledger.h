@@ -1,0 +1,525 @@
+/* Who holds a buffer, who waits for it, and which of its replicas are valid: see _compiled.c. */
+typedef unsigned long long Mask;
+
+/* -- records: objects whose first members are references ---------------------------------------- */
+
+#define FIELDS(self) ((PyObject **)((char *)(self) + sizeof(PyObject)))
+
+static int visit_fields(PyObject *self, int count, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    for (int i = 0; i < count; i++)
+        Py_VISIT(FIELDS(self)[i]);
+    return 0;
+}
+
+static int clear_fields(PyObject *self, int count)
+{
+    for (int i = 0; i < count; i++)
+        Py_CLEAR(FIELDS(self)[i]);
+    return 0;
+}
+
+static void free_record(PyObject *self, int count)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    clear_fields(self, count);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+#define RECORD(Name, count)                                                                        \
+    static int Name##_traverse(PyObject *self, visitproc visit, void *arg)                         \
+    {                                                                                              \
+        return visit_fields(self, count, visit, arg);                                              \
+    }                                                                                              \
+    static int Name##_clear(PyObject *self) { return clear_fields(self, count); }                  \
+    static void Name##_dealloc(PyObject *self) { free_record(self, count); }
+
+#define COLLECTED(Name)                                                                            \
+    {Py_tp_traverse, Name##_traverse}, {Py_tp_clear, Name##_clear}, {Py_tp_dealloc, Name##_dealloc}
+
+#define OBJECT(Name, member) {#member, T_OBJECT_EX, offsetof(Name, member), 0, NULL}
+#define HIDDEN(Name, member) {"_" #member, T_OBJECT_EX, offsetof(Name, member), 0, NULL}
+#define FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE)
+#define METHOD(name, function, how) {name, (PyCFunction)(void (*)(void))(function), how, NULL}
+#define NO_MORE {0, 0, 0, 0, 0}
+
+static void set_field(PyObject **field, PyObject *value)
+{
+    PyObject *old = *field;
+    Py_XINCREF(value);
+    *field = value;
+    Py_XDECREF(old);
+}
+
+/* Do `set_field` with a reference that becomes the field's. */
+static void give_field(PyObject **field, PyObject *value)
+{
+    PyObject *old = *field;
+    *field = value;
+    Py_XDECREF(old);
+}
+
+static PyTypeObject *AccessType, *LedgerType, *AcquirableType, *ReplicaType, *GateType;
+static PyTypeObject *SidesType, *WindowsType, *SliceableType, *BlockType;
+
+/* What `register` was told. */
+static struct {
+    PyObject *read, *read_write, *auto_, *plain, *token, *arguments, *block;
+    PyObject *array, *bound, *lock;
+} words;
+
+/* Names of methods and attributes. */
+static struct {
+    PyObject *acquire_carefully, *release_carefully, *release, *picked, *backing, *enter, *leave;
+    PyObject *writes, *space, *bit, *things;
+} names;
+
+static int is_given(PyObject *thing) { return thing != NULL && thing != Py_None; }
+
+static int is_a(PyObject *thing, PyTypeObject *type)
+{
+    return thing != NULL && PyObject_TypeCheck(thing, type);
+}
+
+/* -- Gate: a lock that shows whether somebody is inside ------------------------------------------ */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *take, *give, *locked;
+    char held;
+} Gate;
+RECORD(Gate, 3)
+
+static int Gate_init(Gate *self, PyObject *args, PyObject *keywords)
+{
+    (void)args, (void)keywords;
+    PyObject *lock = PyObject_CallNoArgs(words.lock);
+    if (lock == NULL)
+        return -1;
+    give_field(&self->take, PyObject_GetAttrString(lock, "acquire"));
+    give_field(&self->give, PyObject_GetAttrString(lock, "release"));
+    give_field(&self->locked, PyObject_GetAttrString(lock, "locked"));
+    Py_DECREF(lock);
+    return self->take != NULL && self->give != NULL && self->locked != NULL ? 0 : -1;
+}
+
+/* From the moment that `take` returns until `held` is set nobody else runs. While `take` waits with
+ * the lock in hand for the interpreter, `held` may be 0: its caller is not inside yet. */
+static PyObject *Gate_acquire(Gate *self, PyObject *args, PyObject *keywords)
+{
+    PyObject *taken = PyObject_Call(self->take, args, keywords);
+    if (taken == Py_True)
+        self->held = 1;
+    return taken;
+}
+
+static PyObject *Gate_release(Gate *self, PyObject *unused)
+{
+    (void)unused;
+    self->held = 0;
+    return PyObject_CallNoArgs(self->give);
+}
+
+static PyObject *Gate_enter(Gate *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *taken = PyObject_CallNoArgs(self->take);
+    if (taken != NULL)
+        self->held = 1;
+    return taken;
+}
+
+static PyObject *Gate_exit(Gate *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args, (void)count;
+    return Gate_release(self, NULL);
+}
+
+static PyObject *Gate_locked(Gate *self, PyObject *unused)
+{
+    (void)unused;
+    return PyObject_CallNoArgs(self->locked);
+}
+
+static PyMethodDef Gate_methods[] = {
+    METHOD("acquire", Gate_acquire, METH_VARARGS | METH_KEYWORDS),
+    METHOD("release", Gate_release, METH_NOARGS),
+    METHOD("locked", Gate_locked, METH_NOARGS),
+    METHOD("__enter__", Gate_enter, METH_NOARGS),
+    METHOD("__exit__", Gate_exit, METH_FASTCALL),
+    {0},
+};
+static PyType_Slot Gate_slots[] = {
+    COLLECTED(Gate), {Py_tp_init, Gate_init}, {Py_tp_methods, Gate_methods}, {0, NULL}};
+static PyType_Spec Gate_spec = {
+    "psyclone_storage.storage.core._compiled.Gate", sizeof(Gate), 0, FLAGS, Gate_slots};
+
+/* -- masks: one bit for each memory space, more than 64 of them if need be ----------------------- */
+
+typedef struct {
+    PyObject *wide; /* the mask itself where it does not fit, else NULL */
+    Mask low;
+} Bits;
+
+static PyObject *bits_get(PyObject *self, void *offset)
+{
+    Bits *bits = (Bits *)((char *)self + (Py_ssize_t)(size_t)offset);
+    if (bits->wide != NULL)
+        return Py_NewRef(bits->wide);
+    return PyLong_FromUnsignedLongLong(bits->low);
+}
+
+static int bits_set(PyObject *self, PyObject *value, void *offset)
+{
+    Bits *bits = (Bits *)((char *)self + (Py_ssize_t)(size_t)offset);
+    if (value == NULL || !PyLong_Check(value)) {
+        PyErr_SetString(PyExc_TypeError, "A mask is an integer.");
+        return -1;
+    }
+    PyObject *wide = NULL;
+    Mask low = PyLong_AsUnsignedLongLong(value);
+    if (low == (Mask)-1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        low = PyLong_AsUnsignedLongLongMask(value);
+        wide = Py_NewRef(value);
+    }
+    PyObject *old = bits->wide;
+    bits->wide = wide;
+    bits->low = low;
+    Py_XDECREF(old);
+    return 0;
+}
+
+#define BITS(Name, member) {#member, bits_get, bits_set, NULL, (void *)offsetof(Name, member)}
+
+/* -- Replica ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *memory, *space, *allocation;
+    Bits bit;
+} Replica;
+RECORD(Replica, 4)
+
+static int Replica_init(Replica *self, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"memory", "allocation", NULL};
+    PyObject *memory, *allocation = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O", known, &memory, &allocation))
+        return -1;
+    PyObject *space = PyObject_GetAttr(memory, names.space);
+    PyObject *bit = space == NULL ? NULL : PyObject_GetAttr(space, names.bit);
+    int failed = bit == NULL || bits_set((PyObject *)self, bit, (void *)offsetof(Replica, bit)) < 0;
+    if (!failed) {
+        set_field(&self->memory, memory);
+        set_field(&self->allocation, allocation);
+        set_field(&self->space, space);
+    }
+    Py_XDECREF(space);
+    Py_XDECREF(bit);
+    return failed ? -1 : 0;
+}
+
+static PyMemberDef Replica_members[] = {
+    OBJECT(Replica, memory), OBJECT(Replica, space), OBJECT(Replica, allocation), NO_MORE};
+static PyGetSetDef Replica_getset[] = {BITS(Replica, bit), NO_MORE};
+static PyType_Slot Replica_slots[] = {
+    COLLECTED(Replica), {Py_tp_init, Replica_init}, {Py_tp_members, Replica_members},
+    {Py_tp_getset, Replica_getset}, {0, NULL}};
+static PyType_Spec Replica_spec = {
+    "psyclone_storage.storage.core._compiled.Replica", sizeof(Replica), 0, FLAGS, Replica_slots};
+
+/* -- Access -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *buffer, *replica, *space, *chunks, *mode, *policy, *owner, *request, *turn, *block;
+    char active, in_flight;
+} Access;
+RECORD(Access, 10)
+
+/* Take the references of `self` to what a new access has. */
+static int access_fill(Access *self, PyObject *buffer, PyObject *replica, PyObject *space,
+                       PyObject *chunks)
+{
+    PyObject *owner = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    if (owner == NULL)
+        return -1;
+    give_field(&self->owner, owner);
+    set_field(&self->buffer, buffer);
+    set_field(&self->replica, replica);
+    set_field(&self->space, space);
+    set_field(&self->chunks, chunks);
+    set_field(&self->request, words.plain);
+    set_field(&self->turn, Py_None);
+    set_field(&self->block, Py_None);
+    return 0;
+}
+
+static int Access_init(Access *self, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"buffer", "replica", "place", "mode", "policy", NULL};
+    PyObject *buffer, *replica, *space, *chunks, *mode, *policy;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO(OO)OO", known, &buffer, &replica, &space,
+                                     &chunks, &mode, &policy))
+        return -1;
+    set_field(&self->mode, mode);
+    set_field(&self->policy, policy);
+    self->active = self->in_flight = 0;
+    return access_fill(self, buffer, replica, space, chunks);
+}
+
+/* Return a new token that has not begun. */
+static Access *access_new(PyObject *buffer, PyObject *replica, PyObject *space, PyObject *chunks,
+                          PyObject *mode, PyObject *policy)
+{
+    /* A new object may start a garbage collection, which may run anything. */
+    PyObject *held[] = {buffer, replica, space, chunks, mode, policy};
+    for (int i = 0; i < 6; i++)
+        Py_XINCREF(held[i]);
+    Access *self = (Access *)PyType_GenericAlloc((PyTypeObject *)words.token, 0);
+    if (self != NULL && access_fill(self, buffer, replica, space, chunks) == 0) {
+        self->mode = Py_NewRef(mode);
+        self->policy = Py_NewRef(policy);
+    } else
+        Py_CLEAR(self);
+    for (int i = 0; i < 6; i++)
+        Py_XDECREF(held[i]);
+    return self;
+}
+
+/* Say whether the access writes; -1 with an error. */
+static int access_writes(Access *self)
+{
+    if (self->mode == words.read)
+        return 0;
+    if (self->mode == words.read_write)
+        return 1;
+    if (self->mode == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "mode");
+        return -1;
+    }
+    PyObject *writes = PyObject_GetAttr(self->mode, names.writes);
+    int found = writes == NULL ? -1 : PyObject_IsTrue(writes);
+    Py_XDECREF(writes);
+    return found;
+}
+
+static Access *as_access(PyObject *thing)
+{
+    if (PyObject_TypeCheck(thing, AccessType))
+        return (Access *)thing;
+    PyErr_SetString(PyExc_TypeError, "This is no access.");
+    return NULL;
+}
+
+static PyObject *buffer_release(PyObject *buffer, Access *token, PyObject *error);
+
+static PyObject *Access_release(Access *self, PyObject *const *args, Py_ssize_t count,
+                                PyObject *keywords)
+{
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_Size(keywords);
+    if (count + named > 1 ||
+        (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, 0), "error"))) {
+        PyErr_SetString(PyExc_TypeError, "release() takes one argument at most, the error.");
+        return NULL;
+    }
+    if (self->buffer == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "buffer");
+        return NULL;
+    }
+    return buffer_release(self->buffer, self, count + named ? args[0] : Py_None);
+}
+
+static PyMemberDef Access_members[] = {
+    OBJECT(Access, buffer),  OBJECT(Access, replica), OBJECT(Access, space),
+    OBJECT(Access, chunks),  OBJECT(Access, mode),    OBJECT(Access, policy),
+    OBJECT(Access, owner),   OBJECT(Access, request), OBJECT(Access, turn),
+    HIDDEN(Access, block),   {"active", T_BOOL, offsetof(Access, active), 0, NULL},
+    {"in_flight", T_BOOL, offsetof(Access, in_flight), 0, NULL}, NO_MORE};
+static PyMethodDef Access_methods[] = {
+    METHOD("release", Access_release, METH_FASTCALL | METH_KEYWORDS), {0}};
+static PyType_Slot Access_slots[] = {
+    COLLECTED(Access), {Py_tp_init, Access_init}, {Py_tp_members, Access_members},
+    {Py_tp_methods, Access_methods}, {0, NULL}};
+static PyType_Spec Access_spec = {
+    "psyclone_storage.storage.core._compiled.Access", sizeof(Access), 0, FLAGS, Access_slots};
+
+/* -- Ledger -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *lock, *holders, *queue, *last_writer;
+    Bits everywhere, anywhere;
+    Py_ssize_t writers;
+    char attention;
+} Ledger;
+
+static int Ledger_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    return visit_fields(self, 4, visit, arg);
+}
+
+static int Ledger_clear(PyObject *self) { return clear_fields(self, 4); }
+
+static void Ledger_dealloc(PyObject *self)
+{
+    Py_CLEAR(((Ledger *)self)->everywhere.wide);
+    Py_CLEAR(((Ledger *)self)->anywhere.wide);
+    free_record(self, 4);
+}
+
+static int Ledger_init(Ledger *self, PyObject *args, PyObject *keywords)
+{
+    (void)args, (void)keywords;
+    PyObject *lock = PyObject_CallNoArgs((PyObject *)GateType);
+    PyObject *holders = PyList_New(0);
+    if (lock == NULL || holders == NULL) {
+        Py_XDECREF(lock);
+        Py_XDECREF(holders);
+        return -1;
+    }
+    give_field(&self->lock, lock);
+    give_field(&self->holders, holders);
+    set_field(&self->queue, Py_None);
+    set_field(&self->last_writer, Py_None);
+    return 0;
+}
+
+/* Say whether the ledger must be left to Python code: it is in use, or was taken apart. */
+static int is_busy(Ledger *self)
+{
+    return self->lock == NULL || self->holders == NULL || !PyList_CheckExact(self->holders) ||
+           Py_TYPE(self->lock) != GateType || ((Gate *)self->lock)->held;
+}
+
+/* Say whether anybody waits; an empty line is none. -1 with an error. */
+static int has_queue(Ledger *self)
+{
+    return is_given(self->queue) ? PyObject_IsTrue(self->queue) : 0;
+}
+
+static int ledger_grant(Ledger *self, Access *token, int writes)
+{
+    if (PyList_Append(self->holders, (PyObject *)token) < 0)
+        return -1;
+    self->writers += writes;
+    token->active = 1;
+    return 1;
+}
+
+/* Each of the following says yes (1), no (0), or has an error (-1). */
+
+static int ledger_acquire(Ledger *self, Access *claim)
+{
+    int writes = access_writes(claim), queue = has_queue(self);
+    if (writes < 0 || queue < 0)
+        return -1;
+    if (is_busy(self) || self->writers || queue || (writes && PyList_Size(self->holders)))
+        return 0;
+    return ledger_grant(self, claim, writes);
+}
+
+static int ledger_begin(Ledger *self, Access *token)
+{
+    int writes = access_writes(token), queue = has_queue(self);
+    if (writes < 0 || queue < 0)
+        return -1;
+    if (!is_a(token->replica, ReplicaType))
+        return 0;
+    Bits *bit = &((Replica *)token->replica)->bit;
+    if (is_busy(self) || self->writers || queue || self->attention || bit->wide != NULL)
+        return 0;
+    if (writes) {
+        if (self->everywhere.wide != NULL || self->anywhere.wide != NULL ||
+            self->everywhere.low != bit->low || self->anywhere.low != bit->low ||
+            PyList_Size(self->holders))
+            return 0;
+    } else if (!(self->everywhere.low & bit->low))
+        return 0;
+    return ledger_grant(self, token, writes);
+}
+
+/* Strike a claim out; the caller keeps it alive. */
+static int ledger_strike(Ledger *self, Access *claim, int writes)
+{
+    PyObject *holders = self->holders;
+    Py_ssize_t at = PyList_Size(holders) - 1;
+    while (at >= 0 && PyList_GetItem(holders, at) != (PyObject *)claim)
+        at--;
+    if (at < 0) {
+        PyErr_SetString(PyExc_ValueError, "list.remove(x): x not in list");
+        return -1;
+    }
+    if (PyList_SetSlice(holders, at, at + 1, NULL) < 0)
+        return -1;
+    self->writers -= writes;
+    claim->active = 0;
+    if (claim->turn != Py_None)
+        set_field(&claim->turn, Py_None);
+    return 1;
+}
+
+static int ledger_end(Ledger *self, Access *token)
+{
+    int writes = access_writes(token), queue = has_queue(self);
+    if (writes < 0 || queue < 0)
+        return -1;
+    if (!token->active || is_busy(self) || queue || self->attention)
+        return 0;
+    if (writes && token->replica != self->last_writer)
+        return 0;
+    return ledger_strike(self, token, writes);
+}
+
+static int ledger_drop(Ledger *self, Access *claim)
+{
+    int writes = access_writes(claim), queue = has_queue(self);
+    if (writes < 0 || queue < 0)
+        return -1;
+    return is_busy(self) || queue ? 0 : ledger_strike(self, claim, writes);
+}
+
+static PyObject *answered(int answer)
+{
+    return answer < 0 ? NULL : PyBool_FromLong(answer);
+}
+
+#define ANSWERING(name)                                                                            \
+    static PyObject *Ledger_##name(Ledger *self, PyObject *thing)                                  \
+    {                                                                                              \
+        Access *claim = as_access(thing);                                                          \
+        return claim == NULL ? NULL : answered(ledger_##name(self, claim));                        \
+    }
+ANSWERING(acquire)
+ANSWERING(begin)
+ANSWERING(end)
+ANSWERING(drop)
+
+static PyObject *Ledger_strike(Ledger *self, PyObject *thing)
+{
+    Access *claim = as_access(thing);
+    int writes = claim == NULL ? -1 : access_writes(claim);
+    if (writes < 0 || ledger_strike(self, claim, writes) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMemberDef Ledger_members[] = {
+    OBJECT(Ledger, lock), OBJECT(Ledger, holders), OBJECT(Ledger, queue),
+    OBJECT(Ledger, last_writer), {"writers", T_PYSSIZET, offsetof(Ledger, writers), 0, NULL},
+    {"attention", T_BOOL, offsetof(Ledger, attention), 0, NULL}, NO_MORE};
+static PyGetSetDef Ledger_getset[] = {BITS(Ledger, everywhere), BITS(Ledger, anywhere), NO_MORE};
+static PyMethodDef Ledger_methods[] = {
+    METHOD("try_acquire", Ledger_acquire, METH_O), METHOD("try_begin", Ledger_begin, METH_O),
+    METHOD("try_end", Ledger_end, METH_O), METHOD("try_drop", Ledger_drop, METH_O),
+    METHOD("drop", Ledger_strike, METH_O), {0}};
+static PyType_Slot Ledger_slots[] = {
+    COLLECTED(Ledger), {Py_tp_init, Ledger_init}, {Py_tp_members, Ledger_members},
+    {Py_tp_getset, Ledger_getset}, {Py_tp_methods, Ledger_methods}, {0, NULL}};
+static PyType_Spec Ledger_spec = {
+    "psyclone_storage.storage.core._compiled.Ledger", sizeof(Ledger), 0, FLAGS, Ledger_slots};
+
