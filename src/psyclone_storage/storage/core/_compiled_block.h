@@ -7,11 +7,13 @@ typedef struct {
     size_t window;
 } Argument;
 
+enum { FEW = 6 };
+
 typedef struct {
     PyObject_HEAD
     PyObject *arguments, *device, *writes, *tokens, *guests, *block, *arrays;
     Py_ssize_t count;
-    Argument *seen;
+    Argument *seen, few[FEW];
     char entered; /* the short way: the accesses are those of `seen` */
     char busy;    /* a thread is about to enter */
 } Block;
@@ -28,6 +30,7 @@ static int Block_traverse(PyObject *object, visitproc visit, void *arg)
     return visit_fields(object, 7, visit, arg);
 }
 
+/* Give up what is known of arguments; few of them stand in the block itself. */
 static void forget_arguments(Argument *seen, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -36,20 +39,27 @@ static void forget_arguments(Argument *seen, Py_ssize_t count)
         Py_XDECREF(seen[i].token);
         Py_XDECREF(seen[i].array);
     }
-    PyMem_Free(seen);
+    if (count > FEW)
+        PyMem_Free(seen);
 }
 
-/* Have `seen` from now on, and give up what was there. */
+static void block_forget(Block *self)
+{
+    Argument few[FEW], *seen = self->seen;
+    Py_ssize_t count = self->count;
+    if (seen == self->few)
+        seen = memcpy(few, seen, sizeof few);
+    self->seen = NULL;
+    self->count = 0;
+    forget_arguments(seen, count);
+}
+
+/* Have the `count` arguments in `seen` from now on, where there were none. */
 static void block_remember(Block *self, Argument *seen, Py_ssize_t count)
 {
-    Argument *old = self->seen;
-    Py_ssize_t old_count = self->count;
-    self->seen = seen;
+    self->seen = count > FEW ? seen : memcpy(self->few, seen, (size_t)count * sizeof *seen);
     self->count = count;
-    forget_arguments(old, old_count);
 }
-
-static void block_forget(Block *self) { block_remember(self, NULL, 0); }
 
 static int Block_clear(PyObject *self)
 {
@@ -187,8 +197,9 @@ static int block_look(Block *self)
         if (done == count)
             return 1;
     }
-    Argument *seen = PyMem_Calloc((size_t)count, sizeof(Argument));
-    if (seen == NULL) {
+    block_forget(self);
+    Argument few[FEW] = {{0}}, *seen = few;
+    if (count > FEW && (seen = PyMem_Calloc((size_t)count, sizeof(Argument))) == NULL) {
         PyErr_NoMemory();
         return -1;
     }

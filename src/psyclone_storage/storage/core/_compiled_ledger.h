@@ -239,7 +239,43 @@ typedef struct {
     PyObject *buffer, *replica, *space, *chunks, *mode, *policy, *owner, *request, *turn, *block;
     char active, in_flight;
 } Access;
-RECORD(Access, 10)
+
+static int Access_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    return visit_fields(self, 10, visit, arg);
+}
+
+static int Access_clear(PyObject *self) { return clear_fields(self, 10); }
+
+/* Tokens come and go with each access: some that are gone are kept, empty, for the next ones. */
+enum { SPARES = 32 };
+static PyObject *spare_tokens[SPARES];
+static int spare_count;
+
+static void Access_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    if (type != (PyTypeObject *)words.token || spare_count == SPARES) {
+        free_record(self, 10);
+        return;
+    }
+    PyObject_GC_UnTrack(self);
+    clear_fields(self, 10);
+    if (spare_count < SPARES) /* what was cleared may have filled it */
+        spare_tokens[spare_count++] = self;
+    else
+        PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static Access *spare_token(void)
+{
+    PyObject *self = spare_tokens[--spare_count];
+    PyObject_Init(self, (PyTypeObject *)words.token);
+    PyObject_GC_Track(self);
+    ((Access *)self)->active = ((Access *)self)->in_flight = 0;
+    return (Access *)self;
+}
 
 /* Take the references of `self` to what a new access has. */
 static int access_fill(Access *self, PyObject *buffer, PyObject *replica, PyObject *space,
@@ -280,7 +316,9 @@ static Access *access_new(PyObject *buffer, PyObject *replica, PyObject *space, 
     PyObject *held[] = {buffer, replica, space, chunks, mode, policy};
     for (int i = 0; i < 6; i++)
         Py_XINCREF(held[i]);
-    Access *self = (Access *)PyType_GenericAlloc((PyTypeObject *)words.token, 0);
+    Access *self = spare_count > 0
+                       ? spare_token()
+                       : (Access *)PyType_GenericAlloc((PyTypeObject *)words.token, 0);
     if (self != NULL && access_fill(self, buffer, replica, space, chunks) == 0) {
         self->mode = Py_NewRef(mode);
         self->policy = Py_NewRef(policy);

@@ -5,6 +5,8 @@ nobody is in the way. Whatever is not simple (waits, transfers, failures, wishes
 subclasses in other files do, under names that these classes call.
 """
 
+# pylint: disable=protected-access,unidiomatic-typecheck  # one class in several, compared exactly
+
 from __future__ import annotations
 
 import threading
@@ -298,7 +300,7 @@ class Sliceable:
             picked = array[key]
         except (IndexError, TypeError, ValueError):
             return self._picked(key)
-        if type(picked) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
+        if type(picked) is not np.ndarray:
             return picked
         owner = picked.base
         if owner is not array and (owner is None or owner is not array.base):
@@ -331,7 +333,7 @@ class Sliceable:
                 found = host[key]
             except IndexError:
                 return self._picked(key)
-            if type(found) is not np.ndarray:  # pylint: disable=unidiomatic-typecheck
+            if type(found) is not np.ndarray:
                 return found
         return self._picked(key)
 

@@ -20,7 +20,7 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import Buffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
-from psyclone_storage.storage.core.layout import default_dims, gt_rank, layout_of
+from psyclone_storage.storage.core.layout import gt_rank, layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.native import Sliceable, Windows, register
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -188,20 +188,28 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         ]
 
     @property
-    def __gt_origin__(self) -> tuple[int, ...]:
-        """Return the first point behind the halo, as today's GT4Py asks for it.
+    def __gt_origin__(self) -> tuple[int, ...] | None:
+        """Return the first point behind the halo, as today's GT4Py asks for it; None without one.
 
         GT4Py sorts the dimensions of an argument (I, J, K, then numbers) before it looks at this,
         so that the entries are in that order whatever the order of the dimensions is here.
         """
-        dims = self.__gt_dims__
-        order = sorted(range(self.ndim), key=lambda axis: gt_rank(dims[axis]))
-        return tuple(self.halo[axis][0] for axis in order)
+        labels = self.labels
+        dims, starts = labels.dims, [low for low, _ in labels.halo]
+        if not any(starts):
+            return None
+        if dims is not None:
+            order = sorted(range(len(starts)), key=lambda axis: gt_rank(dims[axis]))
+            starts = [starts[axis] for axis in order]
+        return tuple(starts)
 
     @property
-    def __gt_dims__(self) -> tuple[str, ...]:
-        """Return the names of the dimensions, as today's GT4Py asks for them."""
-        return self.dims or default_dims(self.ndim)
+    def __gt_dims__(self) -> tuple[str, ...] | None:
+        """Return the names of the dimensions, as today's GT4Py asks for them.
+
+        Where nobody named them, GT4Py takes those of the stencil's argument, as for an array.
+        """
+        return self.labels.dims
 
     @property
     def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:
@@ -297,7 +305,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         """Return the host buffer, current and read-only; the device side stays current too."""
         backing = self._backing
         if backing is not None and backing.buffer is not None:
-            self.acquire(None, READ).release()
+            self._use_host(READ)
         return self.reading_window()
 
     @property
@@ -320,7 +328,8 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         block that writes and raises leaves the data unusable until all of them are written anew.
         `region` limits the access to what it selects, as `self[region].access(...)` does.
         """
-        return StorageAccess(self[with_ellipsis(region)], checked_device(device), mode_of(mode))
+        part = self if region is ... else self[with_ellipsis(region)]
+        return StorageAccess(part, checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
         """Say whether the buffer of that side has the current values; nothing is copied."""
@@ -332,7 +341,8 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     def make_valid(self, device: str | None = None, region: Any = ...) -> None:
         """Bring what `region`, a key of integers and slices, selects to one side."""
-        self[with_ellipsis(region)].acquire(checked_device(device), READ).release()
+        part = self if region is ... else self[with_ellipsis(region)]
+        part.acquire(checked_device(device), READ).release()
 
     def device_to_host(self, *, force: bool = False) -> None:
         """Bring the host buffer up to date if the device was modified, or anyway (GDP-112).
@@ -554,9 +564,18 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         if backing.strict or not self._is_writable(host):
             return self.data_ro
         if backing.buffer is not None:
-            self.acquire(None, WRITE).release()
+            self._use_host(WRITE)
         window: Array = backing.lend(self.window(host))
         return window.view()
+
+    def _use_host(self, mode: AccessMode) -> None:
+        """Bring the host side up to date, and note that it is written if `mode` says so."""
+        backing = self.backing()
+        buffer, host = backing.buffer, backing.host
+        if buffer is not None and host is not None and buffer.single:
+            buffer.acquire(host, mode).release()
+        else:
+            self.acquire(None, mode).release()
 
     def _described(self) -> dict[str | None, dict[str, Any]]:
         found, lasting = described(self, self.backing())

@@ -190,8 +190,12 @@ def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) 
     except TypeError:  # A shape that is a list, or an error that comes again.
         plan = _make_plan(shape, dtype, keywords)
     parameters = plan.parameters
-    if parameters.device is None:
-        return CPUStorage.from_plan(plan, init)
+    if plan.plain and init is None:
+        try:
+            array = np.empty(parameters.shape, parameters.dtype, plan.order)
+        except MemoryError:
+            return CPUStorage.from_plan(plan)
+        return CPUStorage(array, parameters.labels, None)
     return kind_of(parameters.device, parameters.managed).from_plan(plan, init)
 
 

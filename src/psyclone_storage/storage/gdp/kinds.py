@@ -52,6 +52,11 @@ def _data(self: Storage) -> memoryview:
     return self.to_numpy().data
 
 
+def _ndarray(self: Storage) -> np.ndarray[Any, Any]:
+    """Return the host buffer, where today's GT4Py looks for the array of a field first."""
+    return self.to_numpy()
+
+
 def _device_data(self: Storage) -> Any:
     """Return the pointer to the device buffer (GDP-88)."""
     return self.to_cupy().data
@@ -73,6 +78,7 @@ class CPUStorage(Storage):
     managed: ClassVar[Managed | None] = "gt4py"
     device_data: ClassVar[None] = None
     data = property(_data)
+    ndarray = property(_ndarray)
     __array_interface__ = property(_array_interface)
     __buffer__ = _buffer_protocol
 

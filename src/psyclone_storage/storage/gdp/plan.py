@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.layout import (
@@ -20,7 +20,8 @@ class Plan:
     """State strides, the byte offset of the first element, and the bytes needed.
 
     The offset is relative to an address that is a multiple of the alignment. `order` is `"C"` or
-    `"F"` where NumPy allocates just this by itself. `shared` is what the storages of each kind that
+    `"F"` where NumPy allocates just this by itself, and `plain` says that it can do so at once, and
+    that nothing else has to be done. `shared` is what the storages of each kind that
     are made by this plan have in common, once it is made.
     """
 
@@ -28,7 +29,8 @@ class Plan:
     strides: tuple[int, ...]
     offset: int
     nbytes: int
-    order: str | None
+    order: Literal["C", "F"] | None
+    plain: bool
     shared: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -47,7 +49,10 @@ def plan_memory(parameters: Parameters) -> Plan:
     offset = -distance % size
     nbytes = offset + byte_extent(shape, strides, itemsize)[1]
     nbytes += -nbytes % max(itemsize, 1)
-    return Plan(parameters, strides, offset, nbytes, _numpy_order(parameters))
+    order = _numpy_order(parameters)
+    special = parameters.delayed or parameters.cuts or parameters.strict_exports
+    plain = order is not None and parameters.device is None and not special
+    return Plan(parameters, strides, offset, nbytes, order, plain)
 
 
 def cut_memory(
@@ -68,7 +73,7 @@ def cut_memory(
     return ChunkLayout((0, *(offset // itemsize + cut * step for cut in parameters.cuts), size))
 
 
-def _numpy_order(parameters: Parameters) -> str | None:
+def _numpy_order(parameters: Parameters) -> Literal["C", "F"] | None:
     if parameters.labels.alignment_size != 1:
         return None
     dims = ("",) * len(parameters.shape)
