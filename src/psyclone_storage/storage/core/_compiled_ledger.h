@@ -88,7 +88,7 @@ static int is_a(PyObject *thing, PyTypeObject *type)
 
 typedef struct {
     PyObject_HEAD
-    PyObject *take, *give, *locked;
+    PyObject *lock, *take, *give;
     char held;
 } Gate;
 RECORD(Gate, 3)
@@ -101,9 +101,8 @@ static int Gate_init(Gate *self, PyObject *args, PyObject *keywords)
         return -1;
     give_field(&self->take, PyObject_GetAttrString(lock, "acquire"));
     give_field(&self->give, PyObject_GetAttrString(lock, "release"));
-    give_field(&self->locked, PyObject_GetAttrString(lock, "locked"));
-    Py_DECREF(lock);
-    return self->take != NULL && self->give != NULL && self->locked != NULL ? 0 : -1;
+    give_field(&self->lock, lock);
+    return self->take != NULL && self->give != NULL ? 0 : -1;
 }
 
 /* From the moment that `take` returns until `held` is set nobody else runs. While `take` waits with
@@ -141,13 +140,21 @@ static PyObject *Gate_exit(Gate *self, PyObject *const *args, Py_ssize_t count)
 static PyObject *Gate_locked(Gate *self, PyObject *unused)
 {
     (void)unused;
-    return PyObject_CallNoArgs(self->locked);
+    return PyObject_CallMethod(self->lock, "locked", NULL);
+}
+
+static PyObject *Gate_renew(Gate *self, PyObject *unused)
+{
+    (void)unused;
+    self->held = 0;
+    return PyObject_CallMethod(self->lock, "_at_fork_reinit", NULL);
 }
 
 static PyMethodDef Gate_methods[] = {
     METHOD("acquire", Gate_acquire, METH_VARARGS | METH_KEYWORDS),
     METHOD("release", Gate_release, METH_NOARGS),
     METHOD("locked", Gate_locked, METH_NOARGS),
+    METHOD("_at_fork_reinit", Gate_renew, METH_NOARGS),
     METHOD("__enter__", Gate_enter, METH_NOARGS),
     METHOD("__exit__", Gate_exit, METH_FASTCALL),
     {0},
