@@ -36,6 +36,7 @@ from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked
 from psyclone_storage.storage.gdp.plan import Plan, plan_memory
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.interop import dlpack
+from psyclone_storage.storage.memory.registry import memory_of
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -191,8 +192,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
     def __gt_origin__(self) -> tuple[int, ...] | None:
         """Return the first point behind the halo, as today's GT4Py asks for it; None without one.
 
-        GT4Py sorts the dimensions of an argument (I, J, K, then numbers) before it looks at this,
-        so that the entries are in that order whatever the order of the dimensions is here.
+        The entries are in the order of GT4Py (I, J, K, then numbers), whatever that here is.
         """
         labels = self.labels
         dims, starts = labels.dims, [low for low, _ in labels.halo]
@@ -205,10 +205,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
     @property
     def __gt_dims__(self) -> tuple[str, ...] | None:
-        """Return the names of the dimensions, as today's GT4Py asks for them.
-
-        Where nobody named them, GT4Py takes those of the stencil's argument, as for an array.
-        """
+        """Return the names of the dimensions, None for those of the stencil's argument."""
         return self.labels.dims
 
     @property
@@ -506,9 +503,13 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         backing = self.backing()
         if token.space is backing.device:
             windows = self._kept()
-            if windows.kernel is None:
-                windows.kernel = token.kernel_view(self.window(token.space))
-            return windows.kernel
+            kernel = windows.kernel
+            if kernel is None:
+                kernel = token.kernel_view(self.window(token.space))
+                if not memory_of(token.space).has_current:
+                    # What is kept is for the short way, which makes no device the current one.
+                    windows.kernel = kernel
+            return kernel
         if not token.mode.writes:
             return self.reading_window()
         return self.window(token.space)

@@ -83,8 +83,7 @@ class Pool:
             if block is not None:
                 self._cached -= size
             self._in_use += size
-            if self._in_use > self._high_water:  # noqa: PLR1730  # a third of the time of max()
-                self._high_water = self._in_use
+            self._high_water = max(self._high_water, self._in_use)
         if block is None:
             block = Block(size)
         shift = -block.address % alignment
