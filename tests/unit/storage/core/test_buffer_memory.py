@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import psyclone_storage.storage as gt
 from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.device import Emulation, use_device
@@ -15,6 +16,7 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
+from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.memory.registry import host_memory
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
@@ -222,3 +224,37 @@ def test_a_pin_ends_with_its_block_whoever_keeps_it() -> None:
     assert buffer.exports == 0
     pin.release()
     assert buffer.exports == 0
+
+
+def test_nothing_is_copied_that_is_no_value_when_a_replica_grows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffer = Buffer(8, "f8", BufferOptions(init=1.0))
+    buffer.make_valid("gpu")
+    buffer.make_valid("host")
+    with buffer.acquire("gpu", AccessMode.READ_WRITE) as token:
+        token.kernel_array[...] = 2.0
+    copied: list[object] = []
+    memory = host_memory()
+    real = memory.memcpy_from
+    monkeypatch.setattr(memory, "memcpy_from", lambda *a: (copied.append(a), real(*a)))
+    buffer.reserve(1000, "host")
+    assert copied == []
+    buffer.make_valid("host")
+    buffer.reserve(2000, "host")
+    assert len(copied) == 1
+
+
+def test_a_replica_is_allocated_under_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = gt.zeros((4,), device="gpu")
+    locked: list[bool] = []
+    real = Replicas.allocate
+
+    def noted(self: Replicas, replica: object) -> None:
+        locked.append(self.table.lock.locked())
+        real(self, replica)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Replicas, "allocate", noted)
+    storage.window(storage.backing().host)
+    assert locked
+    assert all(locked)

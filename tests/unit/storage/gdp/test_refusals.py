@@ -351,3 +351,17 @@ def test_values_of_a_storage_are_held_while_they_are_converted(
     target[...] = source
     assert held[0] == 1
     assert target.data_ro.tolist() == [1, 1, 1]
+
+
+@pytest.mark.usefixtures("device")
+def test_a_storage_whose_values_cannot_be_had_leaves_those_that_were_there() -> None:
+    source = gt.storage(np.array([1.0, np.nan, 3.0]), device="gpu")
+    target = gt.storage(np.array([1, 2, 3], "i4"), dtype="i4", device="gpu")
+    for side in (None, "gpu"):
+        with target.access(side, "rw") as array:
+            array[...] = array + 1
+        before = target.data_ro.tolist()
+        with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+            target[...] = source
+        assert target.buffer.poisoned is None
+        assert target.data_ro.tolist() == before

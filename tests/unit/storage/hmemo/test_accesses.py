@@ -419,3 +419,11 @@ def test_a_delayed_release_may_come_from_another_thread(array: HArray, host: Con
     elsewhere(end)
     elsewhere(end)
     ReadAccess(array, host).release()
+
+
+def test_an_access_on_the_host_is_indexed() -> None:
+    array = HArray(np.ones(4))
+    with WriteAccess(array, Context.host()) as access:
+        access[1:3] = 5.0
+        assert access[2] == 5.0
+    assert on_host(array) == [1.0, 5.0, 5.0, 1.0]

@@ -388,3 +388,21 @@ def test_the_first_touch_has_a_keyword(word: str, host: Context) -> None:
 
 def test_sizes_of_numpy_are_sizes() -> None:
     assert type(HArray(np.int64(3)).size()) is int
+
+
+def test_a_place_is_a_context_a_memory_a_space_or_its_name(cuda: Context) -> None:
+    array = HArray(np.ones(4))
+    array.prefetch(cuda).result(10)
+    tag = cuda.space.tag
+    for place in (cuda, cuda.getMemoryPtr(), cuda.space, tag):
+        assert array.isValid(place)
+        with ReadAccess(array, place) as access:
+            assert access.size() == 4
+    assert not array.isValid("uvm")
+
+
+def test_a_copy_may_name_the_type_that_it_has_anyway() -> None:
+    array = HArray(np.ones(3, "f4"))
+    assert on_host(HArray(array, np.float32)) == [1.0] * 3
+    with pytest.raises(TypeError, match="LArray converts"):
+        HArray(array, np.float64)
