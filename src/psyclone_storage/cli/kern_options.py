@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.cli.parser import Parser
+from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
 
@@ -67,7 +66,7 @@ def _build_parser() -> Parser:
         prog="psyclone-storage-kern",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="KERNEL", help="kernel files")

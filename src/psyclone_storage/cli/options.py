@@ -14,7 +14,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import over_input, written_twice
-from psyclone_storage.cli.parser import Parser
+from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
 
@@ -287,7 +287,7 @@ def _build_parser() -> Parser:
         prog="psyclone-storage",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="ALGORITHM", help="algorithm files")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -21,6 +23,17 @@ _WORDING = (
 )
 
 
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """The layout of help, as wide as the terminal.
+
+    argparse would make one to check an option, and load the modules of three archive formats with
+    the module that it asks for the width.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """The option parser of every command; a mistake raises `CompileError` `L001`."""
 
@@ -30,6 +43,9 @@ class Parser(argparse.ArgumentParser):
         Raises:
             CompileError: `L001`, for each word that means nothing, or for the first other mistake.
         """
+        if not {"-h", "--help"}.intersection(words):
+            # Else argparse lays out all options, for messages that are not its own here.
+            self.usage = self.prog
         given, unknown = self.parse_known_intermixed_args(words)
         if unknown:
             raise CompileError(*map(self._unknown, unknown))
@@ -57,3 +73,14 @@ class Parser(argparse.ArgumentParser):
 
     def _fail(self, text: str, hint: str) -> NoReturn:
         raise CompileError(Diagnostic("L001", text, hint=hint))
+
+
+def _columns() -> int:
+    """Return the width of the terminal, or what `COLUMNS` says, or 80."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 80
+    except (OSError, ValueError):
+        return 80

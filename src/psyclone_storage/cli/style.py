@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.cli.parser import Formatter
 
 FORMS = ("text", "json")
 COLOURS = ("auto", "always", "never")
@@ -46,7 +47,7 @@ def add_style(parser: argparse._ActionsContainer) -> None:
 
 def read_style(words: Sequence[str]) -> Style:
     """Return the style that `words` ask for; whatever is wrong with them is no business of this."""
-    parser = _Silent(add_help=False, allow_abbrev=False)
+    parser = _Silent(add_help=False, allow_abbrev=False, formatter_class=Formatter)
     parser.add_argument("--diagnostics", default="text")
     parser.add_argument("--colour", default="auto")
     parser.add_argument("--warnings", default="show")
