@@ -10,9 +10,8 @@ import pytest
 
 from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
-from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos, execute
-from psyclone_storage.analysis.schedules.touch import Key
+from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Loop, MarkHalo, Schedule
@@ -185,22 +184,12 @@ def test_no_value_is_exchanged_more_often_than_the_tables_of_psyclone_demand(num
         theirs = demanded_exchanges(case.schedule)
         for value, count in ours.items():
             allowed = theirs.get(value, 0)
-            if count > allowed and not may_be_empty(schedule, value[0]):
+            if count > allowed:
                 # PSyclone takes it for granted that a kernel is asked for a level of halo.
                 uses = uses_of(case.schedule, value[0].datum)
                 assert any(is_asked(loop) for loop, _, _ in uses), (schedule.name, value)
         fewer += sum(theirs.values()) - sum(ours.values())
     assert fewer > 0
-
-
-def may_be_empty(schedule: Schedule, key: Key) -> bool:
-    """Return whether an exchange fills what PSyclone adds to though nothing has filled it."""
-    return any(
-        "which nothing may have filled" in reason.read
-        for exchange in exchanges(schedule)
-        if (exchange.datum, exchange.component) == key
-        for reason in exchange.reasons
-    )
 
 
 def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:

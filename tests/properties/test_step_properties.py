@@ -13,8 +13,8 @@ import pytest
 
 from properties.random_schedules import Case
 from properties.worked import PLANES, case_of, on_plane
-from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos
+from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
 from psyclone_storage.transform.workbench import Workbench

@@ -17,9 +17,9 @@ from properties.random_schedules import RULES, random_case
 from properties.small_meshes import FEW_LINES, Plane
 from properties.thread_model import races
 from properties.worked import GRIDS, PLANES, Worked, accepted, all_worked, on_grid, on_plane
-from properties.worlds import device_worlds
 from psyclone_storage.analysis.schedules.check_devices import check_transfers
 from psyclone_storage.analysis.schedules.races import may_run_parallel
+from psyclone_storage.analysis.schedules.worlds import device_worlds
 from psyclone_storage.backend.gocean.abi import READ_FROM_DEVICE, WRITE_TO_DEVICE
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.routine import subroutine_heads

@@ -11,8 +11,8 @@ from itertools import product
 import pytest
 
 from properties.random_schedules import RULES, random_case
-from properties.worlds import device_worlds
 from psyclone_storage.analysis.schedules.check_devices import check_transfers
+from psyclone_storage.analysis.schedules.worlds import device_worlds
 from psyclone_storage.ir.schedule import HaloExchange, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
 from psyclone_storage.ir.verify import check_schedule

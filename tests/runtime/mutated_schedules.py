@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos, execute
+from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.driver.compile import make_compiler

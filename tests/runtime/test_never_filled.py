@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from runtime.programs import (
+    ANNEXED,
     OWNED,
     SERIAL,
     Mode,
@@ -25,6 +26,7 @@ from runtime.programs import (
 
 TRAPS = "-ffpe-trap=invalid"
 FILLING = Mode("owned signalling", OWNED.options)
+FILLING_ANNEXED = Mode("annexed signalling", ANNEXED.options)
 ELIDING = Mode(
     "owned signalling",
     ("-dm", "--config-opts", "COMPUTE_ANNEXED_DOFS=false FILL_BEFORE_INCREMENT=false"),
@@ -48,11 +50,14 @@ def trapping(library: Path, support: Path, tmp_path_factory: pytest.TempPathFact
     return build
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_nothing_traps_and_the_answers_are_right(trapping: Builder, ranks: int) -> None:
+@pytest.mark.parametrize(
+    ("mode", "ranks"), [(FILLING, 1), (FILLING, 2), (FILLING, 4), (FILLING_ANNEXED, 4)]
+)
+def test_nothing_traps_and_the_answers_are_right(trapping: Builder, mode: Mode, ranks: int) -> None:
+    """Many algorithms add to a field that an earlier invoke has set."""
     expected = run_program(trapping(SERIAL), SERIAL, 1, trapping(SERIAL).with_name("serial"))
-    program = trapping(FILLING)
-    computed = run_program(program, FILLING, ranks, program.with_name(f"ranks{ranks}"))
+    program = trapping(mode)
+    computed = run_program(program, mode, ranks, program.with_name(f"ranks{ranks}"))
     assert merge_answers(computed) == merge_answers(expected)
 
 

@@ -14,11 +14,12 @@ from psyclone_storage.ir.runtime_ops import (
     CopyTo,
     Exchange,
     ExchangeTogether,
+    GiveNumbers,
     IsDirty,
     MarkClean,
     MarkDirty,
 )
-from psyclone_storage.ir.schedule import Datum, HaloExchange, MarkHalo
+from psyclone_storage.ir.schedule import Datum, FillHalo, HaloExchange, MarkHalo
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Branch, Comment, If, Line
 
@@ -59,6 +60,23 @@ def mark_lines(context: Context, mark: MarkHalo) -> tuple[Line, ...]:
             depth = depth_value(context, mark.clean, space_for_mesh(datum))
             lines += context.lines(MarkClean(datum, component, depth))
     return tuple(lines)
+
+
+def fill_lines(context: Context, fill: FillHalo) -> tuple[Line, ...]:
+    """Return what sets dofs that a kernel adds to and that may never have been set."""
+    datum = context.schedule.datum(fill.datum)
+    beyond, depth = (
+        depth_value(context, levels, space_for_mesh(datum)) if levels.terms else None
+        for levels in (fill.beyond, fill.depth)
+    )
+    adds = fill.reader.partition("@")[0]
+    note = Comment(f"{adds} adds to these dofs of {fill.datum}, which may be new and are not read")
+    lines = (
+        line
+        for component in parts_of(datum, fill.component)
+        for line in context.lines(GiveNumbers(datum, component, fill.annexed, beyond, depth))
+    )
+    return (note, *lines)
 
 
 def _levels(context: Context, exchange: HaloExchange, datum: Datum) -> Expr:

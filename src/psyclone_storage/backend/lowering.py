@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 
 from psyclone_storage.backend import abi_profile
-from psyclone_storage.backend.exchanges import exchange_lines, joint_lines, mark_lines
+from psyclone_storage.backend.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
 from psyclone_storage.backend.infrastructure import Context, Infrastructure
 from psyclone_storage.backend.profile import profiled
 from psyclone_storage.backend.reductions import ends, reduction_lines, starts
@@ -26,6 +26,7 @@ from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import (
     Compound,
     DirectiveRegion,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     Invoke,
@@ -124,8 +125,8 @@ def _lower_body(context: Context, body: tuple[Statement, ...], timed: Timed) -> 
             lines = joint_lines(context, exchanges)
         else:
             lines = _outer(context, statement)
-        begins = isinstance(statement, HaloExchange | Compound)
-        if before is not None and begins and not isinstance(before, HaloExchange):
+        begins = isinstance(statement, HaloExchange | FillHalo | Compound)
+        if before is not None and begins and not isinstance(before, HaloExchange | FillHalo):
             yield Blank()
         yield from lines
         before = statement
@@ -144,6 +145,8 @@ def _outer(context: Context, statement: Statement) -> tuple[Line, ...]:
             return exchange_lines(context, statement)
         case MarkHalo():
             return mark_lines(context, statement)
+        case FillHalo():
+            return fill_lines(context, statement)
         case GlobalReduction():
             return reduction_lines(context, statement)
         case EnterData():

@@ -102,7 +102,7 @@ class Rules(Protocol):
         """Return whether the parts of a sum are added in the order of the threads, unless told."""
 
     def may_fill(self, loop: Loop) -> bool:
-        """Return whether `loop` may compute dofs of the halo, too, where what it reads is clean."""
+        """Return whether `loop` sets values that are right in the halo, too, whatever is there."""
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may."""

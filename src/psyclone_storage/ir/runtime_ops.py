@@ -402,6 +402,21 @@ class MarkClean:
 
 
 @dataclass(frozen=True, slots=True)
+class GiveNumbers:
+    """Set dofs of a field that nobody reads: annexed ones if `annexed`, and levels of its halo.
+
+    The levels are those behind `beyond` down to `depth`, all from level 1 if `beyond` is None, and
+    none if `depth` is.
+    """
+
+    datum: Datum
+    component: int | None
+    annexed: bool
+    beyond: Expr | None
+    depth: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
 class Reduce:
     """Combine the values that all ranks have for a scalar."""
 
@@ -464,6 +479,7 @@ Action = (
     | ExchangeTogether
     | MarkDirty
     | MarkClean
+    | GiveNumbers
     | Reduce
     | BeginExactSum
     | AddExactly

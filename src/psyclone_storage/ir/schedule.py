@@ -190,8 +190,8 @@ class Loop:
     `bounds_from` is the position of the argument of its first call whose function space and mesh
     give the bounds. On a grid a step may have given it `bounds` in terms of the ends of the grid's
     internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
-    inside of them. One over dofs computes `filled` levels of halo besides, so that no loop after it
-    touches a dof that was never filled: that is derived, as exchanges are.
+    inside of them. One over dofs computes `filled` levels of halo besides, as a loop after it adds
+    to them: that is derived, as exchanges are.
     """
 
     uid: str
@@ -298,6 +298,24 @@ class MarkHalo:
 
 
 @dataclass(frozen=True, slots=True)
+class FillHalo:
+    """Give a number to replicas that a loop is about to add to and that may never have had one.
+
+    They are the annexed dofs if `annexed`, and the levels of the halo behind `beyond` down to
+    `depth`. Nobody reads them before they are exchanged, so that what they held is not missed.
+    `reader` is the call that adds to them.
+    """
+
+    uid: str
+    datum: str
+    component: int | None
+    annexed: bool
+    beyond: Depth
+    depth: Depth
+    reader: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class GlobalReduction:
     """Combine the partial values of the scalar `datum` over all ranks."""
 
@@ -329,6 +347,7 @@ Statement = (
     | ProfileRegion
     | HaloExchange
     | MarkHalo
+    | FillHalo
     | GlobalReduction
     | EnterData
     | Update

@@ -14,6 +14,7 @@ from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Datum,
     DirectiveRegion,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -69,18 +70,22 @@ def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
         case ProfileRegion():
             if not item.body:
                 yield Diagnostic("V017", f"There is nothing in the region '{item.uid}'.")
-        case HaloExchange(uid=uid, datum=datum, component=component, depth=depth):
-            yield from _check_component(uid, datum, component, data)
-            if not depth.terms:
-                yield Diagnostic("V006", f"'{uid}' exchanges no level of the halo.")
-        case MarkHalo(uid=uid, datum=datum, component=component):
-            yield from _check_component(uid, datum, component, data)
-            if not item.dirty and not item.clean.terms:
-                yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
-        case Update(uid=uid, datum=datum, component=component):
-            yield from _check_component(uid, datum, component, data)
+        case HaloExchange() | MarkHalo() | FillHalo() | Update():
+            yield from _check_component(item.uid, item.datum, item.component, data)
+            yield from _check_levels(item)
         case GlobalReduction(uid=uid, datum=datum):
             yield from _check_datum(uid, datum, data)
+
+
+def _check_levels(item: HaloExchange | MarkHalo | FillHalo | Update) -> Iterator[Diagnostic]:
+    """Check that what is said of a halo is said of something."""
+    match item:
+        case HaloExchange(uid=uid) if not item.depth.terms:
+            yield Diagnostic("V006", f"'{uid}' exchanges no level of the halo.")
+        case FillHalo(uid=uid) if not item.annexed and not item.depth.terms:
+            yield Diagnostic("V006", f"'{uid}' fills no level of the halo.")
+        case MarkHalo(uid=uid) if not item.dirty and not item.clean.terms:
+            yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
 
 
 def _check_entering(schedule: Schedule, data: Data) -> Iterator[Diagnostic]:
@@ -203,7 +208,7 @@ def _written(loop: Loop) -> Iterator[tuple[str, int | None]]:
 def _check_serial(schedule: Schedule) -> Iterator[Diagnostic]:
     """Check that a schedule for one process has nothing to do with a halo."""
     for item in statements(schedule):
-        if isinstance(item, HaloExchange | MarkHalo | GlobalReduction):
+        if isinstance(item, HaloExchange | MarkHalo | FillHalo | GlobalReduction):
             yield Diagnostic("V014", f"'{item.uid}' has no place in a serial schedule.")
         elif isinstance(item, Loop) and item.extent.reach is not Reach.ALL:
             yield Diagnostic("V014", f"'{item.uid}' reaches '{item.extent.reach.value}'.")

@@ -20,6 +20,7 @@ from psyclone_storage.ir.schedule import (
     DatumRole,
     DirectiveRegion,
     Extent,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -130,8 +131,16 @@ def statement_text(item: Statement) -> str:
             return _exchange_text(item)
         case MarkHalo():
             return _mark_text(item)
+        case FillHalo():
+            return f"fill {places_text(item)} of {component_text(item.datum, item.component)}"
         case GlobalReduction(datum=datum, op=op):
             return f"{op.value} of {datum} over all ranks"
+        case EnterData() | Update() | Wait() | TaskWait():
+            return _transfer_text(item)
+
+
+def _transfer_text(item: EnterData | Update | Wait | TaskWait) -> str:
+    match item:
         case EnterData(data=data, queue=queue):
             text = f"enter data: {', '.join(data) or 'nothing'}"
             return f"{text}, in queue {queue}" if queue >= 0 else text
@@ -184,6 +193,15 @@ def extent_text(extent: Extent) -> str:
 def _filled_text(item: Loop) -> str:
     depth = describe_depth(item.filled)
     return f", and halo to level {depth}, which is to be filled" if item.filled.terms else ""
+
+
+def places_text(item: FillHalo) -> str:
+    """Return what is filled: `annexed dofs and halo to level 1`."""
+    parts = ["annexed dofs"] if item.annexed else []
+    if item.depth.terms:
+        behind = f" behind level {describe_depth(item.beyond)}" if item.beyond.terms else ""
+        parts.append(f"halo{behind} to level {describe_depth(item.depth)}")
+    return " and ".join(parts)
 
 
 def component_text(datum: str, component: int | None) -> str:
@@ -291,15 +309,8 @@ def _statement_json(item: Statement) -> Json:
             return _call_json(item)
         case HaloExchange():
             return _exchange_json(item)
-        case MarkHalo():
-            return {
-                "statement": "mark halo",
-                "uid": item.uid,
-                "datum": item.datum,
-                "component": item.component,
-                "dirty": item.dirty,
-                "clean": _depth_json(item.clean),
-            }
+        case MarkHalo() | FillHalo():
+            return _levels_json(item)
         case GlobalReduction():
             return {
                 "statement": "global reduction",
@@ -361,6 +372,17 @@ def _exchange_json(item: HaloExchange) -> Json:
             for reason in item.reasons
         ],
     }
+
+
+def _levels_json(item: MarkHalo | FillHalo) -> Json:
+    """Return a statement that sets flags of a halo, or values in it."""
+    about = {"uid": item.uid, "datum": item.datum, "component": item.component}
+    if isinstance(item, MarkHalo):
+        state = {"dirty": item.dirty, "clean": _depth_json(item.clean)}
+        return {"statement": "mark halo", **about, **state}
+    levels = {"beyond": _depth_json(item.beyond), "depth": _depth_json(item.depth)}
+    reader = item.reader or None
+    return {"statement": "fill halo", **about, "annexed": item.annexed, **levels, "reader": reader}
 
 
 def _transfer_json(item: EnterData | Update | Wait | TaskWait) -> Json:

@@ -109,7 +109,7 @@ class Place(Searched):
         return tuple(
             _view(self._session, item)
             for item in inside.body
-            if not (self._session.psyclone and isinstance(item, tree.MarkHalo))
+            if not (self._session.psyclone and isinstance(item, tree.MarkHalo | tree.FillHalo))
         )
 
     @property
@@ -498,6 +498,12 @@ class MarkHalo(Place):
     __slots__ = ()
 
 
+class FillHalo(Place):
+    """What gives a number to the dofs of a halo that a loop adds to and nobody reads."""
+
+    __slots__ = ()
+
+
 class GlobalReduction(Place):
     """The combination of a reduction over all ranks."""
 
@@ -566,6 +572,7 @@ _VIEWS: dict[type, type[Place]] = {
     tree.DirectiveRegion: DirectiveRegion,
     tree.ProfileRegion: ProfileRegion,
     tree.MarkHalo: MarkHalo,
+    tree.FillHalo: FillHalo,
     tree.GlobalReduction: GlobalReduction,
     transfer.EnterData: Transfer,
     transfer.Update: Transfer,

@@ -19,6 +19,7 @@ from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -30,6 +31,9 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.transfer import Update, Wait
 from psyclone_storage.ir.walk import calls_in, in_sequence, outer_loops, replaced
+
+_Before = tuple[HaloExchange | FillHalo, str]
+"""What goes before a loop, and the loop behind which it has to stay, empty if there is none."""
 
 
 def without_halos(schedule: Schedule) -> Schedule:
@@ -61,7 +65,8 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
 
     Applying it twice changes nothing. Names are `halo(u)@loop2` for the exchange of `u` before
     `loop2` (`halo(u)@end` after the last loop), `halo(u[2])@loop2` for the second component of a
-    vector, `mark(u)@loop2` and `reduce(s)@loop2` for what follows `loop2`.
+    vector, `fill(u)@loop2` for what gives numbers to dofs that `loop2` adds to, `mark(u)@loop2` and
+    `reduce(s)@loop2` for what follows `loop2`.
 
     before: loop2 [write u owned], loop3 [read u, stencil 1, add to s]
     after:  loop2, mark(u)@loop2, halo(u)@loop3, loop3, reduce(s)@loop3
@@ -71,24 +76,24 @@ def with_halos(schedule: Schedule, rules: Rules) -> Schedule:
         return bare
     plan = plan_halos(bare, rules)
     before, after = _by_place(plan)
-    body = _filling(tuple(_arranged(bare.body, before, after)), plan.fills)
-    return replace(bare, body=(*body, *before[END]))
+    body = _computing(tuple(_arranged(bare.body, before, after)), plan.computed)
+    return replace(bare, body=(*body, *(one for one, _ in before[END])))
 
 
-def _filling(body: tuple[Statement, ...], fills: Mapping[str, Depth]) -> Iterator[Statement]:
-    """Yield `body` with the loops that fill levels of halo told so."""
+def _computing(body: tuple[Statement, ...], levels: Mapping[str, Depth]) -> Iterator[Statement]:
+    """Yield `body` with the loops that compute levels of halo besides told so."""
     for item in body:
         if isinstance(item, DirectiveRegion | ProfileRegion):
-            yield replace(item, body=tuple(_filling(item.body, fills)))
-        elif isinstance(item, Loop) and item.uid in fills:
-            yield replace(item, filled=fills[item.uid])
+            yield replace(item, body=tuple(_computing(item.body, levels)))
+        elif isinstance(item, Loop) and item.uid in levels:
+            yield replace(item, filled=levels[item.uid])
         else:
             yield item
 
 
 def _arranged(
     body: tuple[Statement, ...],
-    before: Mapping[str, list[HaloExchange]],
+    before: Mapping[str, list[_Before]],
     after: Mapping[str, list[MarkHalo]],
 ) -> Iterator[Statement]:
     """Yield `body` with what goes before and after each of its statements."""
@@ -121,23 +126,29 @@ def _opened(item: Statement) -> Iterator[Statement]:
 
 
 def _with_exchanges(
-    item: Statement, before: Mapping[str, list[HaloExchange]]
-) -> tuple[list[HaloExchange], Statement]:
-    """Return the exchanges that go before `item`, and `item` with those that must stay in it.
+    item: Statement, before: Mapping[str, list[_Before]]
+) -> tuple[list[HaloExchange | FillHalo], Statement]:
+    """Return what goes before `item`, and `item` with what must stay in it.
 
     An exchange for a loop inside a construct moves out of it, unless an earlier loop of the same
-    construct writes the field. `transform.legality` refuses what stays inside.
+    construct writes the field. What fills a halo moves out unless an earlier loop reads what is
+    filled, or an exchange stays inside. `transform.legality` refuses what stays inside.
     """
     if not isinstance(item, DirectiveRegion):
-        return before.get(item.uid, []), item
-    outside: list[HaloExchange] = []
+        return [one for one, _ in before.get(item.uid, [])], item
+    outside: list[HaloExchange | FillHalo] = []
     written: set[str | None] = set()
+    passed: set[str] = set()
     placed = item
     for loop in outer_loops(item):
-        inside = [one for one in before.get(loop.uid, []) if one.datum in written]
-        outside += [one for one in before.get(loop.uid, []) if one.datum not in written]
+        inside: list[HaloExchange | FillHalo] = []
+        for one, after in before.get(loop.uid, []):
+            exchanged = isinstance(one, HaloExchange) and one.datum in written
+            stays = exchanged or after in passed or any(one.datum == it.datum for it in inside)
+            (inside if stays else outside).append(one)
         if inside:
             placed = replaced(placed, loop.uid, *inside, loop)
+        passed.add(loop.uid)
         for _, call in calls_in(loop):
             written |= {
                 actual.datum
@@ -150,16 +161,18 @@ def _with_exchanges(
 def _is_derived(item: Statement) -> bool:
     if isinstance(item, HaloExchange | Update):
         return not item.pinned
-    return isinstance(item, MarkHalo | GlobalReduction | Wait)
+    return isinstance(item, MarkHalo | FillHalo | GlobalReduction | Wait)
 
 
 def _by_place(
     plan: HaloPlan,
-) -> tuple[dict[str, list[HaloExchange]], dict[str, list[MarkHalo]]]:
-    before: dict[str, list[HaloExchange]] = defaultdict(list)
+) -> tuple[dict[str, list[_Before]], dict[str, list[MarkHalo]]]:
+    before: dict[str, list[_Before]] = defaultdict(list)
     after: dict[str, list[MarkHalo]] = defaultdict(list)
     for placed in plan.exchanges:
-        before[placed.before].append(placed.exchange)
+        before[placed.before].append((placed.exchange, ""))
+    for filled in plan.fills:
+        before[filled.before].append((filled.fill, filled.after))
     for marked in plan.marks:
         after[marked.after].append(marked.mark)
     return before, after

@@ -23,6 +23,7 @@ from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
+    FillHalo,
     HaloExchange,
     Loop,
     Phase,
@@ -89,20 +90,25 @@ def _touched(loop: Loop, touch: Touch, exchange: HaloExchange) -> Diagnostic:
 
 
 def check_constructs(schedule: Schedule) -> Reasons:
-    """Return which exchanges would happen inside of a construct (T025)."""
+    """Return which exchanges would happen inside of a construct, or what fills a halo (T025)."""
     return tuple(
         Diagnostic(
             "T025",
-            f"'{item.uid}' has to happen inside of '{construct.uid}': a loop of it writes"
-            f" '{item.datum}', and a later one reads its halo.",
+            f"'{item.uid}' has to happen inside of '{construct.uid}': {_why_inside(item)}.",
             place_of(construct),
             hint="End the region before the loop that reads, or let the first loop compute its "
             "halo, too.",
         )
         for construct in _outermost(schedule)
         for item in statements(construct)
-        if isinstance(item, HaloExchange)
+        if isinstance(item, HaloExchange | FillHalo)
     )
+
+
+def _why_inside(item: HaloExchange | FillHalo) -> str:
+    if isinstance(item, FillHalo):
+        return f"a loop of it reads what may be '{item.datum}', and a later one adds to its halo"
+    return f"a loop of it writes '{item.datum}', and a later one reads its halo"
 
 
 def _outermost(block: Schedule | ProfileRegion) -> Iterator[DirectiveRegion]:

@@ -2,7 +2,7 @@
 !> mutations are not run on the sphere.
 !>
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
-!> "annexed" or not; with "owned signalling" poison is signalling NaN. A second word names a file of
+!> "annexed" or not; with "signalling" after it poison is signalling NaN. A second word names a file of
 !> mutations, a line for each: a number, what is done to the place of this number (none, drop,
 !> shorten, widen, narrow) and the algorithm to run with it; it may be empty. What changes the answers
 !> on one plane is not run on the next. A third word has two digits: the orders of elements in the
@@ -22,7 +22,7 @@ program main
   integer, parameter :: most_mutations = 9999
 
   type(lfric_comm_type) :: comm
-  character(16) :: annexed
+  character(18) :: annexed
   character(256) :: mutations
   character(2) :: digits
   integer :: surface
@@ -38,8 +38,8 @@ program main
     read (digits, '(2i1)') orders
     call report_briefly()
   end if
-  poison_signals = annexed == 'owned signalling'
-  call open_answers(int(global_mpi%get_comm_rank(), i_def), annexed == 'annexed')
+  poison_signals = index(annexed, 'signalling') > 0
+  call open_answers(int(global_mpi%get_comm_rank(), i_def), index(annexed, 'annexed') == 1)
   do surface = 1, 3
     select case (surface)
     case (1)

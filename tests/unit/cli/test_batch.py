@@ -51,7 +51,7 @@ def test_reports_go_to_files_beside_code(command: Command) -> None:
     words = "-oalg a.f90 -opsy p.f90 --schedule-json s.json --dag d.dot --explain alg.x90"
     done = command(*words.split())
     assert sorted(done.written) == ["a.f90", "d.dot", "p.f90", "s.json"]
-    assert done.out.startswith("invoke_0: 5 halo exchanges")
+    assert done.out.startswith("invoke_0: 4 halo exchanges")
 
 
 def test_reports_on_several_files_say_which(command: Command, project: Path) -> None:

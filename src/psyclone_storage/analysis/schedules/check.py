@@ -10,7 +10,7 @@ The adversary chooses what the invoke is entered with: the run-time flags call s
 and only those are. Guards ask the flags, as generated code does.
 
 A replica may also never have been filled: then it holds no number at all, and a kernel that adds to
-it stops a program that traps invalid operations, although nobody uses the sum.
+it stops a program that traps invalid operations, although nobody uses the sum. A device traps none.
 
 What a write makes right follows from the meaning of the access alone. A dof that is overwritten
 is right; one that is added to is right if all cells around it are computed and its old value was
@@ -24,10 +24,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.analysis.schedules.touch import Key, data_by_name, key_text, keys_of
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, integer_value, spell
-from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
+from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
     Datum,
+    DirectiveRegion,
+    FillHalo,
     HaloExchange,
     KernelCall,
     Loop,
@@ -37,7 +39,7 @@ from psyclone_storage.ir.schedule import (
     Reach,
     Schedule,
 )
-from psyclone_storage.ir.walk import calls_in, in_sequence
+from psyclone_storage.ir.walk import calls_in, in_sequence, statements
 
 OWNED = 0
 """The place of dofs that this rank owns; halo level k is place k."""
@@ -55,7 +57,9 @@ class World:
 
     `levels` is the depth of the halo. `extents` gives a value to each name in a depth. `shared`
     holds the data whose dofs cells share. `flags` is how many levels the run-time flags call
-    clean at entry. With `annexed_clean`, annexed dofs are right at entry.
+    clean at entry. With `annexed_clean`, annexed dofs are right at entry. What is not right there
+    holds some number if `filled`; else nothing has ever filled it. Where it is not `flagged`, no
+    flags are kept, so that nothing is promised by any.
     """
 
     levels: int
@@ -64,6 +68,7 @@ class World:
     flags: int = 0
     annexed_clean: bool = False
     filled: bool = True
+    flagged: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +102,13 @@ class _Copies:
 class _Run:
     """An execution: the world, the copies so far met, the exchanges that happened.
 
-    Where it `fills`, nothing may be added to what was never filled. `old` are fields that hold
-    numbers everywhere.
+    Where it `fills`, nothing may be added to what was never filled, but by the loops `untrapped`.
     """
 
     world: World
     data: dict[str, Datum]
     fills: bool
-    old: frozenset[Key] = frozenset()
+    untrapped: frozenset[str] = frozenset()
     copies: dict[Key, _Copies] = field(default_factory=dict)
     operators: dict[Key, int] = field(default_factory=dict)
     stale: list[Stale] = field(default_factory=list)
@@ -127,8 +131,7 @@ def check_halos(schedule: Schedule, world: World) -> tuple[Stale, ...]:
 def execute(schedule: Schedule, world: World) -> Outcome:
     """Execute the halo semantics of `schedule` in `world`."""
     data = data_by_name(schedule)
-    old = _read_first(schedule, data) if schedule.annexed_clean else frozenset()
-    run = _Run(world, data, schedule.fills, old)
+    run = _Run(world, data, schedule.fills, _for_devices(schedule))
     for item in in_sequence(schedule):
         match item:
             case Loop():
@@ -136,27 +139,23 @@ def execute(schedule: Schedule, world: World) -> Outcome:
                     _call(run, loop, call)
             case HaloExchange():
                 _exchange(run, item)
+            case FillHalo():
+                _clear(run, item)
             case MarkHalo():
                 _mark(run, item)
     _leave(run, schedule)
     return Outcome(tuple(run.stale), tuple(run.done))
 
 
-def _read_first(schedule: Schedule, data: dict[str, Datum]) -> frozenset[Key]:
-    """Return what `schedule` reads, or adds to, before it writes it."""
-    read: set[Key] = set()
-    written: set[Key] = set()
-    for item in in_sequence(schedule):
-        for _, call in calls_in(item) if isinstance(item, Loop) else ():
-            used = [
-                (described.access, key)
-                for described, actual in zip(call.kernel.args, call.args, strict=True)
-                if described.kind is ArgKind.FIELD
-                for key in keys_of(actual, data)
-            ]
-            read |= {key for access, key in used if access is not Access.WRITE} - written
-            written |= {key for access, key in used if access.writes}
-    return frozenset(read)
+def _for_devices(schedule: Schedule) -> frozenset[str]:
+    """Return the loops, and those inside them, that a device runs."""
+    return frozenset(
+        inner.uid
+        for region in statements(schedule)
+        if isinstance(region, DirectiveRegion) and region.runs_on_device
+        for inner in statements(region)
+        if isinstance(inner, Loop)
+    )
 
 
 def extent_names(schedule: Schedule) -> frozenset[str]:
@@ -167,6 +166,8 @@ def extent_names(schedule: Schedule) -> frozenset[str]:
             names |= _names_in(item.depth)
         elif isinstance(item, MarkHalo):
             names |= _names_in(item.clean)
+        elif isinstance(item, FillHalo):
+            names |= _names_in(item.depth) | _names_in(item.beyond)
         elif isinstance(item, Loop):
             for loop, call in calls_in(item):
                 names |= _names_in(loop.computed.depth)
@@ -199,7 +200,12 @@ def _levels(depth: Depth, world: World) -> int:
 
 
 def _cells(loop: Loop, world: World) -> range:
-    """Return the levels of the cells that `loop` computes; owned cells are level 0."""
+    """Return the levels of the cells that `loop` computes; owned cells are level 0.
+
+    What is computed at points of a grid outside the owned ones is trusted by nobody.
+    """
+    if loop.over.axis is not None:
+        return range(1)
     match loop.extent.reach:
         case Reach.HALO:
             return range(_levels(loop.extent.depth, world) + 1)
@@ -265,7 +271,7 @@ def _call(run: _Run, loop: Loop, call: KernelCall) -> None:
             _read(run, call.uid, use)
     for use in uses:
         if use.access.writes:
-            _fill(run, call.uid, use)
+            _fill(run, call.uid, use, traps=loop.uid not in run.untrapped)
             _write(run, call.uid, use)
 
 
@@ -283,6 +289,8 @@ def _uses(run: _Run, loop: Loop, call: KernelCall) -> Iterator[_Use]:
             looked = computed
             if described.stencil is not None and actual.extent is not None:
                 looked = _looked_at(call, computed, _number(actual.extent, run.world))
+            elif isinstance(described.stencil, GridStencil):
+                looked = _looked_at(call, computed, described.stencil.depth)
             places = _touched(looked, shared, run.world.levels)
         cells, seen = frozenset(computed), frozenset(places)
         for key in keys_of(actual, run.data):
@@ -328,13 +336,13 @@ def _read(run: _Run, uid: str, use: _Use) -> None:
         run.stale.append(Stale(uid, use.key, message))
 
 
-def _fill(run: _Run, uid: str, use: _Use) -> None:
+def _fill(run: _Run, uid: str, use: _Use, *, traps: bool) -> None:
     """Note what is filled by a write, or added to although nothing has filled it."""
     empty = _copies(run, use.key).empty
     if not use.access.increments:
         empty -= use.places
         return
-    for place in sorted(use.places & empty) if run.fills else ():
+    for place in sorted(use.places & empty) if run.fills and traps else ():
         message = f"'{uid}' adds to {_place_text(use.key, place)}, which nothing has ever filled."
         run.stale.append(Stale(uid, use.key, message))
 
@@ -370,7 +378,7 @@ def _copies(run: _Run, key: Key) -> _Copies:
         if world.annexed_clean or world.flags:
             right.add(ANNEXED)
         everywhere = {ANNEXED, *range(1, world.levels + 1)}
-        empty = set() if world.filled or key in run.old else everywhere - right
+        empty = set() if world.filled else everywhere - right
         run.copies[key] = _Copies(right, world.flags, empty)
     return run.copies[key]
 
@@ -409,6 +417,23 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
     run.done.append(exchange.uid)
 
 
+def _clear(run: _Run, fill: FillHalo) -> None:
+    """Put some number into replicas, which is no more right than what they held before."""
+    key = Key(fill.datum, fill.component)
+    copies = _copies(run, key)
+    first, last = _levels(fill.beyond, run.world) + 1, _levels(fill.depth, run.world)
+    places = {ANNEXED} if fill.annexed else set()
+    places |= set(range(first, last + 1))
+    if last > run.world.levels:
+        message = f"'{fill.uid}' fills {last} levels of {run.world.levels}."
+        run.stale.append(Stale(fill.uid, key, message))
+    for place in sorted(places & copies.flying):
+        message = f"'{fill.uid}' fills {_place_text(key, place)} while it is exchanged."
+        run.stale.append(Stale(fill.uid, key, message))
+    copies.right -= places
+    copies.empty -= places
+
+
 def _mark(run: _Run, mark: MarkHalo) -> None:
     copies = _copies(run, Key(mark.datum, mark.component))
     if mark.dirty:
@@ -422,9 +447,10 @@ def _leave(run: _Run, schedule: Schedule) -> None:
         if copies.started:
             message = f"'{copies.started}' starts an exchange that is never finished."
             run.stale.append(Stale("end", key, message))
-        promised = set(range(1, copies.flags + 1))
+        flags = copies.flags if run.world.flagged else 0
+        promised = set(range(1, flags + 1))
         shared = key.datum in run.world.shared
-        if shared and (copies.flags or schedule.annexed_clean):
+        if shared and (flags or schedule.annexed_clean):
             promised.add(ANNEXED)
         for place in sorted(promised - copies.right):
             message = f"The invoke leaves {_place_text(key, place)} stale but calls it clean."

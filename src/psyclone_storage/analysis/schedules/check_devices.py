@@ -18,6 +18,7 @@ from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
     Datum,
     DirectiveRegion,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -148,6 +149,9 @@ def _execute(run: _Run, item: Statement, place: _Place) -> None:
             _call(run, item, place)
         case HaloExchange():
             _exchange(run, item)
+        case FillHalo(uid=uid, datum=datum, component=component):
+            _read(run, uid, (datum, component), _HOST)
+            _write(run, (datum, component), _HOST)
         case EnterData():
             _enter(run, item)
         case Update():

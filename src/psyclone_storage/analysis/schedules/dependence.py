@@ -3,7 +3,8 @@
 Statements that stand side by side are compared by the data they use; whatever is inside a loop
 counts for the loop. A halo exchange reads and writes its component, as the seed has it, and so
 does the finish of a split one; its start only reads. A mark reads: it must come after the write
-that it tells of and before whatever changes the halo again. A global reduction reads and writes
+that it tells of and before whatever changes the halo again. To fill
+a halo is to read and write its component. A global reduction reads and writes
 its scalar. A transfer between host and device reads and writes what it moves. Random numbers come
 one after another, so that calls that take some stay in order.
 """
@@ -22,6 +23,7 @@ from psyclone_storage.ir.schedule import (
     Compound,
     Datum,
     DirectiveRegion,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -157,6 +159,9 @@ def _certain_uses(item: Statement, data: dict[str, Datum]) -> list[DataUse]:
         case MarkHalo(uid=uid, datum=datum, component=component):
             parts = parts_of(component, data[datum].vector)
             return [DataUse(uid, datum, parts, Access.READ)]
+        case FillHalo(uid=uid, datum=datum, component=component):
+            parts = parts_of(component, data[datum].vector)
+            return [DataUse(uid, datum, parts, Access.READWRITE)]
         case GlobalReduction(uid=uid, datum=datum):
             return [DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)]
         case Update(uid=uid, datum=datum, component=component):
@@ -211,6 +216,7 @@ _SHAPES: dict[type[Statement], str] = {
     KernelCall: "box",
     HaloExchange: "ellipse",
     MarkHalo: "note",
+    FillHalo: "note",
     GlobalReduction: "hexagon",
     EnterData: "house",
     Update: "cds",

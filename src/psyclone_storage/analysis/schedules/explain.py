@@ -15,6 +15,7 @@ from psyclone_storage.analysis.schedules.halo import (
     END,
     OUTSIDE,
     ElidedExchange,
+    Filled,
     HaloPlan,
     Placed,
     Spare,
@@ -26,6 +27,7 @@ from psyclone_storage.base.text import counted
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, KernelCall, Reason, Schedule
+from psyclone_storage.ir.view import places_text
 from psyclone_storage.ir.walk import in_sequence, kernel_calls
 
 
@@ -67,6 +69,11 @@ def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     for group in grouped.values():
         yield ""
         yield from _exchange_lines(group, calls)
+    if plan.fills:
+        yield ""
+        yield "Filled without a message, as nobody reads what is there before an exchange:"
+    for filled in plan.fills:
+        yield from _filled_lines(filled, calls)
     if plan.elided:
         yield ""
         yield "Proved unnecessary:"
@@ -97,6 +104,13 @@ def _exchange_lines(group: list[Placed], calls: dict[str, KernelCall]) -> Iterat
         if exchange.guarded
         else f"  always:  {_always_text(exchange)}"
     )
+
+
+def _filled_lines(filled: Filled, calls: dict[str, KernelCall]) -> Iterator[str]:
+    fill = filled.fill
+    key = Key(fill.datum, fill.component)
+    yield f"  {key_text(key)}, before {filled.before}: {places_text(fill)}"
+    yield f"    {_call_text(fill.reader, key, calls)} adds to them, and they may be new"
 
 
 def _guard_text(exchange: HaloExchange) -> str:

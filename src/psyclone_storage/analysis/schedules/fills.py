@@ -1,22 +1,18 @@
 """Which loops compute levels of halo besides, because a later loop adds to them.
 
-A loop that adds to a field adds to dofs in the halo, too, whose sums nobody will use. They must
-hold a number all the same: a field may be new, with signalling values that trap, where the writer
-before has computed owned dofs alone. If that writer is a loop of built-ins, whose arguments are
-clean there or constant, it computes those dofs as well, which is cheaper than the exchange that
-would fill them.
-
-`wanted_fills` asks a schedule, backwards, for all loops that might; whether what they read is clean
-there is for the planner of exchanges to tell, which names those that must not.
+A loop that adds to a field adds to dofs in the halo, too, which must hold a number, and whose sums
+need not be wrong if what is there is right. A built-in that sets the field just before, without a
+look at any other, computes those dofs as well: that costs less than the exchange, and needs
+nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from psyclone_storage.analysis.schedules.touch import Key, Touch, Touches
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.ir.region import Depth, deepest
+from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import HaloExchange, Loop, Schedule
 from psyclone_storage.ir.walk import in_sequence
@@ -28,10 +24,8 @@ _Wanted = dict[Key, Depth]
 """The levels of halo of each field that the loops behind a place want to hold numbers."""
 
 
-def wanted_fills(
-    schedule: Schedule, rules: Rules, touched: Touches, refused: Collection[str]
-) -> Mapping[str, Depth]:
-    """Return the depth of halo that loops are to fill, by uid; none of those `refused`."""
+def planned_fills(schedule: Schedule, rules: Rules, touched: Touches) -> Mapping[str, Depth]:
+    """Return the depth of halo that loops are to fill, by uid."""
     wanted: _Wanted = {}
     fills: dict[str, Depth] = {}
     for item in reversed(tuple(in_sequence(schedule))):
@@ -39,18 +33,16 @@ def wanted_fills(
             wanted.pop(Key(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
-        touches = touched.of(item, item.filled)
-        depth = deepest(wanted.get(touch.key, Depth()) for touch in touches if touch.left)
-        filling = bool(depth.terms) and item.uid not in refused and rules.may_fill(item)
-        if filling:
-            fills[item.uid] = depth
-            touches = touched.of(item, depth)
+        touches = touched.of(item, NOTHING)
+        if rules.may_fill(item):
+            depth = deepest(wanted.get(touch.key, Depth()) for touch in touches)
+            fills |= {item.uid: depth} if depth.terms else {}
         for touch in touches:
-            _want(touch, wanted, filling)
+            _want(touch, wanted)
     return fills
 
 
-def _want(touch: Touch, wanted: _Wanted, filling: bool) -> None:
+def _want(touch: Touch, wanted: _Wanted) -> None:
     """Change what is wanted behind a loop to what is wanted before it."""
     key, need, left = touch.key, touch.need, touch.left
     if left is not None and not left.keeps_beyond and not (need and need.filled is not None):
@@ -59,8 +51,6 @@ def _want(touch: Touch, wanted: _Wanted, filling: bool) -> None:
         return
     if need.filled is not None:
         wanted[key] = deepest((wanted.get(key, _ONE), need.filled, _ONE))
-    elif filling and need.depth.terms:
-        wanted[key] = deepest((wanted.get(key, _ONE), need.depth))
     elif key in wanted and wanted[key].covers(need.depth) is not Fresh.YES:
         # An exchange for this reader fills more than a loop would.
         del wanted[key]

@@ -9,6 +9,9 @@ The invariant of the forward walk: what the state calls clean is clean on every 
 run-time flags say exactly what the state says: clean to `clean`, and dirty beyond it if `beyond`
 is NO. Hence a guard, which asks the flags, never skips an exchange that is needed. Where there are
 no such flags, what may be stale is exchanged without a guard.
+
+A loop that adds to replicas which are not worth an exchange still needs a number in each of them.
+Those that may never have been filled are given one, without a message (ADR 39).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
 
-from psyclone_storage.analysis.schedules.fills import wanted_fills
+from psyclone_storage.analysis.schedules.fills import planned_fills
 from psyclone_storage.analysis.schedules.touch import (
     Key,
     Touch,
@@ -31,10 +34,19 @@ from psyclone_storage.analysis.schedules.touch import (
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
+from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, Rules
-from psyclone_storage.ir.schedule import HaloExchange, Loop, MarkHalo, Phase, Reason, Schedule
-from psyclone_storage.ir.walk import in_sequence
+from psyclone_storage.ir.schedule import (
+    DirectiveRegion,
+    FillHalo,
+    HaloExchange,
+    Loop,
+    MarkHalo,
+    Phase,
+    Reason,
+    Schedule,
+)
+from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
 
 END = "end"
 """The place after the last statement of a schedule."""
@@ -82,17 +94,17 @@ class Halo:
 
     def depth_for(self, need: HaloNeed) -> Depth:
         """Return how deep an exchange has to go: annexed dofs come with level 1."""
-        depth = need.depth
-        if need.filled is not None and self.unfilled(need):
-            depth = depth.max(need.filled).max(_ONE)
-        return depth.max(_ONE) if need.annexed else depth
+        return need.depth.max(_ONE) if need.annexed else need.depth
 
     def surely_exchanged(self, need: HaloNeed) -> bool:
         """Return whether `need` asks for an exchange that flags, if asked, would never skip."""
         lacks = self.lacks(need)
         dirty = self.beyond is Fresh.NO and self.clean.covers(self.depth_for(need)) is Fresh.NO
-        asked = lacks is Fresh.MAYBE or self.unfilled(need)
-        return lacks is Fresh.YES or (asked and dirty)
+        return lacks is Fresh.YES or (lacks is Fresh.MAYBE and dirty)
+
+    def filled_to(self, need: HaloNeed) -> Halo:
+        """Return the state after what `need` adds to has been given a number."""
+        return replace(self, filled=_larger(self.filled or NOTHING, _wanted(need)))
 
     def exchanged(self, depth: Depth, uid: str) -> Halo:
         """Return the state after the exchange `uid`, whether or not a guard skipped it."""
@@ -157,6 +169,19 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class Filled:
+    """What gives a number to replicas, and the uid of the loop before which it stands.
+
+    It may stand earlier, too, for what a loop before has looked at holds numbers; but behind the
+    loop `after`, which has looked at what may be the same object.
+    """
+
+    before: str
+    fill: FillHalo
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Marked:
     """A note to the run-time flags and the uid of the loop that it follows."""
 
@@ -168,13 +193,14 @@ class Marked:
 class HaloPlan:
     """All that has to be inserted into a schedule, in its order, and what was elided.
 
-    `fills` are the levels of halo that loops over dofs compute besides, by uid.
+    `computed` are the levels of halo that loops over dofs compute besides, by uid.
     """
 
     exchanges: tuple[Placed, ...] = ()
     marks: tuple[Marked, ...] = ()
     elided: tuple[ElidedExchange, ...] = ()
-    fills: Mapping[str, Depth] = field(default_factory=dict)
+    fills: tuple[Filled, ...] = ()
+    computed: Mapping[str, Depth] = field(default_factory=dict)
 
 
 def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
@@ -185,22 +211,18 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
     """
     if not schedule.distributed:
         return HaloPlan()
-    refused: set[str] = set()
     touched = Touches(schedule, rules)
-    while True:
-        fills = wanted_fills(schedule, rules, touched, refused)
-        walk = _Walk(schedule, rules, touched, fills)
-        walk.run()
-        if not walk.refused:
-            break
-        # What else was to be filled for their sake alone need not be.
-        refused |= walk.refused
-    return HaloPlan(tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided), fills)
+    computed = planned_fills(schedule, rules, touched)
+    walk = _Walk(schedule, rules, touched, computed)
+    walk.run()
+    return HaloPlan(
+        tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided), tuple(walk.fills), computed
+    )
 
 
 _UNKNOWN = "its halo in a state that nothing tells"
 _ENTRY = Halo(NOTHING, Fresh.MAYBE, Fresh.MAYBE)
-_ENTRY_CLEAN = Halo(NOTHING, Fresh.MAYBE, Fresh.YES)
+_ENTRY_CLEAN = Halo(NOTHING, Fresh.MAYBE, Fresh.YES, filled=NOTHING)
 
 
 # ---------------------------------------------------------------------------- events
@@ -216,17 +238,51 @@ class _Event:
     pinned: HaloExchange | None = None
 
 
-def _events(schedule: Schedule, touched: Touches, fills: Mapping[str, Depth]) -> Iterator[_Event]:
+def _events(
+    schedule: Schedule, touched: Touches, computed: Mapping[str, Depth]
+) -> Iterator[_Event]:
     for item in in_sequence(schedule):
         if isinstance(item, Loop):
-            for touch in touched.of(item, fills.get(item.uid, NOTHING)):
+            for touch in touched.of(item, computed.get(item.uid, NOTHING)):
                 yield _Event(item.uid, touch.key, touch)
         elif isinstance(item, HaloExchange) and item.pinned:
             yield _Event(item.uid, Key(item.datum, item.component), pinned=item)
 
 
-def _why(state: Halo, need: HaloNeed) -> str:
-    return f"{need.why}, which nothing may have filled" if state.unfilled(need) else need.why
+def _wanted(need: HaloNeed) -> Depth:
+    """Return the levels that have to hold numbers, at least 1 where the algorithm may ask for 0."""
+    levels = need.filled or NOTHING
+    return levels.max(_ONE) if levels.terms else NOTHING
+
+
+def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
+    """Return what to exchange for `need`: all that it adds to, where no other way fills it.
+
+    Where it is not known that any level holds numbers, but some may, there is no telling behind
+    which dof those begin that may not.
+    """
+    known = state.filled is None or not state.filled.terms
+    if known or not state.unfilled(need) or _surely_entered(state.filled or NOTHING):
+        return need
+    return HaloNeed(need.depth.max(_wanted(need)), True, need.why)
+
+
+def _surely_entered(depth: Depth) -> bool:
+    return depth.covers(_ONE) is Fresh.YES
+
+
+def _on_device(schedule: Schedule) -> frozenset[str]:
+    """Return the loops of which a device runs all calls: it traps no operation."""
+    there = {
+        call.uid
+        for region in statements(schedule)
+        if isinstance(region, DirectiveRegion) and region.runs_on_device
+        for call in kernel_calls(region)
+    }
+    if not there:
+        return frozenset()
+    loops = ((loop, kernel_calls(loop)) for loop in outer_loops(schedule))
+    return frozenset(loop.uid for loop, calls in loops if {call.uid for call in calls} <= there)
 
 
 def _readers(events: Iterable[_Event]) -> Iterator[tuple[Touch, HaloNeed]]:
@@ -287,18 +343,14 @@ class _Walk:
     """The forward walk over the events of a schedule: what it knows and what it has planned."""
 
     def __init__(
-        self, schedule: Schedule, rules: Rules, touched: Touches, fills: Mapping[str, Depth]
+        self, schedule: Schedule, rules: Rules, touched: Touches, computed: Mapping[str, Depth]
     ) -> None:
-        self.refused: set[str] = set()
         self.exchanges: list[Placed] = []
         self.marks: list[Marked] = []
         self.elided: list[ElidedExchange] = []
-        self._events = tuple(_events(schedule, touched, fills))
-        self._fills = fills
-        touches = (event.touch for event in self._events if event.touch is not None)
-        self._first: dict[Key, Touch] = {}
-        for touch in touches:
-            self._first.setdefault(touch.key, touch)
+        self.fills: list[Filled] = []
+        self._events = tuple(_events(schedule, touched, computed))
+        self._on_device = _on_device(schedule)
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
         self._has_flags = rules.knows_clean_halos()
@@ -306,6 +358,7 @@ class _Walk:
         self._in_flight: set[Key] = set()
         self._waiting: set[Key] = set()
         self._vain_until: dict[Key, int] = {}
+        self._looks: dict[Key, str] = {}
         self._uids = {item.uid for item in in_sequence(schedule)}
         self._aliases = aliases_of(data_by_name(schedule))
 
@@ -328,16 +381,9 @@ class _Walk:
         return self._states.get(key) or self._entry(key)
 
     def _entry(self, key: Key) -> Halo:
-        """Return the state of a field before the invoke.
-
-        Where invokes leave annexed dofs clean, they leave numbers in the halo; but a field that is
-        written before it is read may be a new one.
-        """
-        first = self._first.get(key)
+        """Return the state of a field before the invoke: nothing may have filled its halo."""
         no_annexed = self._keeps_annexed or key.datum in self._without_annexed
         state = _ENTRY_CLEAN if no_annexed else _ENTRY
-        if self._keeps_annexed and (first is None or first.reads):
-            state = replace(state, filled=WHOLE)
         return state if self._has_flags else replace(state, written=_UNKNOWN)
 
     def _touch(self, place: str, touch: Touch, following: deque[_Event]) -> None:
@@ -346,20 +392,34 @@ class _Walk:
         if need is None:
             self._waiting.discard(key)
         else:
-            unfilled = state.unfilled(need)
-            lacks = unfilled or state.lacks(need) is not Fresh.NO
-            may_carry = need.carried and not unfilled and not self._aliases[key.datum]
+            need = _exchangeable(state, need)
+            lacks = state.lacks(need) is not Fresh.NO
+            may_carry = need.carried and not self._aliases[key.datum]
             waits = lacks and may_carry and self._may_wait(state, key, following)
             (self._waiting.add if waits else self._waiting.discard)(key)
-            if place in self._fills and (lacks or key in self._in_flight):
-                self.refused.add(place)
             if lacks and not waits:
-                self._states[key] = self._exchange(place, key, state, tuple(_readers(following)))
+                readers = ((touch, need), *tuple(_readers(following))[1:])
+                self._states[key] = self._exchange(place, key, state, readers)
                 self._after_exchange(key)
             else:
                 self._spare(place, touch, need, state)
+            self._fill(place, touch, need)
+            for other in self._aliases[key.datum]:
+                self._looks[other] = place
         if left is not None:
             self._leave(place, touch, left)
+
+    def _fill(self, place: str, touch: Touch, need: HaloNeed) -> None:
+        """Plan to give numbers to what is added to, where nothing may have done so yet."""
+        key, state = touch.key, self._state(touch.key)
+        if not state.unfilled(need) or place in self._on_device:
+            return
+        uid = f"fill({key_text(key)})@{place}"
+        beyond = state.filled or NOTHING
+        annexed = state.filled is None
+        fill = FillHalo(uid, *key, annexed, beyond, _wanted(need), touch.reader)
+        self.fills.append(Filled(place, fill, self._looks.get(key, "")))
+        self._states[key] = state.filled_to(need)
 
     def _may_wait(self, state: Halo, key: Key, following: deque[_Event]) -> bool:
         """Return whether stale replicas may stay so while the next loop adds to them.
@@ -422,11 +482,11 @@ class _Walk:
             component=key.component,
             depth=depth,
             guarded=self._has_flags and not state.surely_exchanged(need),
-            annexed_only=not need.depth.terms and not state.unfilled(need),
+            annexed_only=not need.depth.terms,
             reasons=tuple(
-                Reason(touch.reader, _why(state, wish), state.writer, state.written)
+                Reason(touch.reader, wish.why, state.writer, state.written)
                 for touch, wish in readers
-                if state.unfilled(wish) or state.lacks(wish) is not Fresh.NO
+                if state.lacks(wish) is not Fresh.NO
             ),
         )
         self.exchanges.append(Placed(place, exchange))

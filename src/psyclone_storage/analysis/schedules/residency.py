@@ -34,6 +34,7 @@ from psyclone_storage.ir.devices import (
 )
 from psyclone_storage.ir.schedule import (
     DirectiveRegion,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     KernelCall,
@@ -173,6 +174,8 @@ class _Walk:
                 self._exchange(item)
             case Loop() | DirectiveRegion():
                 self._compute(item)
+            case FillHalo():
+                self._fill(item)
             case GlobalReduction():
                 self._wait(item.uid)
             case KernelCall() | MarkHalo() | ProfileRegion() | Wait() | TaskWait():
@@ -214,6 +217,19 @@ class _Walk:
             if writes:
                 self.state[key] = self._of(key).written(side, item.uid)
         self.queue = queue_of(item)
+
+    def _fill(self, item: FillHalo) -> None:
+        """Let the host write a part of its replica."""
+        self._wait(item.uid)
+        datum = self.schedule.datum(item.datum)
+        keys = [Key(item.datum, item.component)]
+        keys += [
+            key for name in datum.may_alias for key in components_of(self.schedule.datum(name))
+        ]
+        for key in keys:
+            if self._of(key).host is not Fresh.YES:
+                self._update(key, Side.HOST, item.uid)
+            self.state[key] = self._of(key).written(Side.HOST, item.uid)
 
     def _update(self, key: Key, to: Side, before: str) -> None:
         now = self._of(key)

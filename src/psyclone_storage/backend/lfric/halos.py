@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.lfric import abi
-from psyclone_storage.backend.lfric.data import proxy, value_type
+from psyclone_storage.backend.lfric.data import field_data, proxy, value_type
 from psyclone_storage.backend.lfric.members import bound
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.workspace import Section, whole
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir.devices import parts_of
-from psyclone_storage.ir.expr import ArrayLiteral, Expr, Keyword, Member, Name
+from psyclone_storage.ir.expr import ArrayLiteral, Binary, Expr, Index, Keyword, Member, Name, Range
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import (
     Exchange,
     ExchangeTogether,
+    GiveNumbers,
     IsDirty,
     MarkClean,
     MarkDirty,
@@ -77,6 +79,24 @@ def marked_clean(context: Context, asked: MarkClean) -> tuple[Line, ...]:
     """Return the record of how many levels of a halo are right."""
     owner = proxy(context, asked.datum, asked.component)
     return (Call(Member(owner, abi.Field.SET_CLEAN), (asked.depth,)),)
+
+
+def given_numbers(context: Context, asked: GiveNumbers) -> tuple[Line, ...]:
+    """Return the assignment to dofs that nobody reads: they lie together, in the halo's order."""
+    space = Member(proxy(context, asked.datum, asked.component), abi.Field.SPACE)
+    if asked.annexed:
+        before = bound(space, abi.Space.LAST_OWNED)
+    elif asked.beyond is None:
+        before = bound(space, abi.Space.LAST_ANNEXED)
+    else:
+        before = bound(space, abi.Space.LAST_HALO, asked.beyond)
+    if asked.depth is None:
+        last = bound(space, abi.Space.LAST_ANNEXED)
+    else:
+        last = bound(space, abi.Space.LAST_HALO, asked.depth)
+    values = field_data(context, asked.datum, asked.component)
+    dofs = Range(Binary(Operator.PLUS, before, whole(1)), last)
+    return (Assign(Index(values, (dofs,)), whole(0)),)
 
 
 def reduced_over_ranks(context: Context, asked: Reduce) -> tuple[Line, ...]:

@@ -103,6 +103,7 @@ _ACTIONS: Mapping[type[ops.Action], Callable[[Context, Any], tuple[Any, ...]]] =
     ops.ExchangeTogether: halos.exchanged_together,
     ops.MarkDirty: halos.marked_dirty,
     ops.MarkClean: halos.marked_clean,
+    ops.GiveNumbers: halos.given_numbers,
     ops.Reduce: halos.reduced_over_ranks,
     ops.BeginExactSum: sums.begun,
     ops.AddExactly: sums.added,

@@ -187,12 +187,11 @@ class LfricRules:
         return True
 
     def may_fill(self, loop: Loop) -> bool:
-        """Return whether `loop` is one of built-ins that may compute a dof of another rank."""
-        calls = kernel_calls(loop)
+        """Return whether `loop` is one of built-ins that set fields without a look at any."""
         return (
             loop.over is Over.DOFS
             and loop.extent.reach in (Reach.OWNED, Reach.ANNEXED)
-            and all(call.kernel.is_builtin and _gives_one_value(call.kernel) for call in calls)
+            and all(map(_sets_constants, kernel_calls(loop)))
         )
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
@@ -224,9 +223,15 @@ def _reduces(kernel: Kernel) -> bool:
     return any(arg.access is Access.REDUCTION for arg in kernel.args)
 
 
-def _gives_one_value(kernel: Kernel) -> bool:
-    """Return whether each rank computes the same for a dof, whichever owns it."""
-    return kernel.iteration is Iteration.DOF and not _reduces(kernel)
+def _sets_constants(call: KernelCall) -> bool:
+    """Return whether `call` is one of a built-in that gives dofs a value that each rank knows."""
+    fields = [arg for arg in call.kernel.args if arg.kind is ArgKind.FIELD]
+    return (
+        call.kernel.is_builtin
+        and call.kernel.iteration is Iteration.DOF
+        and not _reduces(call.kernel)
+        and all(arg.access is Access.WRITE for arg in fields)
+    )
 
 
 def _must_enter_halo(kernel: Kernel) -> bool:

@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from properties.worlds import worlds
 from psyclone_storage.analysis.schedules.check import World, check_halos
 from psyclone_storage.analysis.schedules.halo import Spare, plan_halos
+from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
 from psyclone_storage.ir.schedule import (
+    DirectiveRegion,
     Extent,
+    FillHalo,
     GlobalReduction,
     HaloExchange,
     Loop,
@@ -21,13 +24,15 @@ from psyclone_storage.ir.schedule import (
     Reach,
     Schedule,
 )
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.view import places_text
 from psyclone_storage.transform.halos import with_halos, without_halos
+from psyclone_storage.transform.legality import check_constructs
 from unit.analysis.small import (
     RULES,
     built_in,
     cells,
     dofs,
-    draw,
     exchanges,
     field,
     halo,
@@ -127,7 +132,7 @@ def test_components_of_a_vector_are_exchanged_one_by_one_and_only_where_dirty() 
 
 def test_operators_and_scalars_are_never_exchanged() -> None:
     call = cells("a inc w2", operator("op", "read"))
-    assert summary(planned(call)) == {"halo(a)@loop1": "1?"}
+    assert summary(planned(call)) == {}
     assert summary(planned(dofs(scalar("s"), "a read w2"))) == {}
 
 
@@ -200,11 +205,11 @@ def test_builtins_over_annexed_dofs_read_them() -> None:
 
 def test_an_increment_whose_field_is_exchanged_next_needs_no_exchange_before() -> None:
     calls = (dofs("u write any_space_1"), cells("u inc w0"), cells("b write w3", *DEEP_W0))
-    assert summary(planned(*calls, fills=False)) == {"halo(u)@loop3": "2"}
+    assert summary(planned(*calls)) == {"halo(u)@loop3": "2"}
 
 
 def test_an_increment_at_the_end_needs_no_exchange() -> None:
-    made = schedule(dofs("u write any_space_1"), cells("u inc w0"), fills=False)
+    made = schedule(dofs("u write any_space_1"), cells("u inc w0"))
     plan = plan_halos(made, RULES)
     assert plan.exchanges == ()
     assert [(item.key.datum, item.because) for item in plan.elided] == [("u", Spare.CARRIED)]
@@ -218,8 +223,7 @@ def test_an_increment_before_a_reader_of_annexed_dofs_needs_them_clean() -> None
 def test_increments_in_a_row_wait_for_the_exchange_that_comes_in_any_case() -> None:
     adds = [cells("u inc w0")] * 5
     calls = (*adds, cells("b write w3", *DEEP_W0))
-    assert summary(planned(*calls, fills=False)) == {"halo(u)@loop6": "2"}
-    assert summary(planned(*calls)) == {"halo(u)@loop1": "1?", "halo(u)@loop6": "2"}
+    assert summary(planned(*calls)) == {"halo(u)@loop6": "2"}
 
 
 def test_readinc_reads_the_outermost_level_as_well() -> None:
@@ -229,15 +233,15 @@ def test_readinc_reads_the_outermost_level_as_well() -> None:
 def test_an_increment_deep_in_the_halo_exchanges_one_level_less_if_someone_reads_it() -> None:
     deep = (cells("u inc w0"), halo(3))
     reader = (cells("b inc w0", "u read w0"), halo(2))
-    assert summary(planned(deep, reader, fills=False)) == {"halo(u)@loop1": "2?"}
-    assert summary(planned(deep, reader))["halo(u)@loop1"] == "3?"
+    result = planned(deep, reader)
+    assert summary(result) == {"halo(u)@loop1": "2?"}
+    assert filled(result)["fill(u)@loop1"] == "halo behind level 2 to level 3"
 
 
 def test_an_increment_to_a_run_time_depth_never_asks_for_depth_zero() -> None:
     deep = (cells("u inc w0"), halo("reach"))
     reader = (cells("b inc w0", "u read w0"), halo(1))
-    assert summary(planned(deep, reader, fills=False))["halo(u)@loop1"] == "max(1, reach - 1)?"
-    assert summary(planned(deep, reader))["halo(u)@loop1"] == "max(1, reach)?"
+    assert summary(planned(deep, reader))["halo(u)@loop1"] == "max(1, reach - 1)?"
 
 
 # ---------------------------------------------------------------------------- never filled
@@ -246,50 +250,111 @@ ADD = cells("u inc w0")
 SETS = built_in("u write any_space_1")
 COPIES = built_in("u write any_space_1", "v read any_space_1")
 SCALES = built_in("u readwrite any_space_1")
+ON_OWNED = dofs("u write any_space_1", owned=True)
 
 
 def filled(result: Schedule) -> dict[str, str]:
-    """Return to which level of halo loops over dofs compute so that it is filled."""
+    """Return which dofs are given numbers because a loop adds to them."""
+    fills = (item for item in result.body if isinstance(item, FillHalo))
+    return {item.uid: places_text(item) for item in fills}
+
+
+def computed(result: Schedule) -> dict[str, str]:
+    """Return to which level of halo loops over dofs compute besides."""
     loops = (item for item in result.body if isinstance(item, Loop))
     return {item.uid: describe_depth(item.filled) for item in loops if item.filled.terms}
 
 
 @pytest.mark.parametrize("annexed", [False, True])
 @pytest.mark.parametrize(
-    ("calls", "fills", "found"),
+    ("calls", "levels", "place", "found"),
     [
-        pytest.param((SETS, ADD), {"loop1": "1"}, {}, id="a constant"),
-        pytest.param((SETS, ADD, ADD), {"loop1": "1"}, {}, id="two sums"),
-        pytest.param((SETS, (ADD, halo(3))), {"loop1": "3"}, {}, id="deep in the halo"),
-        pytest.param((SETS, SCALES, ADD), {"loop1": "1", "loop2": "1"}, {}, id="a chain"),
-        pytest.param((COPIES, ADD), {}, {"halo(u)@loop2": "1"}, id="of what is not clean"),
-        pytest.param(
-            (cells("a write w3", "v read w2 stencil 1"), COPIES, ADD),
-            {"loop2": "1"},
-            {"halo(v)@loop1": "1?"},
-            id="of what was exchanged",
-        ),
-        pytest.param(
-            (COPIES, SCALES, ADD), {}, {"halo(u)@loop3": "1"}, id="a chain of what is not clean"
-        ),
-        pytest.param((cells("u write w0"), ADD), {}, {"halo(u)@loop2": "1"}, id="by a kernel"),
-        pytest.param((draw("u"), ADD), {}, {"halo(u)@loop2": "1"}, id="at random"),
-        pytest.param((SETS, cells("u write w0"), ADD), {}, {"halo(u)@loop3": "1"}, id="in vain"),
-        pytest.param((SETS, dofs(scalar("s"), "u read w0")), {}, {}, id="nothing added"),
+        pytest.param((ADD,), {}, "loop1 1", {}, id="a field from outside"),
+        pytest.param((SETS, ADD), {"loop1": "1"}, "", {}, id="a constant"),
+        pytest.param((SETS, ADD, ADD), {"loop1": "1"}, "", {}, id="two sums"),
+        pytest.param((SETS, (ADD, halo(3))), {"loop1": "3"}, "", {}, id="deep in the halo"),
+        pytest.param((SETS, SCALES, ADD), {}, "loop3 1", {}, id="a chain"),
+        pytest.param((COPIES, ADD), {}, "loop2 1", {}, id="of what is not clean"),
+        pytest.param((COPIES, ADD, COPIES, ADD), {}, "loop2 1", {}, id="two of them"),
+        pytest.param(((SETS, halo(1)), ADD), {}, "", {}, id="by the recipe"),
+        pytest.param((SETS, dofs(scalar("s"), "u read w0")), {}, "", {}, id="nothing added"),
         pytest.param(
             (SETS, cells("b write w3", "u read w0 stencil 2"), ADD),
             {},
+            "",
             {"halo(u)@loop2": "2"},
             id="exchanged anyway",
         ),
     ],
 )
-def test_a_built_in_fills_what_a_kernel_adds_to_or_it_is_exchanged(
-    calls: tuple[object, ...], fills: dict[str, str], found: dict[str, str], *, annexed: bool
+def test_what_a_kernel_adds_to_is_filled_without_an_exchange(
+    calls: tuple[object, ...],
+    levels: dict[str, str],
+    place: str,
+    found: dict[str, str],
+    *,
+    annexed: bool,
 ) -> None:
     result = planned(*calls, annexed=annexed)
-    assert filled(result) == fills
-    assert summary(result) == found
+    loop, _, level = place.partition(" ")
+    which = f"halo to level {level}" if annexed else f"annexed dofs and halo to level {level}"
+    assert filled(result) == ({f"fill(u)@{loop}": which} if place else {})
+    assert (computed(result), summary(result)) == (levels, found)
+    for world in worlds(result, frozenset({"u"})):
+        assert check_halos(result, world) == ()
+
+
+def test_what_a_loop_computes_besides_is_told_to_the_flags() -> None:
+    assert marks(planned(SETS, ADD))["mark(u)@loop1"].clean == Depth.of(1)
+
+
+def test_what_owners_alone_have_written_is_filled_or_restored() -> None:
+    off, on = (planned(ON_OWNED, ADD, annexed=annexed) for annexed in (False, True))
+    assert (filled(off), summary(off)) == (
+        {"fill(u)@loop2": "annexed dofs and halo to level 1"},
+        {},
+    )
+    assert (filled(on), summary(on)) == ({}, {"halo(u)@loop2": "1"})
+
+
+def test_annexed_dofs_that_a_kernel_has_written_are_not_filled() -> None:
+    result = planned(SETS, cells("u write w0"), ADD)
+    assert filled(result) == {"fill(u)@loop3": "halo to level 1"}
+    assert computed(result) == {}
+
+
+def test_only_what_lies_behind_the_levels_that_hold_numbers_is_filled() -> None:
+    reader = cells("b write w3", "u read w0")
+    result = planned((SETS, halo(1)), (ADD, halo(3)), reader)
+    assert filled(result) == {"fill(u)@loop2": "halo behind level 1 to level 3"}
+    assert summary(result) == {}
+
+
+def test_a_kernel_on_owned_cells_adds_to_annexed_dofs_alone() -> None:
+    result = planned((ADD, Extent(Reach.OWNED)))
+    assert filled(result) == {"fill(u)@loop1": "annexed dofs"}
+
+
+@pytest.mark.parametrize("annexed", [False, True])
+def test_levels_that_may_be_none_are_exchanged_as_nobody_knows_behind_which_dof(
+    *, annexed: bool
+) -> None:
+    """A kernel asked to compute `reach` levels, which may be 0, leaves that many filled."""
+    mask = cells("u write w0", iteration=Iteration.OWNED_AND_HALO_CELL_COLUMN, depth="reach")
+    result = planned(mask, ADD, annexed=annexed)
+    assert (filled(result), summary(result)) == ({}, {"halo(u)@loop2": "1?"})
+    for world in worlds(result, frozenset({"u"})):
+        assert check_halos(result, world) == ()
+
+
+def test_nothing_is_filled_with_what_is_on_its_way() -> None:
+    made = schedule(COPIES, cells("a write w3", "v read w2 stencil 1"), ADD)
+    start = replace(pinned("start", Phase.START), datum="v")
+    finish = replace(pinned("finish", Phase.FINISH), datum="v")
+    around = (start, made.body[0], finish, *made.body[1:])
+    result = with_halos(replace(made, body=around), RULES)
+    assert filled(result) == {"fill(u)@loop3": "annexed dofs and halo to level 1"}
+    assert summary(result) == {"start": "1?", "finish": "1?"}
     for world in worlds(result, frozenset({"u"})):
         assert check_halos(result, world) == ()
 
@@ -299,25 +364,43 @@ def test_a_new_field_is_new_under_any_name_that_may_be_another() -> None:
     made = schedule(*calls, annexed=True)
     data = tuple(replace(item, may_alias=tuple({"u", "v"} - {item.name})) for item in made.data)
     result = with_halos(replace(made, data=data), RULES)
-    assert summary(result) == {"halo(u)@loop3": "1"}
+    assert (summary(result), filled(result)) == ({}, {"fill(u)@loop3": "halo to level 1"})
 
 
-def test_loops_of_the_recipe_are_those_of_the_recipe_again() -> None:
-    made = schedule(SETS, ADD)
+def test_what_is_filled_is_derived() -> None:
+    made = schedule(SETS, ADD, COPIES, ADD)
     assert without_halos(with_halos(made, RULES)) == made
+    assert with_halos(with_halos(made, RULES), RULES) == with_halos(made, RULES)
 
 
-def test_what_a_loop_fills_is_told_to_the_flags() -> None:
-    assert marks(planned(SETS, ADD))["mark(u)@loop1"].clean == Depth.of(1)
+def test_a_device_traps_nothing_so_that_nothing_is_filled_for_it() -> None:
+    made = schedule(COPIES, ADD)
+    region = DirectiveRegion("region", Directive.ACC_KERNELS, (made.body[1],), place=Side.DEVICE)
+    there = replace(made, body=(made.body[0], region))
+    assert filled(with_halos(there, RULES)) == {}
+    held = replace(region, directive=Directive.ACC_DATA)
+    on_host = with_halos(replace(made, body=(made.body[0], held)), RULES)
+    assert filled(on_host) == {"fill(u)@loop2": "annexed dofs and halo to level 1"}
 
 
-def test_fields_from_outside_may_be_new_unless_annexed_dofs_are_kept_clean() -> None:
-    assert summary(planned(ADD)) == {"halo(u)@loop1": "1?"}
-    assert summary(planned(ADD, annexed=True)) == {}
-    assert summary(planned(ADD, fills=False)) == {}
+@pytest.mark.parametrize("aliases", [False, True])
+def test_what_is_filled_for_a_region_is_filled_before_it_unless_it_may_be_read_there(
+    *, aliases: bool
+) -> None:
+    reads = cells("b write w3", "v read w0 stencil 1")
+    made = schedule(reads, SETS, SCALES, ADD)
+    region = DirectiveRegion("region", Directive.OMP_PARALLEL, made.body)
+    other = {"u": ("v",), "v": ("u",)} if aliases else {}
+    data = tuple(replace(item, may_alias=other.get(item.name, ())) for item in made.data)
+    result = with_halos(replace(made, body=(region,), data=data), RULES)
+    refused = check_constructs(result)
+    assert bool(refused) is aliases
+    assert bool(filled(result)) is not aliases
+    for world in worlds(result, frozenset({"u"})):
+        assert check_halos(result, world) == ()
 
 
-def test_the_old_elision_is_to_be_had() -> None:
+def test_nothing_need_be_filled_where_a_setting_says_so() -> None:
     for annexed in (False, True):
         result = planned(COPIES, ADD, annexed=annexed, fills=False)
         assert (filled(result), summary(result)) == ({}, {})
@@ -332,6 +415,17 @@ def test_the_adversary_sees_what_was_never_filled() -> None:
     ]
     assert check_halos(schedule(SETS, ADD), replace(world, filled=True)) == ()
     assert check_halos(schedule(SETS, ADD, fills=False), world) == ()
+
+
+def test_the_adversary_sees_that_what_is_filled_is_no_longer_right() -> None:
+    fill = FillHalo("fill(u)", "u", None, annexed=True, beyond=NOTHING, depth=Depth.of(1))
+    made = schedule(cells("b write w3", "u read w0 stencil 1"))
+    spoilt = replace(made, body=(fill, *made.body))
+    first, *_ = check_halos(spoilt, World(2, {}, frozenset({"u"}), 2))
+    assert first.message == "'call1' reads the annexed dofs of 'u', which is stale."
+    deep = replace(fill, beyond=Depth.of(2), depth=Depth.of(3), annexed=False)
+    found = check_halos(replace(made, body=(deep,)), World(2, {}, frozenset({"u"}), 2))
+    assert [one.message for one in found] == ["'fill(u)' fills 3 levels of 2."]
 
 
 # ---------------------------------------------------------------------------- what is left

@@ -19,7 +19,7 @@ contains
     type(field_type), target, intent(in) :: theta
     real(kind=r_def), intent(in) :: dt
 
-    type(field_proxy_type) :: u_proxy, exner_proxy, du_proxy, theta_proxy
+    type(field_proxy_type) :: u_proxy, exner_proxy, theta_proxy, du_proxy
     real(kind=r_def), pointer, contiguous :: u_data(:), exner_data(:), du_data(:), theta_data(:)
     integer(kind=i_def) :: nlayers_du, ndf_w2, undf_w2, ndf_w3, undf_w3, ndf_wtheta, undf_wtheta, &
         loop1_start, loop1_stop, loop2_start, loop2_stop, loop3_start, loop3_stop, df, cell
@@ -31,8 +31,8 @@ contains
     u_data => u_proxy%data
     exner_proxy = exner%get_proxy()
     exner_data => exner_proxy%data
-    du_proxy = du%get_proxy()
     theta_proxy = theta%get_proxy()
+    du_proxy = du%get_proxy()
     du_data => du_proxy%data
     theta_data => theta_proxy%data
 
@@ -76,11 +76,6 @@ contains
     end do
     call exner_proxy%set_dirty()
 
-    ! du is read by wind_tendency_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (du_proxy%is_dirty(depth=1)) then
-      call du_proxy%halo_exchange(depth=1)
-    end if
     ! u is read by wind_tendency_kernel_type in halo cells to level 1
     ! and setval_c left its halo and its annexed dofs stale: only owned dofs are computed
     call u_proxy%halo_exchange(depth=1)
@@ -91,6 +86,8 @@ contains
     if (theta_proxy%is_dirty(depth=1)) then
       call theta_proxy%halo_exchange(depth=1)
     end if
+    ! wind_tendency_kernel_type adds to these dofs of du, which may be new and are not read
+    du_data(du_proxy%vspace%get_last_dof_owned() + 1:du_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop3_start, loop3_stop
       call wind_tendency_code(nlayers_du, du_data, u_data, exner_data, theta_data, 1005.0_r_def, &
           dt, ndf_w2, undf_w2, map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell), ndf_wtheta, &

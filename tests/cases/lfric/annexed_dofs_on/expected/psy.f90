@@ -86,6 +86,8 @@ contains
     if (theta_proxy%is_dirty(depth=1)) then
       call theta_proxy%halo_exchange(depth=1)
     end if
+    ! wind_tendency_kernel_type adds to these dofs of du, which may be new and are not read
+    du_data(du_proxy%vspace%get_last_dof_annexed() + 1:du_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop3_start, loop3_stop
       call wind_tendency_code(nlayers_du, du_data, u_data, exner_data, theta_data, 1005.0_r_def, &
           dt, ndf_w2, undf_w2, map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell), ndf_wtheta, &

@@ -22,7 +22,7 @@ contains
     type(field_type), target, intent(in) :: rho
     real(kind=r_def), intent(out) :: total
 
-    type(field_proxy_type) :: wind_proxy, mass_proxy, theta_proxy, rho_proxy
+    type(field_proxy_type) :: mass_proxy, theta_proxy, wind_proxy, rho_proxy
     real(kind=r_def), pointer, contiguous :: theta_data(:), mass_data(:), wind_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_wind, nlayers_rho, ncolours, ndf_w2, undf_w2, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, loop3_start, loop3_stop, loop4_start, loop4_stop, loop5_start, &
@@ -35,11 +35,11 @@ contains
     type(scalar_type) :: total_on_ranks
 
     ! Access to the data of fields and operators
-    wind_proxy = wind%get_proxy()
     mass_proxy = mass%get_proxy()
     theta_proxy = theta%get_proxy()
     theta_data => theta_proxy%data
     mass_data => mass_proxy%data
+    wind_proxy = wind%get_proxy()
     wind_data => wind_proxy%data
     rho_proxy = rho%get_proxy()
     rho_data => rho_proxy%data
@@ -82,10 +82,6 @@ contains
     loop5_stop = rho_proxy%vspace%get_last_dof_owned()
 
     ! Halo exchanges and loops
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
-    if (wind_proxy%is_dirty(depth=1)) then
-      call wind_proxy%halo_exchange_start(depth=1)
-    end if
     ! mass is read by diffuse_kernel_type in halo cells to level 1
     if (mass_proxy%is_dirty(depth=1)) then
       call mass_proxy%halo_exchange_start(depth=1)
@@ -100,10 +96,6 @@ contains
     !$omp end parallel
     call theta_proxy%set_dirty()
 
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
-    if (wind_proxy%is_dirty(depth=1)) then
-      call wind_proxy%halo_exchange_finish(depth=1)
-    end if
     ! mass is read by diffuse_kernel_type in halo cells to level 1
     if (mass_proxy%is_dirty(depth=1)) then
       call mass_proxy%halo_exchange_finish(depth=1)
@@ -111,6 +103,8 @@ contains
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     call theta_proxy%halo_exchange(depth=1)
+    ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
+    wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(1)) = 0
     total = 0.0_r_def
     !$omp parallel default(shared), private(colour, cell_of_colour, cell, df)
     do colour = 1, ncolours

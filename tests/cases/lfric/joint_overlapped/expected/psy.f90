@@ -19,7 +19,7 @@ contains
     type(field_type), target, intent(in) :: wind
     type(field_type), target, intent(in) :: mass
 
-    type(field_proxy_type) :: wind_proxy, theta_proxy, mass_proxy, rho_proxy
+    type(field_proxy_type) :: theta_proxy, mass_proxy, rho_proxy, wind_proxy
     real(kind=r_def), pointer, contiguous :: rho_data(:), theta_data(:), wind_data(:), mass_data(:)
     integer(kind=i_def) :: nlayers_wind, ndf_w2, undf_w2, ndf_w3, undf_w3, loop1_start, &
         loop1_stop, loop2_start, loop2_stop, df, cell
@@ -28,12 +28,12 @@ contains
     type(joint_exchange_type) :: joint_exchange
 
     ! Access to the data of fields and operators
-    wind_proxy = wind%get_proxy()
     theta_proxy = theta%get_proxy()
     mass_proxy = mass%get_proxy()
     rho_proxy = rho%get_proxy()
     rho_data => rho_proxy%data
     theta_data => theta_proxy%data
+    wind_proxy = wind%get_proxy()
     wind_data => wind_proxy%data
     mass_data => mass_proxy%data
 
@@ -60,22 +60,22 @@ contains
     loop2_stop = mesh%get_last_halo_cell(1)
 
     ! Halo exchanges and loops
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! mass is read by diffuse_kernel_type in halo cells to level 1
     ! What is dirty of these goes in one message to each neighbour
-    call joint_exchange%start([wind_proxy, theta_proxy, mass_proxy], [1, 1, 1])
+    call joint_exchange%start([theta_proxy, mass_proxy], [1, 1])
     do df = loop1_start, loop1_stop
       ! Built-in: setval_X
       rho_data(df) = theta_data(df)
     end do
     call rho_proxy%set_dirty()
 
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! mass is read by diffuse_kernel_type in halo cells to level 1
     ! What is dirty of these goes in one message to each neighbour
     call joint_exchange%finish()
+    ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
+    wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop2_start, loop2_stop
       call diffuse_kernel_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, undf_w2, &
           map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell))

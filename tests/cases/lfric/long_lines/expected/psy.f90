@@ -23,7 +23,7 @@ contains
     type(field_type), target, intent(in) :: speed
     integer(kind=i_def), intent(in) :: extent
 
-    type(field_proxy_type) :: du_proxy, u_proxy, exner_proxy, theta_proxy, speed_proxy
+    type(field_proxy_type) :: u_proxy, exner_proxy, theta_proxy, du_proxy, speed_proxy
     real(kind=r_def), pointer, contiguous :: du_data(:), u_data(:), exner_data(:), theta_data(:), &
         speed_data(:)
     integer(kind=i_def) :: nlayers_du, nlayers_speed, ndf_w2, undf_w2, ndf_w3, undf_w3, &
@@ -34,10 +34,10 @@ contains
         map_w2(:, :), map_w3(:, :), map_wtheta(:, :)
 
     ! Access to the data of fields and operators
-    du_proxy = du%get_proxy()
     u_proxy = u%get_proxy()
     exner_proxy = exner%get_proxy()
     theta_proxy = theta%get_proxy()
+    du_proxy = du%get_proxy()
     du_data => du_proxy%data
     u_data => u_proxy%data
     exner_data => exner_proxy%data
@@ -77,11 +77,6 @@ contains
     loop2_stop = mesh%get_last_edge_cell()
 
     ! Halo exchanges and loops
-    ! du is read by wind_tendency_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (du_proxy%is_dirty(depth=1)) then
-      call du_proxy%halo_exchange(depth=1)
-    end if
     ! u is read by wind_tendency_kernel_type in halo cells to level 1
     if (u_proxy%is_dirty(depth=1)) then
       call u_proxy%halo_exchange(depth=1)
@@ -94,6 +89,8 @@ contains
     if (theta_proxy%is_dirty(depth=1)) then
       call theta_proxy%halo_exchange(depth=1)
     end if
+    ! wind_tendency_kernel_type adds to these dofs of du, which may be new and are not read
+    du_data(du_proxy%vspace%get_last_dof_owned() + 1:du_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop1_start, loop1_stop
       call wind_tendency_code(nlayers_du, du_data, u_data, exner_data, theta_data, 1005.0_r_def, &
           dt, ndf_w2, undf_w2, map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell), ndf_wtheta, &
@@ -102,8 +99,7 @@ contains
     call du_proxy%set_dirty()
 
     ! du is read by wind_to_cell_kernel_type with a stencil that reaches halo level extent
-    ! and wind_tendency_kernel_type left its halo stale (dofs there lack parts) and its annexed dofs
-    ! clean
+    ! and wind_tendency_kernel_type left its halo no cleaner than it was
     call du_proxy%halo_exchange(depth=max(1_i_def, extent))
     do cell = loop2_start, loop2_stop
       call wind_to_cell_code(nlayers_speed, speed_data, du_data, du_stencil_sizes(cell), &

@@ -94,12 +94,6 @@ contains
     !$acc end parallel
     call theta_proxy%set_dirty()
 
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
-    if (wind_proxy%is_dirty(depth=1)) then
-      !$acc update host(wind_data)
-      call wind_proxy%halo_exchange(depth=1)
-      !$acc update device(wind_data)
-    end if
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     !$acc update host(theta_data)

@@ -94,10 +94,6 @@ contains
     !$omp end parallel
     call theta_proxy%set_dirty()
 
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
-    if (wind_proxy%is_dirty(depth=1)) then
-      call wind_proxy%halo_exchange(depth=1)
-    end if
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     call theta_proxy%halo_exchange(depth=1)
@@ -105,6 +101,8 @@ contains
     if (mass_proxy%is_dirty(depth=1)) then
       call mass_proxy%halo_exchange(depth=1)
     end if
+    ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
+    wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(1)) = 0
     total = 0.0_r_def
     allocate(total_of_threads(8, omp_get_max_threads()))
     total_of_threads = total

@@ -92,13 +92,11 @@ contains
     if (mass_proxy%is_dirty(depth=1)) then
       call mass_proxy%halo_exchange_finish(depth=1)
     end if
-    ! wind is read by diffuse_kernel_type to add to its annexed dofs, which nothing may have filled
-    if (wind_proxy%is_dirty(depth=1)) then
-      call wind_proxy%halo_exchange(depth=1)
-    end if
     ! theta is read by diffuse_kernel_type in halo cells to level 1
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     call theta_proxy%halo_exchange(depth=1)
+    ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
+    wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop2_start, loop2_stop
       call diffuse_kernel_code(nlayers_wind, wind_data, theta_data, mass_data, ndf_w2, undf_w2, &
           map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell))

@@ -19,19 +19,19 @@ contains
     type(field_type), target, intent(in) :: p_node
     type(field_type), target, intent(in) :: rho
 
-    type(field_proxy_type) :: p_node_proxy, rho_proxy, u_proxy
-    real(kind=r_def), pointer, contiguous :: u_data(:), p_node_data(:), rho_data(:)
+    type(field_proxy_type) :: rho_proxy, p_node_proxy, u_proxy
+    real(kind=r_def), pointer, contiguous :: p_node_data(:), u_data(:), rho_data(:)
     integer(kind=i_def) :: nlayers_u, ndf_w2, undf_w2, ndf_w0, undf_w0, ndf_w3, undf_w3, &
         loop1_start, loop1_stop, cell
     type(mesh_type), pointer :: mesh
     integer(kind=i_def), pointer, contiguous :: map_w2(:, :), map_w0(:, :), map_w3(:, :)
 
     ! Access to the data of fields and operators
-    p_node_proxy = p_node%get_proxy()
     rho_proxy = rho%get_proxy()
+    p_node_proxy = p_node%get_proxy()
+    p_node_data => p_node_proxy%data
     u_proxy = u%get_proxy()
     u_data => u_proxy%data
-    p_node_data => p_node_proxy%data
     rho_data => rho_proxy%data
 
     ! Numbers of layers
@@ -80,15 +80,13 @@ contains
     loop1_stop = mesh%get_last_halo_cell(1)
 
     ! Halo exchanges and loops
-    ! p_node is read by write_and_inc_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (p_node_proxy%is_dirty(depth=1)) then
-      call p_node_proxy%halo_exchange(depth=1)
-    end if
     ! rho is read by write_and_inc_kernel_type in halo cells to level 1
     if (rho_proxy%is_dirty(depth=1)) then
       call rho_proxy%halo_exchange(depth=1)
     end if
+    ! write_and_inc_kernel_type adds to these dofs of p_node, which may be new and are not read
+    p_node_data(p_node_proxy%vspace%get_last_dof_owned() + &
+        1:p_node_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop1_start, loop1_stop
       call write_and_inc_code(nlayers_u, u_data, p_node_data, rho_data, ndf_w2, undf_w2, &
           map_w2(:, cell), ndf_w0, undf_w0, map_w0(:, cell), ndf_w3, undf_w3, map_w3(:, cell))

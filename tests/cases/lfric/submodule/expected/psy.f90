@@ -20,7 +20,7 @@ contains
     real(kind=r_def), intent(in) :: cp
     real(kind=r_def), intent(in) :: dt
 
-    type(field_proxy_type) :: du_proxy, u_proxy, exner_proxy, theta_proxy
+    type(field_proxy_type) :: u_proxy, exner_proxy, theta_proxy, du_proxy
     real(kind=r_def), pointer, contiguous :: du_data(:), u_data(:), exner_data(:), theta_data(:)
     integer(kind=i_def) :: nlayers_du, ndf_w2, undf_w2, ndf_w3, undf_w3, ndf_wtheta, undf_wtheta, &
         loop1_start, loop1_stop, cell
@@ -28,10 +28,10 @@ contains
     integer(kind=i_def), pointer, contiguous :: map_w2(:, :), map_w3(:, :), map_wtheta(:, :)
 
     ! Access to the data of fields and operators
-    du_proxy = du%get_proxy()
     u_proxy = u%get_proxy()
     exner_proxy = exner%get_proxy()
     theta_proxy = theta%get_proxy()
+    du_proxy = du%get_proxy()
     du_data => du_proxy%data
     u_data => u_proxy%data
     exner_data => exner_proxy%data
@@ -61,11 +61,6 @@ contains
     loop1_stop = mesh%get_last_halo_cell(1)
 
     ! Halo exchanges and loops
-    ! du is read by wind_tendency_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (du_proxy%is_dirty(depth=1)) then
-      call du_proxy%halo_exchange(depth=1)
-    end if
     ! u is read by wind_tendency_kernel_type in halo cells to level 1
     if (u_proxy%is_dirty(depth=1)) then
       call u_proxy%halo_exchange(depth=1)
@@ -78,6 +73,8 @@ contains
     if (theta_proxy%is_dirty(depth=1)) then
       call theta_proxy%halo_exchange(depth=1)
     end if
+    ! wind_tendency_kernel_type adds to these dofs of du, which may be new and are not read
+    du_data(du_proxy%vspace%get_last_dof_owned() + 1:du_proxy%vspace%get_last_dof_halo(1)) = 0
     do cell = loop1_start, loop1_stop
       call wind_tendency_code(nlayers_du, du_data, u_data, exner_data, theta_data, cp, dt, ndf_w2, &
           undf_w2, map_w2(:, cell), ndf_w3, undf_w3, map_w3(:, cell), ndf_wtheta, undf_wtheta, &

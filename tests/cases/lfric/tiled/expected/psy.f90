@@ -91,10 +91,6 @@ contains
     !$omp end parallel do
     call theta_proxy%set_dirty()
 
-    ! wind is read by diffuse_kernel_type to add to its halo level 1, which nothing may have filled
-    if (wind_proxy%is_dirty(depth=2)) then
-      call wind_proxy%halo_exchange(depth=2)
-    end if
     ! theta is read by diffuse_kernel_type in halo cells to level 2
     ! and setval_x left its halo and its annexed dofs stale: only owned dofs are computed
     call theta_proxy%halo_exchange(depth=2)
@@ -102,6 +98,8 @@ contains
     if (mass_proxy%is_dirty(depth=2)) then
       call mass_proxy%halo_exchange(depth=2)
     end if
+    ! diffuse_kernel_type adds to these dofs of wind, which may be new and are not read
+    wind_data(wind_proxy%vspace%get_last_dof_owned() + 1:wind_proxy%vspace%get_last_dof_halo(2)) = 0
     do colour = 1, ntilecolours
       !$omp parallel do default(shared), private(tile, cell_of_tile, cell), schedule(static)
       do tile = 1, last_halo_tiles(colour, 2)
@@ -114,7 +112,6 @@ contains
       !$omp end parallel do
     end do
     call wind_proxy%set_dirty()
-    call wind_proxy%set_clean(1)
 
     !$omp parallel do default(shared), private(cell), schedule(static)
     do cell = loop3_start, loop3_stop

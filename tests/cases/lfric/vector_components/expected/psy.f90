@@ -17,7 +17,7 @@ contains
     type(field_type), target, intent(in) :: grad(3)
     type(field_type), target, intent(in) :: p
 
-    type(field_proxy_type) :: wind_proxy(2), grad_proxy(3), p_proxy
+    type(field_proxy_type) :: wind_proxy(2), p_proxy, grad_proxy(3)
     real(kind=r_def), pointer, contiguous :: wind_2_data(:), grad_1_data(:), grad_2_data(:), &
         grad_3_data(:), p_data(:), wind_1_data(:)
     integer(kind=i_def) :: nlayers_grad, ndf_w0, undf_w0, ndf_w3, undf_w3, ndf_w2, undf_w2, &
@@ -29,12 +29,12 @@ contains
     wind_proxy(1) = wind(1)%get_proxy()
     wind_proxy(2) = wind(2)%get_proxy()
     wind_2_data => wind_proxy(2)%data
-    grad_proxy(1) = grad(1)%get_proxy()
-    grad_proxy(2) = grad(2)%get_proxy()
-    grad_proxy(3) = grad(3)%get_proxy()
     p_proxy = p%get_proxy()
+    grad_proxy(1) = grad(1)%get_proxy()
     grad_1_data => grad_proxy(1)%data
+    grad_proxy(2) = grad(2)%get_proxy()
     grad_2_data => grad_proxy(2)%data
+    grad_proxy(3) = grad(3)%get_proxy()
     grad_3_data => grad_proxy(3)%data
     p_data => p_proxy%data
     wind_1_data => wind_proxy(1)%data
@@ -71,21 +71,6 @@ contains
     end do
     call wind_proxy(2)%set_dirty()
 
-    ! grad is read by nodal_gradient_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (grad_proxy(1)%is_dirty(depth=1)) then
-      call grad_proxy(1)%halo_exchange(depth=1)
-    end if
-    ! grad is read by nodal_gradient_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (grad_proxy(2)%is_dirty(depth=1)) then
-      call grad_proxy(2)%halo_exchange(depth=1)
-    end if
-    ! grad is read by nodal_gradient_kernel_type to add to its annexed dofs, which nothing may have
-    ! filled
-    if (grad_proxy(3)%is_dirty(depth=1)) then
-      call grad_proxy(3)%halo_exchange(depth=1)
-    end if
     ! p is read by nodal_gradient_kernel_type in halo cells to level 1
     if (p_proxy%is_dirty(depth=1)) then
       call p_proxy%halo_exchange(depth=1)
@@ -97,6 +82,15 @@ contains
     ! wind is read by nodal_gradient_kernel_type in halo cells to level 1
     ! and setval_c left its halo and its annexed dofs stale: only owned dofs are computed
     call wind_proxy(2)%halo_exchange(depth=1)
+    ! nodal_gradient_kernel_type adds to these dofs of grad, which may be new and are not read
+    grad_1_data(grad_proxy(1)%vspace%get_last_dof_owned() + &
+        1:grad_proxy(1)%vspace%get_last_dof_halo(1)) = 0
+    ! nodal_gradient_kernel_type adds to these dofs of grad, which may be new and are not read
+    grad_2_data(grad_proxy(2)%vspace%get_last_dof_owned() + &
+        1:grad_proxy(2)%vspace%get_last_dof_halo(1)) = 0
+    ! nodal_gradient_kernel_type adds to these dofs of grad, which may be new and are not read
+    grad_3_data(grad_proxy(3)%vspace%get_last_dof_owned() + &
+        1:grad_proxy(3)%vspace%get_last_dof_halo(1)) = 0
     do cell = loop2_start, loop2_stop
       call nodal_gradient_code(nlayers_grad, grad_1_data, grad_2_data, grad_3_data, p_data, &
           wind_1_data, wind_2_data, ndf_w0, undf_w0, map_w0(:, cell), ndf_w3, undf_w3, &

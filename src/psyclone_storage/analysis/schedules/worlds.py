@@ -1,4 +1,7 @@
-"""Worlds in which a schedule is legal: enough halo for its loops, every entry the flags allow."""
+"""Worlds in which a schedule is legal: enough halo for its loops, every entry the flags allow.
+
+What an adversary may choose, for `check` and `check_devices`; nothing here knows what is planned.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.check import World, extent_names
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
-from psyclone_storage.analysis.schedules.residency import has_device
-from psyclone_storage.ir.devices import device_calls
-from psyclone_storage.ir.expr import Literal, spell
-from psyclone_storage.ir.kernel import MeshRole
-from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule
+from psyclone_storage.ir.devices import device_calls, has_device
+from psyclone_storage.ir.expr import integer_value, spell
+from psyclone_storage.ir.kernel import GridStencil, MeshRole
+from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.transfer import EnterData
 from psyclone_storage.ir.walk import statements
 
@@ -31,17 +33,41 @@ def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
                     yield World(levels, extents, shared, flags, schedule.annexed_clean, filled)
 
 
+def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
+    """Yield worlds that tell most of all mistakes: nothing is filled, and some choices of the rest.
+
+    Extents are all the same, or one differs from the others; flags call clean nothing, one or two
+    levels, or all but one or none. There are about as many worlds as extents, not powers of them.
+    """
+    names = sorted(extent_names(schedule))
+    chosen = [dict.fromkeys(names, value) for value in VALUES]
+    chosen += [{**dict.fromkeys(names, 1), name: value} for name in names for value in (0, 3)]
+    for extents in chosen if names else chosen[:1]:
+        levels = max(levels_needed(schedule, extents), 1) + 1
+        for flags in sorted({0, 1, min(2, levels), levels - 1, levels}):
+            yield World(levels, extents, shared, flags, schedule.annexed_clean, filled=False)
+
+
 def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:
     """Return the depth of halo without which the loops of `schedule` make no sense."""
     most = 0
     for loop in statements(schedule):
         if not isinstance(loop, Loop):
             continue
+        most = max(most, *(_grid_levels(call) for call in loop.body), 0)
         depth = _depth(loop, extents) if loop.extent.in_halo else 0
         for call in loop.body:
             if isinstance(call, KernelCall):
                 most = max(most, _call_levels(call, depth, extents))
     return most
+
+
+def _grid_levels(call: Statement) -> int:
+    """Return how far a kernel looks along a grid."""
+    if not isinstance(call, KernelCall):
+        return 0
+    shapes = (described.stencil for described in call.kernel.args)
+    return max((shape.depth for shape in shapes if isinstance(shape, GridStencil)), default=0)
 
 
 def _depth(loop: Loop, extents: Mapping[str, int]) -> int:
@@ -55,9 +81,8 @@ def _call_levels(call: KernelCall, depth: int, extents: Mapping[str, int]) -> in
     asked = call.kernel.iteration.takes_halo_depth
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if described.stencil and actual.extent:
-            literal = isinstance(actual.extent, Literal)
-            text = spell(actual.extent)
-            extent = int(text) if literal else extents[text]
+            known = integer_value(actual.extent)
+            extent = extents[spell(actual.extent)] if known is None else known
             most = max(most, extent if asked else extent + depth)
         if described.mesh is MeshRole.FINE:
             most = max(most, 2 * depth)
