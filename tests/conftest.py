@@ -71,6 +71,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Whatever a test generates is what the adversaries have no word against.
+    os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
     unknown = required_markers(config) - set(TOOL_MARKERS)
     if unknown:
         raise pytest.UsageError(f"--require knows {', '.join(TOOL_MARKERS)}, not {unknown}")

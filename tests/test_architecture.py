@@ -82,6 +82,7 @@ LATE = {
     "cli/report.py": {"psyclone_storage.driver.reports"},
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",
+        "psyclone_storage.driver.coherence.check_coherence",
         "psyclone_storage.driver.requested.read_requested",
     },
     "driver/fortran.py": {

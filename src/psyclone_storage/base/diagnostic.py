@@ -57,7 +57,18 @@ class CompileError(Exception):
 
 
 class InternalError(Exception):
-    """A promise between two parts of this tool was broken: never the user's fault."""
+    """A promise between two parts of this tool was broken: never the user's fault.
+
+    `span` is the place in the user's text that it was about, if there is one.
+    """
+
+    def __init__(self, message: str, span: Span | None = None) -> None:
+        super().__init__(message)
+        self.span = span
+
+    def __reduce__(self) -> tuple[type[InternalError], tuple[str, Span | None]]:
+        """Return what makes it anew in another process, its place included."""
+        return type(self), (str(self), self.span)
 
 
 def raise_if_any(problems: list[Diagnostic] | tuple[Diagnostic, ...]) -> None:

@@ -40,6 +40,9 @@ from psyclone_storage.driver.request import LineLimit, Request
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build, Compiler
 
+CHECKING = "PSYCLONE_STORAGE_CHECK"
+"""The environment variable that stands for '--check', if it is set to anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -119,6 +122,7 @@ def _request(options: Options) -> Request:
         options.kernel_output,
         options.includes,
         not options.directories,
+        checks=options.checks or bool(os.environ.get(CHECKING)),
     )
 
 

@@ -60,6 +60,7 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
     return Diagnostic(
         DEFECT,
         f"Internal error: {what.rstrip('.')}.",
+        error.span if isinstance(error, InternalError) else None,
         file=str(file or ""),
         hint="This is a defect of psyclone-storage, not of your code: please report it.",
     )

@@ -76,6 +76,7 @@ class Options:
     colour: str
     strict: bool = False
     cached: bool = True
+    checks: bool = False
 
     @property
     def reports(self) -> bool:
@@ -127,6 +128,7 @@ def read_options(words: Sequence[str]) -> Options:
         colour=given.colour,
         strict=given.warnings == "error",
         cached=given.cached,
+        checks=given.check,
     )
     _check(options)
     return options
@@ -407,6 +409,10 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
         "--explain", action="store_true",
         help="say why each halo exchange and each run-time test is there, and why steps of "
         "'--apply' were refused",
+    )  # fmt: skip
+    group.add_argument(
+        "--check", action="store_true",
+        help="execute each final schedule against an adversary, for whom unknown means stale",
     )  # fmt: skip
     add_style(group)
 

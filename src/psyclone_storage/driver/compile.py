@@ -75,6 +75,7 @@ class Compiler:
     requested: Requested | None = None
     breaks_lines: bool = False
     includes: tuple[Path, ...] = ()
+    checks: bool = False
 
     def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
         """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
@@ -106,6 +107,8 @@ class Compiler:
         program = build_program(algorithm, kernels, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
+        if self.checks:
+            _check_coherence(program, domain.rules)
         language = self.target.language
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
@@ -189,7 +192,14 @@ def make_compiler(
         _requested(settings, name, request, distributed),
         request.line_limit is LineLimit.OUTPUT,
         request.includes,
+        request.checks,
     )
+
+
+def _check_coherence(program: Program, rules: Rules) -> None:
+    from psyclone_storage.driver.coherence import check_coherence  # noqa: PLC0415
+
+    check_coherence(program, rules)
 
 
 def _requested(

@@ -30,6 +30,7 @@ class Request:
     `includes` are folders that the script may ask for; included files are looked for in the latter.
     `target` names what is generated, the first of the API's if it is empty.
     With `beside` the file beside an algorithm wins where `directories` hold several of one name.
+    With `checks` each final schedule is executed against the adversaries.
     """
 
     api: str | None = None
@@ -44,3 +45,4 @@ class Request:
     includes: tuple[Path, ...] = ()
     beside: bool = False
     target: str = ""
+    checks: bool = False
