@@ -1,0 +1,143 @@
+"""What events do to replicas, row by row: the theory that compiler, storage and libraries share.
+
+A field has one true value and replicas of it: copies in the halo of a rank, and copies in other
+memory spaces. The tables say what becomes of a replica in each state by each event. Nobody computes
+with them. The planners, the adversaries, the storage runtime and the library in Fortran each have
+code of their own, for they check each other; tests make every row happen to each of them
+(`tests/theory`), so that what one believes of an event is what all do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+# ---------------------------------------------------------------------------- copies in a halo
+
+
+class Copy(Enum):
+    """What a rank has at dofs of others: nothing yet, some number, or the owner's value."""
+
+    NEVER_FILLED = "never filled"
+    STALE = "stale"
+    CLEAN = "clean"
+
+
+class HaloEvent(Enum):
+    """What can happen to the copies at one place of a halo, be it a level or the annexed dofs."""
+
+    READ = "it is read"
+    OWNERS_WRITE = "owners write, and nobody else does"
+    ALL_WRITE = "owners write, and here the same is computed"
+    ALL_ADD = "owners add, and here all parts are added"
+    SOME_ADD = "owners add, and here some parts are added"
+    EXCHANGE = "an exchange reaches it"
+    SHORT_EXCHANGE = "an exchange ends before it"
+    FILL = "some number is put there"
+
+
+_NEVER, _STALE, _CLEAN = Copy.NEVER_FILLED, Copy.STALE, Copy.CLEAN
+
+HALO: Mapping[tuple[HaloEvent, Copy], Copy | None] = {
+    (HaloEvent.READ, _NEVER): None,
+    (HaloEvent.READ, _STALE): None,
+    (HaloEvent.READ, _CLEAN): _CLEAN,
+    (HaloEvent.OWNERS_WRITE, _NEVER): _NEVER,
+    (HaloEvent.OWNERS_WRITE, _STALE): _STALE,
+    (HaloEvent.OWNERS_WRITE, _CLEAN): _STALE,
+    (HaloEvent.ALL_WRITE, _NEVER): _CLEAN,
+    (HaloEvent.ALL_WRITE, _STALE): _CLEAN,
+    (HaloEvent.ALL_WRITE, _CLEAN): _CLEAN,
+    (HaloEvent.ALL_ADD, _NEVER): None,
+    (HaloEvent.ALL_ADD, _STALE): _STALE,
+    (HaloEvent.ALL_ADD, _CLEAN): _CLEAN,
+    (HaloEvent.SOME_ADD, _NEVER): None,
+    (HaloEvent.SOME_ADD, _STALE): _STALE,
+    (HaloEvent.SOME_ADD, _CLEAN): _STALE,
+    (HaloEvent.EXCHANGE, _NEVER): _CLEAN,
+    (HaloEvent.EXCHANGE, _STALE): _CLEAN,
+    (HaloEvent.EXCHANGE, _CLEAN): _CLEAN,
+    (HaloEvent.SHORT_EXCHANGE, _NEVER): _NEVER,
+    (HaloEvent.SHORT_EXCHANGE, _STALE): _STALE,
+    (HaloEvent.SHORT_EXCHANGE, _CLEAN): _CLEAN,
+    (HaloEvent.FILL, _NEVER): _STALE,
+    (HaloEvent.FILL, _STALE): _STALE,
+    (HaloEvent.FILL, _CLEAN): _STALE,
+}
+"""What a copy is after an event, by what it was; None where the event must not happen then."""
+
+# ---------------------------------------------------------------------------- copies in memory
+
+
+class Holders(Enum):
+    """Which of two memory spaces have the current values: the one of the event is `here`."""
+
+    NONE = "none"
+    HERE = "here"
+    THERE = "there"
+    BOTH = "both"
+
+
+class MemoryEvent(Enum):
+    """What can happen in one of two memory spaces."""
+
+    READ = "read access"
+    WRITE = "write access"
+    READ_WRITE = "access to read and write"
+    TOUCH = "values declared new"
+    EXCHANGE = "halo exchange"
+    DROP = "replica given up"
+    FAILED_WRITE = "write access that fails"
+    FAILED_READ_WRITE = "access to read and write that fails"
+
+
+class Memory(NamedTuple):
+    """What comes of an event: who is current then, after how many transfers, and if it is usable.
+
+    `holders` is None where the event is refused. Values of a write that failed are not usable
+    until all of them are written anew.
+    """
+
+    holders: Holders | None
+    transfers: int = 0
+    usable: bool = True
+
+
+_NONE, _HERE, _THERE, _BOTH = Holders.NONE, Holders.HERE, Holders.THERE, Holders.BOTH
+
+MEMORY: Mapping[tuple[MemoryEvent, Holders], Memory] = {
+    (MemoryEvent.READ, _NONE): Memory(_NONE),
+    (MemoryEvent.READ, _HERE): Memory(_HERE),
+    (MemoryEvent.READ, _THERE): Memory(_BOTH, 1),
+    (MemoryEvent.READ, _BOTH): Memory(_BOTH),
+    (MemoryEvent.WRITE, _NONE): Memory(_HERE),
+    (MemoryEvent.WRITE, _HERE): Memory(_HERE),
+    (MemoryEvent.WRITE, _THERE): Memory(_HERE),
+    (MemoryEvent.WRITE, _BOTH): Memory(_HERE),
+    (MemoryEvent.READ_WRITE, _NONE): Memory(_HERE),
+    (MemoryEvent.READ_WRITE, _HERE): Memory(_HERE),
+    (MemoryEvent.READ_WRITE, _THERE): Memory(_HERE, 1),
+    (MemoryEvent.READ_WRITE, _BOTH): Memory(_HERE),
+    (MemoryEvent.TOUCH, _NONE): Memory(_HERE),
+    (MemoryEvent.TOUCH, _HERE): Memory(_HERE),
+    (MemoryEvent.TOUCH, _THERE): Memory(_HERE),
+    (MemoryEvent.TOUCH, _BOTH): Memory(_HERE),
+    (MemoryEvent.EXCHANGE, _NONE): Memory(_HERE),
+    (MemoryEvent.EXCHANGE, _HERE): Memory(_HERE),
+    (MemoryEvent.EXCHANGE, _THERE): Memory(_HERE, 1),
+    (MemoryEvent.EXCHANGE, _BOTH): Memory(_HERE),
+    (MemoryEvent.DROP, _NONE): Memory(_NONE),
+    (MemoryEvent.DROP, _HERE): Memory(None),
+    (MemoryEvent.DROP, _THERE): Memory(_THERE),
+    (MemoryEvent.DROP, _BOTH): Memory(_THERE),
+    (MemoryEvent.FAILED_WRITE, _NONE): Memory(_HERE, usable=False),
+    (MemoryEvent.FAILED_WRITE, _HERE): Memory(_HERE, usable=False),
+    (MemoryEvent.FAILED_WRITE, _THERE): Memory(_HERE, usable=False),
+    (MemoryEvent.FAILED_WRITE, _BOTH): Memory(_HERE, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _NONE): Memory(_HERE, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _HERE): Memory(_HERE, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _THERE): Memory(_HERE, 1, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _BOTH): Memory(_HERE, usable=False),
+}
+"""What comes of an event in one space, by which spaces had the current values before."""
