@@ -23,6 +23,7 @@ from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (
     Extent,
+    FillHalo,
     HaloExchange,
     KernelCall,
     Loop,
@@ -34,6 +35,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import calls_in, in_sequence, replaced
 from runtime.mutations import Outcome
+from runtime.programs import is_filled
 
 RULES = LfricRules()
 ONE = Depth.of(1)
@@ -216,21 +218,25 @@ def flags_after(schedule: Schedule, mark: MarkHalo, world: World) -> tuple[str, 
     return execute(replace(schedule, body=(*schedule.body, *asked)), world).exchanged
 
 
-def schedules(sources: Path, annexed: bool) -> Iterator[tuple[str, Schedule]]:
+def schedules(sources: Path, annexed: bool, by_halves: bool) -> Iterator[tuple[str, Schedule]]:
     """Yield the schedule of each routine of a suite with `algorithm/routine`."""
     settings = default_settings()
-    chosen = {"compute_annexed_dofs": annexed, "fill_before_increment": False}
-    lfric = replace(settings.lfric, **chosen)
     request = Request("lfric", True, directories=(sources / "kernels",))
-    compiler = make_compiler(replace(settings, lfric=lfric), request)
+    compilers = {
+        filled: make_compiler(replace(settings, lfric=lfric), request)
+        for filled in (True, False)
+        for chosen in [{"compute_annexed_dofs": annexed, "fill_before_increment": filled}]
+        for lfric in [replace(settings.lfric, **chosen)]
+    }
     for path in sorted(sources.glob("*.x90")):
+        compiler = compilers[by_halves and is_filled(path, annexed)]
         for invoke in compiler.compile_algorithm(path).program.invokes:
             yield f"{path.stem.removesuffix('_alg_mod')}/{invoke.name}", invoke.schedule
 
 
-def mutants(sources: Path, annexed: bool) -> Iterator[Mutant]:
+def mutants(sources: Path, annexed: bool, *, by_halves: bool = False) -> Iterator[Mutant]:
     """Yield every mutant of every schedule of a suite."""
-    for routine, schedule in schedules(sources, annexed):
+    for routine, schedule in schedules(sources, annexed, by_halves):
         met = Counter[str]()
         for item in in_sequence(schedule):
             for label, changes in places_in(item):
@@ -245,7 +251,13 @@ def places_in(item: Statement) -> Iterator[tuple[str, Iterable[tuple[str, Statem
     """Yield what each part of a statement is called, and what can be done to it."""
     match item:
         case Loop():
-            yield item.uid, [(change, replace(item, extent=to)) for change, to in extents_of(item)]
+            changes = list(extents_of(item))
+            yield (
+                item.uid,
+                [(change, replace(item, extent=to, filled=NOTHING)) for change, to in changes],
+            )
+        case FillHalo():
+            yield f"fill({component_of(item)})", [("drop", None)]
         case MarkHalo():
             for part in without_parts(item):
                 yield f"mark({component_of(item)})", [("drop", part)]
@@ -255,7 +267,7 @@ def places_in(item: Statement) -> Iterator[tuple[str, Iterable[tuple[str, Statem
             yield component_of(item), changes
 
 
-def component_of(item: MarkHalo | HaloExchange) -> str:
+def component_of(item: MarkHalo | HaloExchange | FillHalo) -> str:
     """Return what the layer calls the component of a field."""
     component = "" if item.component is None else f"_proxy({item.component})"
     return f"{item.datum}{component}"
@@ -276,17 +288,18 @@ def extents_of(loop: Loop) -> Iterator[tuple[str, Extent]]:
     No extent is less than all that is owned: a loop that stops earlier stays as it is.
     """
     over_dofs = loop.over is Over.DOFS
-    match loop.extent.reach:
+    computed = loop.computed
+    match computed.reach:
         case Reach.OWNED if loop.over is not Over.DOMAIN:
             yield "widen", Extent(Reach.ANNEXED) if over_dofs else Extent(Reach.HALO, ONE)
-            yield "narrow", loop.extent
+            yield "narrow", computed
         case Reach.ANNEXED:
             yield "widen", Extent(Reach.HALO, ONE)
             yield "narrow", Extent(Reach.OWNED)
         case Reach.HALO | Reach.HALO_ONLY as reach:
-            yield "widen", Extent(reach, loop.extent.depth.plus(ONE))
-            inner = loop.extent.depth.minus(1)
+            yield "widen", Extent(reach, computed.depth.plus(ONE))
+            inner = computed.depth.minus(1)
             if inner.terms:
                 yield "narrow", Extent(reach, inner)
             else:
-                yield "narrow", Extent(Reach.OWNED) if reach is Reach.HALO else loop.extent
+                yield "narrow", Extent(Reach.OWNED) if reach is Reach.HALO else computed

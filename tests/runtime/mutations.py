@@ -34,6 +34,12 @@ BOUNDS = (
         r"\1%get_last_halo_cell(min(\2 + 1, 3))",
         r"\1%get_last_halo_cell(max(\2 - 1, 1))",
     ),
+    (r"(.*)%get_last_dof_halo\(1\)", r"\1%get_last_dof_halo(2)", r"\1%get_last_dof_owned()"),
+    (
+        r"(.*)%get_last_dof_halo\((\w+)\)",
+        r"\1%get_last_dof_halo(min(\2 + 1, 3))",
+        r"\1%get_last_dof_halo(max(\2 - 1, 1))",
+    ),
     (r"(.*)%get_last_dof_owned\(\)", r"\1%get_last_dof_annexed()", r"\g<0> - 1"),
     (r"(.*)%get_last_dof_annexed\(\)", r"\1%get_last_dof_halo(1)", r"\1%get_last_dof_owned()"),
     (r".*%internal%[xy]stop", r"\g<0> + 1", r"\g<0> - 1"),
@@ -176,7 +182,7 @@ def kind_of(mutation: str) -> str:
     """Return what was done, such as `drop mark`."""
     change, place = mutation.split()
     label = place.split("/")[2].partition("(")[0]
-    return f"{change} {label}" if label in ("mark", "reduce") else change
+    return f"{change} {label}" if label in ("mark", "reduce", "fill") else change
 
 
 def judge(run: Run, places: list[Place]) -> list[Outcome]:

@@ -16,9 +16,8 @@ import pytest
 from runtime import gocean_suite, programs
 from runtime.programs import Answers, Mode, Run, Statistics, merge_answers, run_program
 
-# Exchanges that fill dofs for the sake of signalling values alone change no answer.
-APART = Mode("owned", ("-dm", "--config-opts", "FILL_BEFORE_INCREMENT=false"))
-JOINT = Mode("owned", ("-dm", "--config-opts", "JOINT_EXCHANGES=true FILL_BEFORE_INCREMENT=false"))
+APART = Mode("owned", ("-dm",))
+JOINT = Mode("owned", ("-dm", "--config-opts", "JOINT_EXCHANGES=true"))
 UNDER_WAY = Mode("owned", (*JOINT.options, "--apply", "overlap"))
 CALL = re.compile(
     r"call (?:exchange_fields|exchange_several|\w+%start)\("

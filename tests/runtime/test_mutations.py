@@ -11,6 +11,7 @@ stale is read or promised.
 | a loop stops earlier | the run, or the adversary where only replicas are computed |
 | a loop goes further | the run if it reduces; the rules if it must not; the adversary |
 | a mark of a halo is dropped | the run, or the adversary |
+| what is added to is not filled | the adversary, and programs that trap (`test_never_filled`) |
 | colours of an increment are dropped | the run, with iterations at the same time |
 | a variable of a thread is shared | the run, with another thread's value in it |
 
@@ -41,6 +42,8 @@ from runtime.mutations import (
     right_digests,
 )
 from runtime.programs import (
+    ANNEXED,
+    OWNED,
     SOURCES,
     Mode,
     Run,
@@ -50,11 +53,6 @@ from runtime.programs import (
 )
 from runtime.uncoloured import number_colours
 
-# What fills dofs for the sake of signalling values alone changes no answer: `test_never_filled`
-# has programs that trap them. Here everything else has to be noticed.
-_FOR_VALUES = "FILL_BEFORE_INCREMENT=false"
-OWNED = Mode("owned", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=false {_FOR_VALUES}"))
-ANNEXED = Mode("annexed", ("-dm", "--config-opts", f"COMPUTE_ANNEXED_DOFS=true {_FOR_VALUES}"))
 KINDS = {OWNED: (EXCHANGES, MARKS, SUMS, LOOPS), ANNEXED: (EXCHANGES,)}
 RANKS = 4
 
@@ -95,7 +93,7 @@ COLOURED = Mode("owned", (*OWNED.options, "--apply", "colour; openmp-parallel-do
 @pytest.fixture(scope="module")
 def changed() -> dict[str, Mutant]:
     """Return the mutants of the schedules of the mode `owned`, by name."""
-    return {mutant.name: mutant for mutant in mutants(SOURCES, annexed=False)}
+    return {mutant.name: mutant for mutant in mutants(SOURCES, annexed=False, by_halves=True)}
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +108,7 @@ def outcomes(
     @cache
     def tried(mode: Mode) -> tuple[Run, list[Outcome]]:
         folder = tmp_path_factory.mktemp(f"mutated_{mode.name}")
-        layers = generate(mode, folder)
+        layers = generate(mode, folder, by_halves=True)
         places = number_colours(layers) if mode == COLOURED else number_places(layers, KINDS[mode])
         program = build_program(library, support, folder)
         table = folder / "mutations.txt"
@@ -151,6 +149,8 @@ def test_every_other_mutation_is_noticed_or_harmless(
     assert noticed["widen"]["the rules"] > 10
     assert noticed["drop mark"]["the run"] + noticed["drop mark"]["the adversary"] > 60
     assert noticed["drop mark"]["nobody"] == 0
+    assert noticed["drop fill"]["nobody"] == 0
+    assert noticed["drop fill"]["the adversary"] > 4
 
 
 def test_no_loop_goes_too_far_without_a_word_of_the_adversary(
