@@ -12,27 +12,30 @@ from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
 
 _DESCRIPTION = """\
-Work on kernels from their metadata alone: write the subroutine's declaration, or check that
-a subroutine that is written takes what the metadata says it is passed."""
+Work on kernels alone: write a subroutine's declaration from the metadata, check that one that
+is written takes what the metadata says it is passed, or print it as a function of C."""
 
 _EXAMPLES = """\
 examples:
   psyclone-storage-kern -gen stub kernel_mod.f90 -o stub.f90
   psyclone-storage-kern -check kernels/*_mod.f90
   psyclone-storage-kern -api gocean -check kernels/*_mod.f90
+  psyclone-storage-kern -gen c -d src kernel_mod.f90 -o kernel.c
 """
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """What one call of the command asks for: to check all `files`, or a stub of the only one.
+    """What one call of the command asks for: to check all `files`, or what to `generate` of them.
 
-    `api` is None where the settings decide.
+    `api` is None where the settings decide. Modules are looked for in and below `directories`.
     """
 
     files: tuple[Path, ...]
     api: str | None
     check: bool
+    generate: str
+    directories: tuple[Path, ...]
     type_name: str | None
     output: Path | None
     config: str
@@ -49,11 +52,14 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
     parser = _build_parser()
     given = parser.read(words)
     if not given.check and len(given.files) > 1:
-        parser.error("a stub is generated for one file at a time")
+        what = "a stub" if given.gen == "stub" else "C"
+        parser.error(f"{what} is generated for one file at a time")
     return KernelOptions(
         tuple(given.files),
         given.api,
         given.check,
+        given.gen,
+        tuple(given.directories),
         given.type,
         given.output,
         given.config,
@@ -73,13 +79,22 @@ def _build_parser() -> Parser:
     version = f"psyclone-storage-kern version: {__version__}"
     parser.add_argument("-v", "--version", action="version", version=version)
     task = parser.add_mutually_exclusive_group()
-    task.add_argument("-gen", choices=("stub",), default="stub", help="what to generate: stub")
+    task.add_argument(
+        "-gen", choices=("stub", "c"), default="stub",
+        help="what to generate: a stub of the subroutine, or c, the subroutine as it is written",
+    )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
     )
     parser.add_argument(
         "--type", metavar="NAME", help="the kernel type, if the file holds more than one"
     )
+    parser.add_argument(
+        "-d", "--directory", action="append", default=[], dest="directories", type=Path,
+        metavar="DIR",
+        help="with -gen c: look in and below DIR for modules that a kernel uses (default: the"
+        " kernel's folder); may be repeated",
+    )  # fmt: skip
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
     parser.add_argument(
         "-api", choices=tuple(API_NAMES), metavar="API",

@@ -9,21 +9,23 @@ from psyclone_storage.cli.guard import failure
 from psyclone_storage.cli.kern_options import KernelOptions
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import load_settings
-from psyclone_storage.config.locate import surroundings
-from psyclone_storage.config.settings import API_NAMES
+from psyclone_storage.config.locate import shared_file, surroundings
+from psyclone_storage.config.settings import API_NAMES, Api, Settings
+from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.c_code import generate_c
 from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_stub
 
 
 def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
-    """Write the stub, or check every file; return all problems.
+    """Write what is to be generated, or check every file; return all problems.
 
     Raises:
-        CompileError: the settings are wrong, or the one kernel to write a stub for is.
+        CompileError: the settings are wrong, or the one kernel to generate something for is.
     """
     settings = load_settings(options.config, options.config_opts, surroundings(os.environ))
     api = API_NAMES[options.api] if options.api else settings.stub_api
     if not options.check:
-        text = generate_stub(options.files[0], options.type_name, api, settings)
+        text = _generated(options, api, settings)
         if options.output is None:
             print(text, end="")
         else:
@@ -38,3 +40,13 @@ def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             problems.append(failure(error, file))
     return tuple(problems)
+
+
+def _generated(options: KernelOptions, api: Api, settings: Settings) -> str:
+    """Return the text that is to be generated for the one kernel file."""
+    file = options.files[0]
+    if options.generate == "stub":
+        return generate_stub(file, options.type_name, api, settings)
+    shipped = shared_file(f"external/{APIS[api].infrastructure}")
+    folders = options.directories or (file.parent,)
+    return generate_c(file, options.type_name, settings, folders, shipped)

@@ -39,7 +39,9 @@ from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.unit import Declare, Opaque
 
-_HEAD = re.compile(r"(?P<prefix>.*?)\bsubroutine\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE)
+_HEAD = re.compile(
+    r"(?P<prefix>.*?)\b(?:subroutine|function)\s+[a-z]\w*(?:\s*(?P<dummies>\())?", re.IGNORECASE
+)
 _STATEMENT_FUNCTION = re.compile(r"(?P<name>[a-z]\w*)\s*\([\w\s,]*\)\s*=(?![=>])", re.IGNORECASE)
 """A statement function, or an assignment to an element: declarations tell which."""
 _PROCEDURES = (ScopeKind.SUBROUTINE, ScopeKind.FUNCTION)
@@ -52,23 +54,29 @@ def read_code(source: SourceText, name: str) -> KernelCode:
     Raises `CompileError` if no module of the file has such a subroutine (P048), or the units of
     the file cannot be told apart (P005, P006).
     """
-    reader = _read_units(source)
+    reader = read_units(source)
     raise_if_any([problem for problem in reader.problems if problem.code in _NOT_NESTED])
     for scope in reader.opened:
         around = scope.parent
         if around is not None and _is_wanted(scope, around, name.lower()):
-            statements = list(scan(source))
-            return _code(scope, _module(reader, around, scope, statements), statements)
+            return code_of(reader, scope, list(scan(source)))
     hint = did_you_mean(name, sorted(subroutine_names(source)))
     message = f"The subroutine '{name}' is in no module of '{source.name}'."
     raise CompileError(Diagnostic("P048", message, file=source.name, hint=hint))
 
 
-def _read_units(source: SourceText) -> UnitReader:
+def read_units(source: SourceText) -> UnitReader:
     """Return a reader that has read all statements, so that its scopes are complete."""
     reader = UnitReader(source)
     list(reader.others())
     return reader
+
+
+def code_of(reader: UnitReader, scope: OpenScope, statements: list[Statement]) -> KernelCode:
+    """Return the procedure of `scope`, which is in a module that `reader` has read."""
+    around = scope.parent
+    assert around is not None
+    return _code(scope, _module(reader, around, scope, statements), statements)
 
 
 def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:

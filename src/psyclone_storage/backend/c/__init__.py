@@ -1,0 +1,1 @@
+"""C from the typed language: a function for each procedure, or the reasons why there is none."""

@@ -1,0 +1,161 @@
+"""Functions of C that printed code calls where the language itself has none.
+
+Each is what gfortran computes: powers by the same products, and what is asked of signs and zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_POWER_OF_WHOLE = """\
+static inline {type} psy_ipow{size}({type} base, int64_t exponent)
+{{
+    {type} result = 1;
+    if (exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+    for (; exponent > 0; exponent /= 2) {{
+        if (exponent % 2)
+            result *= base;
+        if (exponent > 1)
+            base *= base;
+    }}
+    return result;
+}}
+"""
+_POWER_OF_REAL = """\
+static inline {type} psy_lpow{size}({type} base, int64_t exponent)
+{{
+    {type} result = 1;
+    uint64_t rest = exponent < 0 ? 0 - (uint64_t) exponent : (uint64_t) exponent;
+    if (exponent < 0)
+        base = 1 / base;
+    for (; rest > 0; rest /= 2) {{
+        if (rest % 2)
+            result *= base;
+        if (rest > 1)
+            base *= base;
+    }}
+    return result;
+}}
+"""
+_INTEGER = """\
+static inline {type} psy_modulo{size}({type} a, {type} p)
+{{
+    const {type} rest = a % p;
+    return rest != 0 && (rest < 0) != (p < 0) ? rest + p : rest;
+}}
+"""
+_INTEGER_SIGN = """\
+static inline {type} psy_isign{size}({type} a, {type} b)
+{{
+    const {type} magnitude = a < 0 ? -a : a;
+    return b < 0 ? -magnitude : magnitude;
+}}
+"""
+_INTEGER_ABS = """\
+static inline {type} psy_iabs{size}({type} a)
+{{
+    return a < 0 ? -a : a;
+}}
+"""
+_MAXIMUM = """\
+static inline {type} psy_{word}_{letter}{size}({type} a, {type} b)
+{{
+    return b {sign} a ? b : a;
+}}
+"""
+_REAL_EXTREME = """\
+static inline {type} psy_{word}_r{size}({type} a, {type} b)
+{{
+    return b {sign} a || a != a ? b : a;
+}}
+"""
+_REAL_MODULO = """\
+static inline {type} psy_modulo_r{size}({type} a, {type} p)
+{{
+    const {type} rest = fmod{suffix}(a, p);
+    if (rest == 0)
+        return copysign{suffix}(0, p);
+    return (rest < 0) != (p < 0) ? rest + p : rest;
+}}
+"""
+_REAL_DIM = """\
+static inline {type} psy_dim_{letter}{size}({type} a, {type} b)
+{{
+    return a - b > 0 ? a - b : 0;
+}}
+"""
+
+
+def _made() -> dict[str, str]:
+    """Return the text of each function by its name."""
+    found: dict[str, str] = {}
+    for size in (1, 2, 4, 8):
+        type_ = f"int{8 * size}_t"
+        for stem, text in (("ipow", _POWER_OF_WHOLE), ("modulo", _INTEGER),
+                           ("isign", _INTEGER_SIGN), ("iabs", _INTEGER_ABS)):  # fmt: skip
+            found[f"psy_{stem}{size}"] = text.format(type=type_, size=size)
+        _add_both(found, type_, "i", size, "")
+    for size, type_, suffix in ((4, "float", "f"), (8, "double", "")):
+        found[f"psy_lpow{size}"] = _POWER_OF_REAL.format(type=type_, size=size)
+        found[f"psy_modulo_r{size}"] = _REAL_MODULO.format(type=type_, size=size, suffix=suffix)
+        _add_both(found, type_, "r", size, suffix)
+    return found
+
+
+def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix: str) -> None:
+    """Add what there is for whole numbers and for reals."""
+    del suffix
+    for word, sign in (("max", ">"), ("min", "<")):
+        text = _REAL_EXTREME if letter == "r" else _MAXIMUM
+        found[f"psy_{word}_{letter}{size}"] = text.format(
+            type=type_, word=word, sign=sign, letter=letter, size=size
+        )
+    found[f"psy_dim_{letter}{size}"] = _REAL_DIM.format(type=type_, letter=letter, size=size)
+
+
+HELPERS = _made()
+"""The text of each function by its name."""
+
+POWI = """\
+#if defined(__GNUC__)
+#define psy_powi __builtin_powi
+#define psy_powif __builtin_powif
+#else
+static inline double psy_powi(double base, int exponent)
+{
+    double result = 1;
+    unsigned int rest = exponent < 0 ? 0u - (unsigned int) exponent : (unsigned int) exponent;
+    for (; rest > 0; rest /= 2) {
+        if (rest % 2)
+            result *= base;
+        base *= base;
+    }
+    return exponent < 0 ? 1 / result : result;
+}
+static inline float psy_powif(float base, int exponent)
+{
+    float result = 1;
+    unsigned int rest = exponent < 0 ? 0u - (unsigned int) exponent : (unsigned int) exponent;
+    for (; rest > 0; rest /= 2) {
+        if (rest % 2)
+            result *= base;
+        base *= base;
+    }
+    return exponent < 0 ? 1 / result : result;
+}
+#endif
+"""
+"""Powers of reals with whole exponents, which compilers make of products."""
+
+HEADERS = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n"
+
+
+def preamble(used: Iterable[str]) -> str:
+    """Return what stands before functions that call the functions `used`."""
+    names = sorted(set(used))
+    parts = [HEADERS]
+    if any(name.startswith("psy_powi") for name in names):
+        parts.append(POWI)
+    parts += [HELPERS[name] for name in names if name in HELPERS]
+    return "\n".join(parts)

@@ -1,0 +1,211 @@
+"""What names stand for where a procedure is printed: symbols, sizes of kinds, values of constants.
+
+A constant of another module is looked up there, with all that its value is made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from psyclone_storage.backend.c.types import CType, PrintError, ctype
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Expr,
+    Index,
+    Keyword,
+    Literal,
+    Name,
+    Parenthesised,
+    Unary,
+    integer_value,
+)
+from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.symbols import Origin, Sort, Symbol
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+
+Lookup = Callable[[str, str], Symbol | None]
+"""What a module gives a name, both in lower case; None where neither is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A procedure that others call; `result` is the name of a function's result."""
+
+    code: KernelCode
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known of other modules: symbols, and the procedures behind a name of a module.
+
+    Behind the name of an interface there may be several.
+    """
+
+    symbol: Lookup
+    procedures: Callable[[str, str], tuple[Callee, ...]]
+
+
+_SIZES = {
+    "int8": 1, "int16": 2, "int32": 4, "int64": 8, "real32": 4, "real64": 8, "real128": 16,
+    "c_double": 8, "c_float": 4, "c_int": 4, "c_bool": 1, "c_long": 8, "c_size_t": 8,
+    "c_int8_t": 1, "c_int16_t": 2, "c_int32_t": 4, "c_int64_t": 8, "c_short": 2,
+    "c_long_long": 8, "c_char": 1, "c_signed_char": 1, "c_intptr_t": 8,
+}  # fmt: skip
+"""The kinds that the language's own modules name, as numbers of bytes."""
+
+_DEFAULT = {
+    Intrinsic.REAL: 4, Intrinsic.INTEGER: 4, Intrinsic.LOGICAL: 4,
+    Intrinsic.COMPLEX: 4, Intrinsic.CHARACTER: 1,
+}  # fmt: skip
+_KIND_OF = re.compile(r"kind\((?P<real>\d*\.\d*(?:(?P<letter>[ed])[-+]?\d+)?|\d+)\)", re.IGNORECASE)
+_SELECTED = re.compile(r"selected_(?P<word>real|int)_kind\((?:p=)?(?P<digits>\d+)(?:,.*)?\)")
+_REALS = ((6, 4), (15, 8))
+_INTEGERS = ((2, 1), (4, 2), (9, 4), (18, 8))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names in one procedure; those of the constants it uses are seen from `module`."""
+
+    code: KernelCode
+    around: Surroundings
+    module: str = ""
+
+    def within(self, module: str) -> Scope:
+        """Return the names as a declaration in `module` sees them."""
+        home = "" if module.lower() == self.code.module.name.lower() else module.lower()
+        return Scope(self.code, self.around, home)
+
+    def symbol(self, key: str) -> Symbol:
+        """Return what a name stands for; raise `PrintError` where nobody knows."""
+        found = None if self.module else self.code.symbol(key)
+        if found is None or not found.is_resolved:
+            found = self.around.symbol(self.module or self.code.module.name.lower(), key) or found
+        if (found is None or not found.is_resolved) and key in PROCEDURES:
+            return Symbol(key, key, Origin.INTRINSIC, Sort.PROCEDURE)
+        if found is None or not found.is_resolved:
+            raise PrintError(f"what '{key}' stands for was not found", key)
+        return found
+
+    def structure(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, None if it was not found."""
+        found = self.code.structure(type_)
+        if found is None and type_.module:
+            found = self.around.symbol(type_.module, type_.name)
+        return found if found is not None and found.sort is Sort.TYPE else None
+
+    # ------------------------------------------------------------------------ kinds
+
+    def type_of(self, symbol: Symbol) -> CType:
+        """Return the type of a variable or constant."""
+        if symbol.type is None:
+            raise PrintError(f"the type of '{symbol.name}' is not known", symbol.key)
+        home = self if not symbol.module else self.within(symbol.module)
+        try:
+            return home.declared_type(symbol.type, symbol.key)
+        except PrintError as error:
+            raise PrintError(error.reason, error.name or symbol.key) from None
+
+    def declared_type(self, type_: DataType, name: str = "") -> CType:
+        """Return the type that a declaration gives the name `name`."""
+        if isinstance(type_, DerivedType):
+            raise PrintError(f"the derived type '{type_.name}' is not printed", name)
+        if type_.kind is None:
+            return ctype(type_.intrinsic, _DEFAULT[type_.intrinsic])
+        if type_.intrinsic is Intrinsic.CHARACTER:
+            return ctype(type_.intrinsic, 1)
+        return ctype(type_.intrinsic, self.kind(type_.kind))
+
+    def kind(self, text: str) -> int:
+        """Return the number of a kind as declarations and constants write it."""
+        text = "".join(text.split()).lower()
+        if text.isdigit():
+            return int(text)
+        if text.isidentifier():
+            found = self.integer(Name(text))
+            if found is not None:
+                return found
+        if match := _KIND_OF.fullmatch(text):
+            return 8 if match["letter"] == "d" else 4
+        if match := _SELECTED.fullmatch(text):
+            return _selected(match["word"], int(match["digits"]))
+        raise PrintError(f"the kind '{text}' has no value that is known", text)
+
+    # ------------------------------------------------------------------------ values
+
+    def integer(self, expr: Expr) -> int | None:
+        """Return the value of a constant expression of whole numbers, None if it is none."""
+        match expr:
+            case Name():
+                return self._constant(expr.key)
+            case Parenthesised(operand):
+                return self.integer(operand)
+            case Unary(op, operand):
+                inner = self.integer(operand)
+                return None if inner is None else integer_value(Unary(op, _whole(inner)))
+            case Binary(op, left, right):
+                first, second = self.integer(left), self.integer(right)
+                if first is None or second is None:
+                    return None
+                return integer_value(Binary(op, _whole(first), _whole(second)))
+            case Index(Name() as name, items):
+                return self._inquired(name.key, items)
+        return integer_value(expr)
+
+    def _constant(self, key: str) -> int | None:
+        try:
+            found = self.symbol(key)
+        except PrintError:
+            return None
+        if found.sort is not Sort.CONSTANT:
+            return None
+        if found.module in {"iso_fortran_env", "iso_c_binding"}:
+            return _SIZES.get(found.name.lower())
+        is_whole = isinstance(found.type, ScalarType) and (
+            found.type.intrinsic is Intrinsic.INTEGER
+        )
+        if found.value is None or not is_whole or found.shape:
+            return None
+        home = self if not found.module else self.within(found.module)
+        return home.integer(found.value)
+
+    def _inquired(self, word: str, items: tuple[Expr, ...]) -> int | None:
+        if word == "kind" and len(items) == 1:
+            return self._kind_of(items[0])
+        if word in {"selected_real_kind", "selected_int_kind"} and items:
+            first = items[0].value if isinstance(items[0], Keyword) else items[0]
+            digits = self.integer(first)
+            return None if digits is None else _selected(word.split("_")[1], digits)
+        return None
+
+    def _kind_of(self, expr: Expr) -> int | None:
+        match expr:
+            case Literal():
+                return self.literal_type(expr).size
+            case Name():
+                return self.type_of(self.symbol(expr.key)).size
+            case CallFunction() | Unary() | Binary():
+                return None
+        return None
+
+    def literal_type(self, literal: Literal) -> CType:
+        """Return the type of a constant that is written down."""
+        if literal.intrinsic is Intrinsic.REAL and literal.kind is None:
+            return ctype(Intrinsic.REAL, 8 if "d" in literal.text.lower() else 4)
+        return self.declared_type(ScalarType(literal.intrinsic, literal.kind))
+
+
+def _selected(word: str, digits: int) -> int:
+    """Return the kind of the numbers with so many digits, -1 if there are none."""
+    table = _REALS if word == "real" else _INTEGERS
+    return next((size for most, size in table if digits <= most), -1)
+
+
+def _whole(value: int) -> Expr:
+    """Return a whole number as a constant, whatever its sign."""
+    return Literal(str(value), Intrinsic.INTEGER)

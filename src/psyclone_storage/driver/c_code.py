@@ -1,0 +1,112 @@
+"""Procedures as C: what they call is looked for in the modules below some directories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
+from psyclone_storage.backend.c.scope import Callee, Surroundings
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.settings import Settings
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.called import read_called
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.resolve import resolve_code
+from psyclone_storage.frontend.modules import defined_modules
+from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.ir.symbols import Symbol
+
+
+def generate_c(
+    path: Path,
+    type_name: str | None,
+    settings: Settings,
+    directories: tuple[Path, ...],
+    shipped: Path,
+) -> str:
+    """Return the subroutines of the kernels in `path` as C, with all that they call.
+
+    Modules are looked for in and below `directories`, then among the `shipped` ones of an
+    infrastructure. With `type_name` only that kernel's subroutines are printed.
+
+    Raises:
+        CompileError: the file holds no kernel, or a subroutine has no form in C (G004).
+    """
+    source, index = read_source(path), index_directories(directories)
+    spare = index_directories((shipped,))
+    files = {**spare.files, **index.files}
+    finder = ModuleFinder(SourceIndex(directories, files), frozenset(settings.ignore_modules))
+    printer = CPrinter(finder)
+    units: list[CUnit] = []
+    problems: list[Diagnostic] = []
+    names = kernel_types(source) if type_name is None else (type_name,)
+    if not names:
+        message = f"'{path}' holds no kernel type."
+        raise CompileError(Diagnostic("L006", message, file=str(path)))
+    for name in dict.fromkeys(
+        procedure for kernel in names for procedure in read_kernel(source, kernel).implementations
+    ):
+        try:
+            units.append(printer.printed(source, name))
+        except CompileError as error:
+            problems += error.problems
+    raise_if_any(problems)
+    return emit_c(tuple(units))
+
+
+class CPrinter:
+    """Prints procedures as C; what it has read of other modules it keeps."""
+
+    def __init__(self, finder: ModuleFinder) -> None:
+        self._finder = finder
+        self.around = Surroundings(self._symbol, self._procedures)
+        self._called: dict[tuple[str, str], tuple[Callee, ...]] = {}
+        self._sources: dict[str, SourceText | None] = {}
+
+    def printed(self, source: SourceText, name: str) -> CUnit:
+        """Return the subroutine `name` of a module in `source` as C.
+
+        Raises:
+            CompileError: there is none, or it has no form in C (G004).
+        """
+        for module in defined_modules(source.text):
+            self._sources[module] = source
+        code = resolve_code(read_code(source, name), self._finder)
+        return print_c(code, self.around)
+
+    def _symbol(self, module: str, name: str) -> Symbol | None:
+        source = self._sources.get(module)
+        if source is not None:
+            own = self._finder.of_source(source, module)
+            if own is not None:
+                return own.symbols.get(name) or self._finder.imported(own.uses, name)
+        return self._finder.offered(module, name)
+
+    def _procedures(self, module: str, name: str) -> tuple[Callee, ...]:
+        key = (module, name)
+        if key not in self._called:
+            source = self._source(module)
+            found = () if source is None else self._read(source, module, name)
+            self._called[key] = found
+        return self._called[key]
+
+    def _read(self, source: SourceText, module: str, name: str) -> tuple[Callee, ...]:
+        try:
+            found = read_called(source, module, name)
+        except CompileError:
+            return ()
+        return tuple(Callee(resolve_code(code, self._finder), result) for code, result in found)
+
+    def _source(self, module: str) -> SourceText | None:
+        """Return the file that defines a module, None if there is none."""
+        if module not in self._sources:
+            self._sources[module] = None
+            for path in self._finder.index.candidates(module):
+                source = read_source(path)
+                if module in defined_modules(source.text):
+                    self._sources[module] = source
+                    break
+        return self._sources[module]

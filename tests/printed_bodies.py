@@ -1,0 +1,448 @@
+"""Kernels printed as C, and run beside what gfortran makes of their authors' code.
+
+A kernel that has a form in C is called in both languages on the same bytes: random numbers, whole
+numbers that are small, maps whose entries are in range. Afterwards every byte of every argument is
+equal, but that one NaN is as good as another. Every other kernel is refused with places and
+reasons. Memory around each array is part of what is compared, so that a write beside an array is
+seen, too. Input for which the author's code is not defined is left out: where bounds are exceeded,
+or results depend on memory that nobody has set.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from psyclone_storage.backend.c.printer import CUnit, emit_c
+from psyclone_storage.backend.c.scope import Scope
+from psyclone_storage.backend.c.types import PrintError
+from psyclone_storage.backend.c.variables import Parameter, is_assumed
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.c_code import CPrinter
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.resolve import resolve_code
+from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import (
+    Binary,
+    CallFunction,
+    Expr,
+    Index,
+    Name,
+    Parenthesised,
+    Range,
+    Unary,
+)
+from psyclone_storage.ir.symbols import Symbol
+from reduced_modules import ReducedModules
+
+FLAGS = ("-O2", "-ffp-contract=off", "-shared", "-fPIC", "-w")
+C_FLAGS = ("-std=c99", "-fno-math-errno")
+_GAP = 4096
+GOOD = {"equal", "changes nothing", "no valid input"}
+_LAYERS, _DOFS, _UNIQUE, _EXTENT = 4, 2, 60, 3
+_SPACES = {"w0": 8, "w1": 12, "w2": 6, "w3": 1, "wtheta": 2, "wt": 2, "w2h": 4, "w2v": 2}
+_TIMEOUT = 20
+_PERTURB = -6
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A kernel that has a form in C."""
+
+    code: KernelCode
+    unit: CUnit
+    tag: str
+    scope: Scope
+    source: SourceText
+
+    @property
+    def name(self) -> str:
+        return self.code.name
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A kernel that has none, and why."""
+
+    name: str
+    error: CompileError
+
+
+@dataclass(frozen=True)
+class Datum:
+    """An argument: how it is passed, and the bytes of the memory around and in it."""
+
+    parameter: Parameter
+    extents: tuple[int, ...]
+    start: int
+    dtype: np.dtype
+
+    @property
+    def count(self) -> int:
+        return int(np.prod(self.extents, dtype=int)) if self.parameter.is_array else 1
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.count * self.dtype.itemsize
+
+
+# ---------------------------------------------------------------------------- printing
+
+
+class Bodies:
+    """The kernels below some folders, printed one by one."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = tuple(folders)
+        self._finder = ModuleFinder(index_directories(self.folders))
+        self._printer = CPrinter(self._finder)
+
+    def kernels(self, pattern: str = "*mod*.[fF]90") -> Iterator[tuple[SourceText, str]]:
+        """Yield the file and the name of each subroutine that is a kernel's."""
+        seen: set[tuple[str, str]] = set()
+        for folder in self.folders:
+            for path in sorted(folder.rglob(pattern)):
+                source = read_source(path)
+                for name in _implementations(source):
+                    if (path.name, name.lower()) not in seen:
+                        seen.add((path.name, name.lower()))
+                        yield source, name
+
+    def printed(self, source: SourceText, name: str, tag: str) -> Printed | Refused:
+        """Return one kernel."""
+        try:
+            unit = self._printer.printed(source, name)
+        except CompileError as error:
+            return Refused(name, error)
+        code = resolve_code(read_code(source, name), self._finder)
+        return Printed(code, unit, tag, Scope(code, self._printer.around), source)
+
+
+def _implementations(source: SourceText) -> tuple[str, ...]:
+    found: list[str] = []
+    try:
+        for kernel in kernel_types(source):
+            found += read_kernel(source, kernel).implementations
+    except CompileError:
+        pass
+    return tuple(found)
+
+
+# ---------------------------------------------------------------------------- input
+
+
+class Input:
+    """Values for the arguments of one kernel, and the memory that they lie in."""
+
+    def __init__(self, printed: Printed, seed: int) -> None:
+        self._printed = printed
+        self._random = np.random.default_rng(seed)
+        self._positive = seed % 2 == 0
+        self._whole: dict[str, int] = {}
+        self._extents: dict[str, tuple[int, ...]] = {}
+        self.data: list[Datum] = []
+        self._values: list[np.ndarray] = []
+        parameters = printed.unit.main.parameters
+        for item in parameters:
+            if not item.is_array and item.type.is_integer:
+                self._whole[item.key] = self._small(item.key)
+        place = _GAP
+        for item in parameters:
+            datum = self._datum(item, place)
+            place = (datum.stop + _GAP + 63) // 64 * 64
+            self.data.append(datum)
+        self.memory = np.zeros(place, np.uint8)
+        for datum in self.data:
+            values = self._made(datum)
+            self.memory[datum.start : datum.stop] = np.frombuffer(values.tobytes(), np.uint8)
+
+    def _datum(self, item: Parameter, place: int) -> Datum:
+        extents: tuple[int, ...] = ()
+        if item.is_array:
+            scope = self._printed.scope.within(item.module) if item.module else self._printed.scope
+            symbol = scope.symbol(item.key)
+            extents = tuple(self._extent(part, symbol, scope) for part in symbol.shape)
+            self._extents[item.key] = extents
+        letter = {"real": "f", "integer": "i", "logical": "i"}[item.type.intrinsic.value]
+        return Datum(item, extents, place, np.dtype(f"{letter}{item.type.size}"))
+
+    def _small(self, key: str) -> int:
+        if key.startswith("undf"):
+            return _UNIQUE
+        if key.startswith("ndf"):
+            return _SPACES.get(key.removeprefix("ndf_"), _DOFS)
+        if key.startswith("nlayers"):
+            return _LAYERS
+        if key.startswith("ncell") and key[-2:] not in {"_x", "_y"}:
+            return 30
+        if "size" in key or "longest" in key or "length" in key:
+            return 5
+        return int(self._random.integers(2, 4))
+
+    def _extent(self, part: Expr, symbol: Symbol, scope: Scope) -> int:
+        if is_assumed(part):
+            return 12 if len(symbol.shape) > 1 else _UNIQUE
+        lower = part.lower if isinstance(part, Range) else None
+        upper = part.upper if isinstance(part, Range) else part
+        if getattr(upper, "text", "") == "*":
+            return _UNIQUE
+        first = 1 if lower is None else self._value(lower, scope)
+        assert upper is not None
+        return max(0, self._value(upper, scope) - first + 1)
+
+    def _value(self, expr: Expr, scope: Scope) -> int:
+        known = scope.integer(expr)
+        if known is not None:
+            return known
+        match expr:
+            case Name() if expr.key in self._whole:
+                return self._whole[expr.key]
+            case Parenthesised(inner):
+                return self._value(inner, scope)
+            case Unary(op, inner):
+                sign = -1 if str(getattr(op, "spelling", op)) == "-" else 1
+                return sign * self._value(inner, scope)
+            case Binary(op, left, right):
+                word = str(getattr(op, "spelling", op))
+                first, second = self._value(left, scope), self._value(right, scope)
+                return {
+                    "+": first + second,
+                    "-": first - second,
+                    "*": first * second,
+                    "/": int(first / (second or 1)),
+                    "**": first ** max(second, 0),
+                }[word]
+            case CallFunction(Name() as name, (Name() as array, *rest)) if name.key == "size":
+                extents = self._extents[array.key]
+                place = self._value(rest[0], scope) if rest else 0
+                return extents[place - 1] if place else int(np.prod(extents))
+            case Index(Name() as name, _) if name.key.startswith("dims"):
+                return _EXTENT
+            case CallFunction(Name() as name, items) if name.key in {"max", "min"}:
+                word_of = max if name.key == "max" else min
+                return word_of(self._value(item, scope) for item in items)
+        raise PrintError(f"the bound '{expr}' has no value")
+
+    def _made(self, datum: Datum) -> np.ndarray:
+        key, type_ = datum.parameter.key, datum.parameter.type
+        if type_.is_logical:
+            return self._random.integers(0, 2, datum.count).astype(datum.dtype)
+        if type_.is_real:
+            low = 0.5 if self._positive else -1.0
+            return self._random.uniform(low, 1.0, datum.count).astype(datum.dtype)
+        if not datum.parameter.is_array:
+            return np.array([self._whole[key]], datum.dtype)
+        most = _UNIQUE - 2 * _LAYERS if "map" in key else 2
+        if key.startswith("dims"):
+            return np.full(datum.count, _EXTENT, datum.dtype)
+        if "map" in key and "cell" not in key and (first := datum.extents[0]) <= most:
+            # No two dofs of a cell are the same: a vector subscript may be assigned to.
+            columns = [self._random.permutation(most)[:first] for _ in range(datum.count // first)]
+            return (1 + np.concatenate(columns)).astype(datum.dtype)
+        return self._random.integers(1, 1 + min(most, 30), datum.count).astype(datum.dtype)
+
+
+# ---------------------------------------------------------------------------- texts
+
+
+def wrapper(printed: Printed, data: list[Datum], reduced: ReducedModules) -> str:
+    """Return a subroutine that C can call, around the author's."""
+    code, names = printed.code, [f"a{place}" for place, _ in enumerate(data)]
+    own = reduced.name(code.module.name.lower())
+    lines = [f"subroutine f_{printed.tag}({', '.join(names)}) bind(c)"]
+    lines.append(f"use {own}, only: kernel => {code.name}")
+    before, behind, types = [], [], []
+    for name, datum in zip(names, data, strict=True):
+        item = datum.parameter
+        type_ = f"{item.type.intrinsic.value}({item.type.size})"
+        extents = f"({', '.join(map(str, datum.extents))})" if item.is_array else ""
+        types.append(f"{type_} :: {name}{extents}")
+        if item.module:
+            lines.append(f"use {reduced.name(item.module)}, only: v_{name} => {item.key}")
+            before.append(f"v_{name} = {name}")
+            behind.append(f"{name} = v_{name}")
+    lines += ["implicit none", *types, *before]
+    passed = [name for name, datum in zip(names, data, strict=True) if not datum.parameter.module]
+    lines += [f"call kernel({', '.join(passed)})", *behind, f"end subroutine f_{printed.tag}", ""]
+    return "\n".join(re.sub(r"(.{1,100})(?:, |$)", r"\1, &\n", line).removesuffix(", &\n")
+                     for line in lines)  # fmt: skip
+
+
+def build(batch: list[tuple[Printed, Input]], folder: Path, *flags: str) -> Path:
+    """Compile kernels in both languages into one library; raise `CalledProcessError` if it fails.
+
+    `flags` are further ones for Fortran.
+    """
+    fortran, stem = [], batch[0][0].tag
+    for printed, given in batch:
+        reduced = ReducedModules(printed.code, printed.scope.around, printed.tag)
+        fortran += [reduced.text(), wrapper(printed, given.data, reduced)]
+    sources = _written_c([printed for printed, _ in batch], folder)
+    text = folder / f"{stem}.f90"
+    text.write_text("\n".join(fortran), encoding="utf-8", errors="surrogateescape")
+    library, objects = folder / f"{stem}.so", []
+    gfortran = ("gfortran", *flags, "-ffree-line-length-none", f"-J{folder}")
+    for command, names in ((gfortran, [str(text)]), (("gcc", *C_FLAGS), sources)):
+        for name in names:
+            objects.append(f"{name}.o")
+            words = [*command, *(flag for flag in FLAGS if flag != "-shared"), "-c", name, "-o"]
+            subprocess.run([*words, objects[-1]], check=True, capture_output=True, text=True)
+    words = ["gfortran", *FLAGS, *objects, "-o", str(library), "-lm"]
+    subprocess.run(words, check=True, capture_output=True, text=True)
+    return library
+
+
+def _written_c(kernels: list[Printed], folder: Path) -> list[str]:
+    """Write kernels as C, into one file if no two functions have the same name."""
+    keys = {function.key for kernel in kernels for function in kernel.unit.functions}
+    together = len({name for _, name in keys}) == len(keys)
+    groups = [kernels] if together else [[kernel] for kernel in kernels]
+    sources = []
+    for group in groups:
+        source = folder / f"{group[0].tag}.c"
+        renamed = [f"#define {kernel.unit.main.name} c_{kernel.tag}\n" for kernel in group]
+        text = "".join(renamed) + emit_c(tuple(kernel.unit for kernel in group))
+        source.write_text(text, encoding="utf-8")
+        sources.append(str(source))
+    return sources
+
+
+# ---------------------------------------------------------------------------- running
+
+
+def differences(printed: Printed, given: Input, library: Path) -> str:
+    """Call the kernel in both languages; return what differs, or how one of them failed."""
+    return _in_child(lambda: _compared(printed, given, ctypes.CDLL(str(library))))
+
+
+def is_valid(printed: Printed, given: Input, folder: Path) -> bool:
+    """Return whether the author's code is defined for the input.
+
+    It is not where bounds are exceeded, or where its results depend on what was in memory before.
+    """
+    folder = folder / "checked"
+    folder.mkdir(exist_ok=True)
+    library = build([(printed, given)], folder, "-fcheck=bounds")
+
+    def alone(filling: int) -> str:
+        ctypes.CDLL(None).mallopt(_PERTURB, filling)
+        memory = given.memory.copy()
+        address = memory.ctypes.data
+        getattr(ctypes.CDLL(str(library)), f"f_{printed.tag}")(
+            *(ctypes.c_void_p(address + datum.start) for datum in given.data)
+        )
+        return hashlib.sha256(memory.tobytes()).hexdigest()
+
+    answers = {_in_child(lambda filling=filling: alone(filling)) for filling in (0, 85, 170)}
+    return len(answers) == 1 and not answers.pop().startswith("failed")
+
+
+def _in_child(work: Callable[[], str]) -> str:
+    """Return what `work` says in a process of its own, which may fail."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        signal.alarm(_TIMEOUT)
+        try:
+            answer = work()
+        except BaseException as failure:  # noqa: BLE001
+            answer = f"failed: {failure!r}"
+        os.write(writer, answer.encode()[:4000])
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        answer = stream.read().decode()
+    _, status = os.waitpid(child, 0)
+    return answer if status == 0 else f"failed: signal {status}"
+
+
+def _compared(printed: Printed, given: Input, library: ctypes.CDLL) -> str:
+    first, second = given.memory.copy(), given.memory.copy()
+    address = first.ctypes.data
+    getattr(library, f"f_{printed.tag}")(
+        *(ctypes.c_void_p(address + datum.start) for datum in given.data)
+    )
+    getattr(library, f"c_{printed.tag}")(*_c_arguments(given, second))
+    for datum in given.data:
+        ours = second[datum.start : datum.stop].view(datum.dtype)
+        theirs = first[datum.start : datum.stop].view(datum.dtype)
+        equal = ours.view(f"i{datum.dtype.itemsize}") == theirs.view(f"i{datum.dtype.itemsize}")
+        if datum.parameter.type.is_real:
+            equal |= np.isnan(ours) & np.isnan(theirs)
+        if not equal.all():
+            where = int(np.flatnonzero(~equal)[0])
+            return (f"differs: {datum.parameter.key}[{where}] is {ours[where]!r},"
+                    f" not {theirs[where]!r} ({(~equal).sum()} of {datum.count})")  # fmt: skip
+        first[datum.start : datum.stop] = second[datum.start : datum.stop]
+    if not (first == second).all():
+        return "differs: beside the arrays"
+    return "" if (second != given.memory).any() else "changes nothing"
+
+
+def _c_arguments(given: Input, memory: np.ndarray) -> Iterator[object]:
+    types = {"f4": ctypes.c_float, "f8": ctypes.c_double, "i1": ctypes.c_int8,
+             "i2": ctypes.c_int16, "i4": ctypes.c_int32, "i8": ctypes.c_int64}  # fmt: skip
+    for datum in given.data:
+        if datum.parameter.by_value:
+            value = memory[datum.start : datum.stop].view(datum.dtype)[0]
+            yield types[datum.dtype.str[1:]](value.item())
+            continue
+        yield ctypes.c_void_p(memory.ctypes.data + datum.start)
+        if datum.parameter.assumed:
+            yield from (ctypes.c_int64(extent) for extent in datum.extents)
+
+
+# ---------------------------------------------------------------------------- all of them
+
+
+def checked(kernels: list[Printed], folder: Path, seeds: int = 3) -> Iterator[tuple[Printed, str]]:
+    """Yield kernels that are compiled together, each with what differs in it, if anything does."""
+    ready: list[tuple[Printed, Input]] = []
+    for kernel in kernels:
+        try:
+            ready.append((kernel, Input(kernel, 0)))
+        except (PrintError, KeyError) as refusal:
+            yield kernel, f"no input: {refusal}"
+    if not ready:
+        return
+    try:
+        library = build(ready, folder)
+    except (subprocess.CalledProcessError, PrintError) as error:
+        if len(ready) == 1:
+            said = getattr(error, "stderr", str(error))
+            yield ready[0][0], f"not compiled: {said[-1500:]}"
+            return
+        for kernel, _ in ready:
+            yield from checked([kernel], folder, seeds)
+        return
+    for kernel, _ in ready:
+        yield kernel, _answer(kernel, library, folder, seeds)
+
+
+def _answer(kernel: Printed, library: Path, folder: Path, seeds: int) -> str:
+    """Return what differs for input for which the author's code is defined."""
+    answers = []
+    for seed in range(seeds):
+        given = Input(kernel, seed)
+        answer = differences(kernel, given, library)
+        if answer in {"", "changes nothing"}:
+            answers.append(answer)
+        elif is_valid(kernel, given, folder):
+            return answer
+    return min(answers, default="no valid input")
