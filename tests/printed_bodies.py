@@ -31,9 +31,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.c_code import CPrinter
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
-from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
-from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -125,10 +123,9 @@ class Bodies:
     def printed(self, source: SourceText, name: str, tag: str) -> Printed | Refused:
         """Return one kernel."""
         try:
-            unit = self._printer.printed(source, name)
+            code, unit = self._printer.printed(source, name)
         except CompileError as error:
             return Refused(name, error)
-        code = resolve_code(read_code(source, name), self._finder)
         return Printed(code, unit, tag, Scope(code, self._printer.around), source)
 
 
@@ -244,6 +241,8 @@ class Input:
         if type_.is_real:
             low = 0.5 if self._positive else -1.0
             return self._random.uniform(low, 1.0, datum.count).astype(datum.dtype)
+        if "mask" in key and datum.parameter.is_array:
+            return self._random.integers(-1, 2, datum.count).astype(datum.dtype)
         if not datum.parameter.is_array:
             return np.array([self._whole[key]], datum.dtype)
         most = _UNIQUE - 2 * _LAYERS if "map" in key else 2
@@ -378,7 +377,7 @@ def _compared(printed: Printed, given: Input, library: ctypes.CDLL) -> str:
     getattr(library, f"f_{printed.tag}")(
         *(ctypes.c_void_p(address + datum.start) for datum in given.data)
     )
-    getattr(library, f"c_{printed.tag}")(*_c_arguments(given, second))
+    getattr(library, f"c_{printed.tag}")(*c_arguments(given.data, second))
     for datum in given.data:
         ours = second[datum.start : datum.stop].view(datum.dtype)
         theirs = first[datum.start : datum.stop].view(datum.dtype)
@@ -395,10 +394,11 @@ def _compared(printed: Printed, given: Input, library: ctypes.CDLL) -> str:
     return "" if (second != given.memory).any() else "changes nothing"
 
 
-def _c_arguments(given: Input, memory: np.ndarray) -> Iterator[object]:
+def c_arguments(data: list[Datum], memory: np.ndarray) -> Iterator[object]:
+    """Yield the arguments of a function in C."""
     types = {"f4": ctypes.c_float, "f8": ctypes.c_double, "i1": ctypes.c_int8,
              "i2": ctypes.c_int16, "i4": ctypes.c_int32, "i8": ctypes.c_int64}  # fmt: skip
-    for datum in given.data:
+    for datum in data:
         if datum.parameter.by_value:
             value = memory[datum.start : datum.stop].view(datum.dtype)[0]
             yield types[datum.dtype.str[1:]](value.item())

@@ -52,7 +52,7 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
     parser = _build_parser()
     given = parser.read(words)
     if not given.check and len(given.files) > 1:
-        what = "a stub" if given.gen == "stub" else "C"
+        what = "a stub" if given.gen == "stub" else "C or CUDA"
         parser.error(f"{what} is generated for one file at a time")
     return KernelOptions(
         tuple(given.files),
@@ -80,8 +80,9 @@ def _build_parser() -> Parser:
     parser.add_argument("-v", "--version", action="version", version=version)
     task = parser.add_mutually_exclusive_group()
     task.add_argument(
-        "-gen", choices=("stub", "c"), default="stub",
-        help="what to generate: a stub of the subroutine, or c, the subroutine as it is written",
+        "-gen", choices=("stub", "c", "c-loops", "cuda"), default="stub",
+        help="what to generate: a stub of the subroutine; c, the subroutine as it is written; of a"
+        " kernel for grids c-loops, loops over points around it, or cuda",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"

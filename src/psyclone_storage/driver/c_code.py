@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 
+from psyclone_storage.backend.c.frames import emit_cuda, emit_loops
 from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
 from psyclone_storage.backend.c.scope import Callee, Surroundings
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.driver.apis import APIS
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
@@ -17,44 +21,71 @@ from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.modules import defined_modules
 from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.symbols import Symbol
 
 
-def generate_c(
-    path: Path,
-    type_name: str | None,
-    settings: Settings,
-    directories: tuple[Path, ...],
-    shipped: Path,
-) -> str:
+def generate_c(path: Path, api: Api, settings: Settings, wanted: CWanted) -> str:
     """Return the subroutines of the kernels in `path` as C, with all that they call.
 
-    Modules are looked for in and below `directories`, then among the `shipped` ones of an
-    infrastructure. With `type_name` only that kernel's subroutines are printed.
+    Modules are looked for in and below the folders that are wanted, then among the shipped ones of
+    the infrastructure. With a `type_name` only that kernel's subroutines are printed.
 
     Raises:
-        CompileError: the file holds no kernel, or a subroutine has no form in C (G004).
+        CompileError: the file holds no kernel, a subroutine has no form in C (G004), or none of the
+            form that is wanted (G005).
     """
-    source, index = read_source(path), index_directories(directories)
-    spare = index_directories((shipped,))
-    files = {**spare.files, **index.files}
-    finder = ModuleFinder(SourceIndex(directories, files), frozenset(settings.ignore_modules))
-    printer = CPrinter(finder)
-    units: list[CUnit] = []
+    source, index = read_source(path), index_directories(wanted.directories)
+    files = {**index_directories((wanted.shipped,)).files, **index.files}
+    ignored = frozenset(settings.ignore_modules)
+    printer = CPrinter(ModuleFinder(SourceIndex(wanted.directories, files), ignored))
+    units: list[tuple[KernelCode, CUnit]] = []
     problems: list[Diagnostic] = []
-    names = kernel_types(source) if type_name is None else (type_name,)
+    names = kernel_types(source) if wanted.type_name is None else (wanted.type_name,)
     if not names:
         message = f"'{path}' holds no kernel type."
         raise CompileError(Diagnostic("L006", message, file=str(path)))
-    for name in dict.fromkeys(
-        procedure for kernel in names for procedure in read_kernel(source, kernel).implementations
-    ):
-        try:
-            units.append(printer.printed(source, name))
-        except CompileError as error:
-            problems += error.problems
+    for name in names:
+        parsed = read_kernel(source, name)
+        if wanted.form is not CForm.FUNCTION and not APIS[api].interpret(parsed, settings).points:
+            problems.append(_no_loop(name, parsed.span))
+            continue
+        for procedure in parsed.implementations:
+            try:
+                units.append(printer.printed(source, procedure))
+            except CompileError as error:
+                problems += error.problems
     raise_if_any(problems)
-    return emit_c(tuple(units))
+    together = tuple({unit.main.key: (code, unit) for code, unit in units}.values())
+    match wanted.form:
+        case CForm.LOOPS:
+            return emit_loops(together)
+        case CForm.CUDA:
+            return emit_cuda(together)
+    return emit_c(tuple(unit for _, unit in together))
+
+
+def _no_loop(name: str, span: Span) -> Diagnostic:
+    message = f"The kernel '{name}' is not called for the points of a grid: it has no loop in C."
+    return Diagnostic("G005", message, span, hint="Print its subroutine alone, with '-gen c'.")
+
+
+class CForm(Enum):
+    """What is printed of a kernel: its function, or a loop over points around it, as C or CUDA."""
+
+    FUNCTION = "c"
+    LOOPS = "c-loops"
+    CUDA = "cuda"
+
+
+@dataclass(frozen=True, slots=True)
+class CWanted:
+    """What is to be printed of a file, and where the modules are that it uses."""
+
+    form: CForm
+    type_name: str | None
+    directories: tuple[Path, ...]
+    shipped: Path
 
 
 class CPrinter:
@@ -66,8 +97,8 @@ class CPrinter:
         self._called: dict[tuple[str, str], tuple[Callee, ...]] = {}
         self._sources: dict[str, SourceText | None] = {}
 
-    def printed(self, source: SourceText, name: str) -> CUnit:
-        """Return the subroutine `name` of a module in `source` as C.
+    def printed(self, source: SourceText, name: str) -> tuple[KernelCode, CUnit]:
+        """Return the subroutine `name` of a module in `source`, and its form in C.
 
         Raises:
             CompileError: there is none, or it has no form in C (G004).
@@ -75,7 +106,7 @@ class CPrinter:
         for module in defined_modules(source.text):
             self._sources[module] = source
         code = resolve_code(read_code(source, name), self._finder)
-        return print_c(code, self.around)
+        return code, print_c(code, self.around)
 
     def _symbol(self, module: str, name: str) -> Symbol | None:
         source = self._sources.get(module)

@@ -62,7 +62,7 @@ class Arrays:
         """Declare an array of these extents."""
         name = self.writer.name(stem)
         kept = tuple(self._kept(extent) for extent in extents)
-        self.writer.declare(f"{type_.name} {name}[{room_for(kept, self.writer)}];")
+        self.writer.declare(f"{type_.name} {name}[{room_for(name, kept, self.writer)}];")
         return Array(name, type_, tuple(Dimension("1", extent) for extent in kept))
 
     def _kept(self, extent: str) -> str:
@@ -295,13 +295,14 @@ class Arrays:
             self.writer.put(f"if ({test}) {total} = {int(word == 'any')};")
 
 
-def room_for(extents: tuple[str, ...], writer: Writer) -> str:
-    """Return the number of elements that there must be room for, at least one."""
+def room_for(name: str, extents: tuple[str, ...], writer: Writer) -> str:
+    """Return the number of elements that the array `name` must have room for, at least one."""
     if all(is_number(extent) for extent in extents):
         size = 1
         for extent in extents:
             size *= max(0, int(extent))
         return str(max(1, size))
+    writer.automatic.append(name)
     largest = writer.helper("psy_max_i8")
     return " * ".join(f"{largest}(1, {extent})" for extent in extents)
 

@@ -30,6 +30,7 @@ class Function:
 
     `key` is the module and the name of the Fortran procedure, `result` the type of a function's
     value. A function whose value is an array gets it behind the procedure's own arguments.
+    `automatic` are its arrays whose lengths are not known when it is compiled.
     """
 
     key: tuple[str, str]
@@ -37,17 +38,32 @@ class Function:
     parameters: tuple[Parameter, ...]
     result: CType | None
     lines: tuple[str, ...]
+    automatic: tuple[str, ...] = ()
 
     @property
     def head(self) -> str:
         """The declaration of the function, without what it does."""
-        texts = [text for item in self.parameters for text in item.texts()]
-        type_ = "void" if self.result is None else self.result.name
-        return f"{type_} {self.name}({', '.join(texts) or 'void'})"
+        return self._declared(self.name, (), self.parameters)
 
-    def head_lines(self, before: str = "") -> tuple[str, ...]:
-        """Return the declaration in lines, none of which ends inside of an argument."""
-        glued = re.sub(r"(?<!,) ", _GLUE, self.head)
+    def _declared(
+        self, name: str, first: tuple[str, ...], parameters: tuple[Parameter, ...]
+    ) -> str:
+        texts = [*first, *(text for item in parameters for text in item.texts())]
+        type_ = "void" if self.result is None else self.result.name
+        return f"{type_} {name}({', '.join(texts) or 'void'})"
+
+    def head_lines(
+        self, before: str = "", loop: tuple[str, tuple[str, ...]] | None = None
+    ) -> tuple[str, ...]:
+        """Return the declaration in lines, none of which ends inside of an argument.
+
+        With `loop`, an ending of its name and the bounds, it is that of a loop over points, whose
+        indices are the first two arguments.
+        """
+        head = self.head
+        if loop is not None:
+            head = self._declared(f"{self.name}_{loop[0]}", loop[1], self.parameters[2:])
+        glued = re.sub(r"(?<!,) ", _GLUE, head)
         wrapped = textwrap.wrap(before + glued, 100, subsequent_indent="    ",
                                 break_long_words=False, break_on_hyphens=False)  # fmt: skip
         return tuple(line.replace(_GLUE, " ") for line in wrapped)

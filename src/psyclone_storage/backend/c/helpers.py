@@ -75,7 +75,7 @@ static inline {type} psy_modulo_r{size}({type} a, {type} p)
 {{
     const {type} rest = fmod{suffix}(a, p);
     if (rest == 0)
-        return copysign{suffix}(0, p);
+        return copysign{suffix}(({type}) 0, p);
     return (rest < 0) != (p < 0) ? rest + p : rest;
 }}
 """
@@ -118,7 +118,7 @@ HELPERS = _made()
 """The text of each function by its name."""
 
 POWI = """\
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__CUDACC__)
 #define psy_powi __builtin_powi
 #define psy_powif __builtin_powif
 #else
@@ -149,12 +149,41 @@ static inline float psy_powif(float base, int exponent)
 """Powers of reals with whole exponents, which compilers make of products."""
 
 HEADERS = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n"
+_WITHOUT_HEADERS = """\
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define INT64_C(number) number##LL
+#define INT8_MIN (-127 - 1)
+#define INT8_MAX 127
+#define INT16_MIN (-32767 - 1)
+#define INT16_MAX 32767
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#define FLT_MAX 3.402823466e+38f
+#define FLT_MIN 1.175494351e-38f
+#define FLT_EPSILON 1.192092896e-7f
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+"""
+CUDA_HEADERS = (
+    f"#ifdef __CUDACC_RTC__\n{_WITHOUT_HEADERS}#else\n{HEADERS}#endif\n"
+    "#define restrict __restrict__\n"
+)
+"""What CUDA needs: a compiler at run time has no headers."""
 
 
-def preamble(used: Iterable[str]) -> str:
+def preamble(used: Iterable[str], headers: str = HEADERS) -> str:
     """Return what stands before functions that call the functions `used`."""
     names = sorted(set(used))
-    parts = [HEADERS]
+    parts = [headers]
     if any(name.startswith("psy_powi") for name in names):
         parts.append(POWI)
     parts += [HELPERS[name] for name in names if name in HELPERS]

@@ -249,7 +249,7 @@ def _mod(first: Value, second: Value, helper: Helper) -> Value:
     del helper
     type_ = common_type(first.type, second.type)
     if type_.is_real:
-        return library("fmod", type_, first, second)
+        return library("fmod", type_, first.converted(type_), second.converted(type_))
     text = f"{first.within(PRODUCT)} % {second.within(PRODUCT + 1)}"
     return _narrowed(Value(text, type_, PRODUCT))
 
@@ -262,7 +262,7 @@ def _modulo(first: Value, second: Value, helper: Helper) -> Value:
 
 def _sign(first: Value, second: Value, helper: Helper) -> Value:
     if first.type.is_real:
-        return library("copysign", first.type, first, second)
+        return library("copysign", first.type, first, second.converted(first.type))
     return call(helper(f"psy_isign{first.type.size}"), first.type, first, second)
 
 

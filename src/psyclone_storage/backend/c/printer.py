@@ -40,6 +40,11 @@ class CUnit:
         """The function that was asked for."""
         return self.functions[-1]
 
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The variables of modules that it may change or read."""
+        return tuple(item.key for item in self.main.parameters if item.module)
+
 
 def print_c(code: KernelCode, around: Surroundings) -> CUnit:
     """Return the subroutine `code` as a function of C, with all that it calls.
@@ -63,9 +68,13 @@ def emit_c(units: tuple[CUnit, ...]) -> str:
             functions.setdefault(function.name, function)
     texts = [preamble(helpers)]
     for name, function in functions.items():
-        head = function.head_lines("" if name in own else "static ")
-        texts.append("\n".join((*head, "{", *function.lines, "}", "")))
+        texts.append(function_text(function, "" if name in own else "static "))
     return "\n".join(texts)
+
+
+def function_text(function: Function, before: str = "") -> str:
+    """Return a function, with words `before` its declaration."""
+    return "\n".join((*function.head_lines(before), "{", *function.lines, "}", ""))
 
 
 @dataclass
@@ -160,7 +169,9 @@ class _Routine:
             raise CompileError(*_each_once(problems))
         self._program.helpers |= self._writer.helpers
         parameters = tuple(self._variables.parameters.values())
-        return Function(self._key, self._program.name(self._key), parameters, result, lines)
+        name = self._program.name(self._key)
+        automatic = tuple(self._writer.automatic)
+        return Function(self._key, name, parameters, result, lines, automatic)
 
     def _declared(self) -> list[Diagnostic]:
         """Return what is wrong with declarations that are kept as text, and with what is inside."""
@@ -203,7 +214,7 @@ class _Routine:
             if parameter.assumed:
                 variables.array(parameter.key, self._scope)
         arrays = [
-            (1, f"{array.type.name} {array.name}[{room_for(array.extents(), writer)}];")
+            (1, f"{array.type.name} {array.name}[{room_for(array.name, array.extents(), writer)}];")
             for array in variables.local_arrays.values()
         ]
         scalars: dict[str, list[str]] = {}

@@ -36,6 +36,7 @@ class Writer:
         self.prologue: list[tuple[int, str]] = []
         self.body: list[tuple[int, str]] = []
         self.helpers: set[str] = set()
+        self.automatic: list[str] = []
         self._lines = self.body
         self._depth = 1
         self._taken: set[str] = set()

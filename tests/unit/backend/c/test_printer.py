@@ -20,7 +20,7 @@ def unit_of(body: str, declarations: str = "", head: str = "", others: str = "")
          others, "end module m", "")
     )  # fmt: skip
     printer = CPrinter(ModuleFinder(SourceIndex((), {})))
-    return printer.printed(SourceText("m.f90", text), "s")
+    return printer.printed(SourceText("m.f90", text), "s")[1]
 
 
 def lines_of(body: str, declarations: str = "", **more: str) -> list[str]:
