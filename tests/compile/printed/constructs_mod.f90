@@ -7,6 +7,8 @@ module constructs_mod
   real(wp), parameter :: third = 1.0_wp / 3.0_wp, pi = 4.0_wp * atan(1.0_wp)
   integer, parameter :: weights(3) = (/ 1, -2, 4 /)
   real(sp), parameter :: table(2, 2) = reshape((/ 1.5_sp, 2.5_sp, 3.5_sp, 4.5_sp /), (/ 2, 2 /))
+  integer, parameter :: few = 3, many = 2 * few
+  real(wp), parameter :: half = 1.0_wp / (few - 1), quarter = half / 2
   real(wp) :: rate = 0.25_wp
   integer :: counts(3) = 2
 
@@ -370,6 +372,26 @@ contains
     integer, intent(in) :: factor
     value = value * factor
   end subroutine scaled_double
+
+  subroutine hidden_names(few, a)
+    integer, intent(in) :: few
+    real(wp), intent(inout) :: a(60)
+    real(wp) :: half
+    half = a(1)
+    a(1) = quarter + half + many + few
+    call round(few, a(2))
+  end subroutine hidden_names
+
+  subroutine round(n, x)
+    integer, value :: n
+    real(wp), intent(inout) :: x
+    integer :: i
+    do i = 1, n
+      n = 0
+      x = x + i
+    end do
+    x = x + n
+  end subroutine round
 
   subroutine names(double, int, exp_, gamma, y0, at, n)
     integer, intent(in) :: n

@@ -65,23 +65,14 @@ def binary(op: str, left: Value, right: Value, helper: Helper) -> Value:
         raise PrintError(f"the operator '{op}' is not printed for such values")
     if op in _RELATIONS:
         rank = EQUALITY if op in {"==", "/="} else RELATION
-        sides = _same_width(left, right)
-        return Value(f" {_RELATIONS[op]} ".join(item.within(SUM) for item in sides), LOGICAL, rank)
+        sides = (left.within(SUM), right.within(SUM))
+        return Value(f" {_RELATIONS[op]} ".join(sides), LOGICAL, rank)
     if op == "**":
         return power(left, right, helper)
     if op in _ARITHMETIC:
         rank, type_ = _ARITHMETIC[op], common_type(left.type, right.type)
-        first, second = _same_width(left, right)
-        return _narrowed(Value(f"{first.within(rank)} {op} {second.within(rank + 1)}", type_, rank))
+        return _narrowed(Value(f"{left.within(rank)} {op} {right.within(rank + 1)}", type_, rank))
     raise PrintError(f"the operator '{op}' is not printed")
-
-
-def _same_width(left: Value, right: Value) -> tuple[Value, Value]:
-    """Return two numbers that C combines in the type in which Fortran does.
-
-    Only where a long whole number meets a short real do both languages agree without a cast.
-    """
-    return left, right
 
 
 def _narrowed(value: Value) -> Value:

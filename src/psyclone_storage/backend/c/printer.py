@@ -18,7 +18,7 @@ from psyclone_storage.backend.c.scope import Callee, Scope, Surroundings
 from psyclone_storage.backend.c.statements import Statements, problem
 from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Value
 from psyclone_storage.backend.c.variables import Variables
-from psyclone_storage.backend.c.writer import Writer, laid_out
+from psyclone_storage.backend.c.writer import RESERVED, Writer, laid_out
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
@@ -116,7 +116,7 @@ class _Program:
         """Return the name of the function for a procedure."""
         taken = {function.name for function in self.functions}
         name = key[1]
-        while name in taken:
+        while name in taken or name in RESERVED:
             name = f"{key[0]}_{name}"
         return name
 

@@ -78,8 +78,15 @@ class Scope:
 
     def within(self, module: str) -> Scope:
         """Return the names as a declaration in `module` sees them."""
-        home = "" if module.lower() == self.code.module.name.lower() else module.lower()
-        return Scope(self.code, self.around, home)
+        return Scope(self.code, self.around, module.lower())
+
+    def home_of(self, symbol: Symbol) -> Scope:
+        """Return the names as the declaration of `symbol` sees them."""
+        if symbol.module:
+            return self.within(symbol.module)
+        if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
+            return self
+        return self.within(self.module or self.code.module.name)
 
     def symbol(self, key: str) -> Symbol:
         """Return what a name stands for; raise `PrintError` where nobody knows."""
@@ -105,9 +112,8 @@ class Scope:
         """Return the type of a variable or constant."""
         if symbol.type is None:
             raise PrintError(f"the type of '{symbol.name}' is not known", symbol.key)
-        home = self if not symbol.module else self.within(symbol.module)
         try:
-            return home.declared_type(symbol.type, symbol.key)
+            return self.home_of(symbol).declared_type(symbol.type, symbol.key)
         except PrintError as error:
             raise PrintError(error.reason, error.name or symbol.key) from None
 
@@ -171,8 +177,7 @@ class Scope:
         )
         if found.value is None or not is_whole or found.shape:
             return None
-        home = self if not found.module else self.within(found.module)
-        return home.integer(found.value)
+        return self.home_of(found).integer(found.value)
 
     def _inquired(self, word: str, items: tuple[Expr, ...]) -> int | None:
         if word == "kind" and len(items) == 1:

@@ -169,7 +169,9 @@ class Statements:
     def _stays(self, expr: Expr) -> bool:
         """Return whether the value is made of arguments that are passed by value, and numbers."""
         parameters = self.expressions.variables.parameters
-        by_value = {key for key, item in parameters.items() if item.by_value}
+        by_value = {
+            key for key, item in parameters.items() if item.by_value and item.intent == "in"
+        }
         return names_in(expr) <= by_value
 
     def _loop(self, name: str, head: str, body: tuple[Line, ...]) -> None:

@@ -97,9 +97,9 @@ class Parameter:
 
     def texts(self) -> tuple[str, ...]:
         """Return the declarations of the argument and of its extents."""
-        if self.by_value:
-            return (f"const {self.type.name} {self.name}",)
         constant = "const " if self.intent == "in" else ""
+        if self.by_value:
+            return (f"{constant}{self.type.name} {self.name}",)
         pointer = f"{constant}{self.type.name} *restrict {self.name}"
         return (pointer, *(f"const int64_t {extent}" for extent in self.assumed))
 
@@ -174,7 +174,7 @@ class Variables:
     def array(self, key: str, scope: Scope) -> Array:
         """Return an array."""
         symbol = scope.symbol(key)
-        home = (self._home(symbol), symbol.name.lower() if symbol.module else symbol.key)
+        home = (scope.home_of(symbol).module, symbol.name.lower())
         if home not in self._arrays:
             self._arrays[home] = self._made_array(symbol, scope)
         return self._arrays[home]
@@ -220,9 +220,9 @@ class Variables:
 
     def _constant(self, symbol: Symbol, scope: Scope) -> Value:
         """Return a named constant, which is declared before all statements."""
-        type_, home = scope.type_of(symbol), (self._home(symbol), symbol.name.lower())
+        within = scope.home_of(symbol)
+        type_, home = scope.type_of(symbol), (within.module, symbol.name.lower())
         if home not in self._names or home not in self._known_constants:
-            within = scope.within(symbol.module) if symbol.module else scope
             value = within.integer(Name(symbol.name)) if type_.is_integer else None
             if value is not None:
                 return Value(number(value), type_, PREFIX if value < 0 else 15)
@@ -313,8 +313,8 @@ class Variables:
 
     def _constant_array(self, symbol: Symbol, type_: CType, scope: Scope) -> Array:
         """Return a named constant that is an array, which is declared before all statements."""
-        within = scope.within(symbol.module) if symbol.module else scope
-        name = self._name(self._home(symbol), symbol.name.lower())
+        within = scope.home_of(symbol)
+        name = self._name(within.module, symbol.name.lower())
         if symbol.value is None:
             raise PrintError(f"the value of the constant '{symbol.name}' is not known", symbol.key)
         items = _listed(symbol.value)
@@ -350,9 +350,6 @@ class Variables:
         return value.text
 
     # ------------------------------------------------------------------------ names
-
-    def _home(self, symbol: Symbol) -> str:
-        return self.scope.within(symbol.module).module if symbol.module else ""
 
     def _name(self, module: str, key: str) -> str:
         if (module, key) not in self._names:

@@ -102,6 +102,11 @@ def test_a_variable_of_the_module_is_an_argument() -> None:
     assert unit.main.head.endswith("double *restrict a, float *restrict rate)")
 
 
+def test_a_constant_is_made_of_what_its_module_has() -> None:
+    head = "integer, parameter :: k = 3, m2 = 2 * k"
+    assert lines_of("k = m2", "integer :: k", head=head)[-1] == "k = 6;"
+
+
 def test_words_of_c_are_no_names() -> None:
     assert lines_of("double = 1\nindex = int", "integer :: double, int, index")[:1] == [
         "int32_t double_, index_, int_;"
