@@ -42,9 +42,9 @@ from psyclone_storage.ir.expr import (
     Name,
     Parenthesised,
     Range,
+    Symbol,
     Unary,
 )
-from psyclone_storage.ir.symbols import Symbol
 from reduced_modules import ReducedModules
 
 FLAGS = ("-O2", "-ffp-contract=off", "-shared", "-fPIC", "-w")

@@ -14,8 +14,9 @@ from psyclone_storage.backend.c.scope import Callee, Scope, Surroundings
 from psyclone_storage.backend.fortran.printer import emit_declarations
 from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Origin, Symbol
 from psyclone_storage.ir.scopes import local_names, names_in_declaration, used_names
-from psyclone_storage.ir.symbols import Origin, Symbol
+from psyclone_storage.ir.symbols import declaration_of
 
 _USE = re.compile(r"\s*use\b(?!\s*=)", re.IGNORECASE)
 _LEFT_OUT = ("public", "private", "protected", "save")
@@ -114,7 +115,7 @@ class ReducedModules:
         module, key = self._module(home), symbol.name.lower()
         if key in module.declared:
             return
-        declared = symbol.declared
+        declared = declaration_of(symbol)
         words = tuple(word for word in declared.attributes if word not in _LEFT_OUT)
         declared = replace(declared, attributes=words)
         module.declared[key] = ""

@@ -22,7 +22,7 @@ from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.modules import defined_modules
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.symbols import Symbol
+from psyclone_storage.ir.expr import Symbol
 
 
 def generate_c(path: Path, api: Api, settings: Settings, wanted: CWanted) -> str:

@@ -17,9 +17,8 @@ from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Valu
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.backend.c.writer import Writer
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Element, Expr, Keyword, Name, Range, Section
+from psyclone_storage.ir.expr import Element, Expr, Keyword, Name, Origin, Range, Section
 from psyclone_storage.ir.rewrite import substituted
-from psyclone_storage.ir.symbols import Origin
 
 _GLUE = "\0"
 

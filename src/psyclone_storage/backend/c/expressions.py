@@ -39,13 +39,13 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
+    Origin,
     Parenthesised,
     Range,
     Section,
     Unary,
     spell,
 )
-from psyclone_storage.ir.symbols import Origin
 from psyclone_storage.ir.types import Intrinsic
 
 Transforming = Callable[[str, tuple[Expr, ...], Scope], Value | ArrayValue | None]

@@ -19,12 +19,14 @@ from psyclone_storage.ir.expr import (
     Keyword,
     Literal,
     Name,
+    Origin,
     Parenthesised,
+    Sort,
+    Symbol,
     Unary,
     integer_value,
 )
 from psyclone_storage.ir.intrinsics import PROCEDURES
-from psyclone_storage.ir.symbols import Origin, Sort, Symbol
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 Lookup = Callable[[str, str], Symbol | None]

@@ -24,8 +24,7 @@ from psyclone_storage.backend.c.types import (
 )
 from psyclone_storage.backend.c.writer import Writer
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Name, Range
-from psyclone_storage.ir.symbols import Origin, Sort, Symbol
+from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Name, Origin, Range, Sort, Symbol
 
 Evaluate = Callable[[Expr, Scope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""

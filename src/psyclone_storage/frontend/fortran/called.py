@@ -12,8 +12,9 @@ from psyclone_storage.frontend.fortran.module_symbols import symbol_of
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Origin
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.symbols import Origin
+from psyclone_storage.ir.symbols import declaration_of
 
 
 def read_called(source: SourceText, module: str, name: str) -> tuple[tuple[KernelCode, str], ...]:
@@ -56,6 +57,6 @@ def _with_result(code: KernelCode, reader: UnitReader, scope: OpenScope) -> tupl
     if code.declared(result) is None:
         for item in reader.scope(scope).declarations:
             if item.name.lower() == result:
-                declared = symbol_of(item, Origin.LOCAL).declared
+                declared = declaration_of(symbol_of(item, Origin.LOCAL))
                 return replace(code, declarations=(*code.declarations, declared)), result
     return code, result
