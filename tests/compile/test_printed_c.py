@@ -11,6 +11,7 @@ from printed_bodies import GOOD, Bodies, Printed, checked
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from random_bodies import module as random_module
 
 pytestmark = pytest.mark.fortran
 
@@ -40,7 +41,7 @@ def check(kernels: list[Printed], folder: Path) -> dict[str, str]:
     return {name: answer for name, answer in ends.items() if answer}
 
 
-@pytest.mark.parametrize("name", subroutine_names(read_source(CONSTRUCTS)))
+@pytest.mark.parametrize("name", sorted(subroutine_names(read_source(CONSTRUCTS))))
 def test_a_construct(name: str, constructs: dict[str, str]) -> None:
     assert constructs.get(name, "") == ""
 
@@ -49,9 +50,16 @@ def test_a_construct(name: str, constructs: dict[str, str]) -> None:
 def constructs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return what is wrong with constructs; all are compiled together."""
     source = read_source(CONSTRUCTS)
-    kernels = [(source, name) for name in subroutine_names(source)]
+    kernels = [(source, name) for name in sorted(subroutine_names(source))]
     bodies = Bodies([CONSTRUCTS.parent])
     return check(printed(bodies, kernels), tmp_path_factory.mktemp("constructs"))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_statements(seed: int, tmp_path: Path) -> None:
+    source = SourceText("random_mod.f90", random_module(seed, 12, 25))
+    kernels = [(source, f"body{number}") for number in range(12)]
+    assert check(printed(Bodies([]), kernels), tmp_path) == {}
 
 
 @pytest.mark.parametrize(
