@@ -53,9 +53,10 @@ class Surroundings:
 
 
 _SIZES = {
-    "int8": 1, "int16": 2, "int32": 4, "int64": 8, "real32": 4, "real64": 8, "real128": 16,
-    "c_double": 8, "c_float": 4, "c_int": 4, "c_bool": 1, "c_long": 8, "c_size_t": 8,
-    "c_int8_t": 1, "c_int16_t": 2, "c_int32_t": 4, "c_int64_t": 8, "c_short": 2,
+    **{f"int{8 * size}": size for size in (1, 2, 4, 8)},
+    **{f"real{8 * size}": size for size in (4, 8, 16)},
+    **{f"c_int{8 * size}_t": size for size in (1, 2, 4, 8)},
+    "c_double": 8, "c_float": 4, "c_int": 4, "c_bool": 1, "c_long": 8, "c_size_t": 8, "c_short": 2,
     "c_long_long": 8, "c_char": 1, "c_signed_char": 1, "c_intptr_t": 8,
 }  # fmt: skip
 """The kinds that the language's own modules name, as numbers of bytes."""
