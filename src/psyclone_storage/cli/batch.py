@@ -88,8 +88,13 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     problems = list(settings.warnings)
     finished: list[Done] = []
     try:
-        with Progress(len(options.files), sys.stderr) as progress:
-            for file, done in _compile_each(options, known, compiler):
+        missing = tuple(file for file, done in zip(options.files, known, strict=True) if not done)
+        with (
+            Progress(len(options.files), sys.stderr) as progress,
+            _compiled(missing, options, compiler) as compiled,
+        ):
+            for file, before in zip(options.files, known, strict=True):
+                done = before or next(compiled)
                 progress.advance(file.name)
                 if results and done.translation:
                     results.keep(file, done.translation)
@@ -143,16 +148,6 @@ def _known(options: Options, results: Results | None) -> tuple[Done | None, ...]
         _done(file, known, options) if known else None
         for file, known in zip(options.files, found, strict=True)
     )
-
-
-def _compile_each(
-    options: Options, known: tuple[Done | None, ...], compiler: Compiler | None
-) -> Iterator[tuple[Path, Done]]:
-    """Yield each file with what became of it, in the order in which they were given."""
-    missing = tuple(file for file, done in zip(options.files, known, strict=True) if done is None)
-    with _compiled(missing, options, compiler) as compiled:
-        for file, done in zip(options.files, known, strict=True):
-            yield file, done or next(compiled)
 
 
 @contextmanager

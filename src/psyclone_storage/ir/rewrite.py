@@ -75,10 +75,8 @@ def with_parts(expr: Expr, change: Change) -> Expr:
         case Member(base, name):
             new = change(base)
             return expr if new is base else Member(new, name, expr.symbol)
-        case Index(base, items):
-            new, parts = change(base), tuple(map(change, items))
-            same = new is base and all(map(is_, parts, items))
-            return expr if same else expr.__class__(new, parts)
+        case Index():
+            return _indexed(expr, change)
         case ArrayLiteral(items):
             return ArrayLiteral(tuple(map(change, items)))
         case Keyword(name, value):
@@ -89,15 +87,25 @@ def with_parts(expr: Expr, change: Change) -> Expr:
             return ComplexLiteral(change(real), change(imaginary))
         case Unary(op, operand):
             return Unary(op, change(operand))
-        case Binary(op, left, right):
-            first, second = change(left), change(right)
-            same = first is left and second is right
-            return expr if same else Binary(op, first, second, expr.bracketed)
+        case Binary():
+            return _operation(expr, change)
         case ImpliedDo():
             return _implied_do(expr, change)
         case Range(lower, upper, step):
             return Range(*(None if part is None else change(part) for part in (lower, upper, step)))
     return expr
+
+
+def _indexed(expr: Index, change: Change) -> Index:
+    base, items = change(expr.base), tuple(map(change, expr.items))
+    same = base is expr.base and all(map(is_, items, expr.items))
+    return expr if same else expr.__class__(base, items)
+
+
+def _operation(expr: Binary, change: Change) -> Binary:
+    left, right = change(expr.left), change(expr.right)
+    same = left is expr.left and right is expr.right
+    return expr if same else Binary(expr.op, left, right, expr.bracketed)
 
 
 def _implied_do(expr: ImpliedDo, change: Change) -> ImpliedDo:

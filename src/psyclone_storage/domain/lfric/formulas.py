@@ -66,8 +66,8 @@ def name_of(line: str) -> str:
     return line.partition("(")[0]
 
 
-def read_definition(line: str, intrinsic: Intrinsic) -> Definition:
-    """Read one line of the notation; `intrinsic` is the type of arguments that state none.
+def read_definition(line: str, default: Intrinsic) -> Definition:
+    """Read one line of the notation; `default` is the type of arguments that state none.
 
     Every field is on one function space, `any_space_1` (spec 3.1). The written argument is
     `READWRITE` if its old value is used, `REDUCTION` if a reduction ends in it, else `WRITE`.
@@ -77,7 +77,7 @@ def read_definition(line: str, intrinsic: Intrinsic) -> Definition:
         raise InternalError(f"'{line}' does not define a built-in.")
     value, reduction = _read_value(match["value"])
     access = _written_access(match["written"], value, reduction)
-    letters = [_read_letter(text, intrinsic) for text in match["letters"].split(", ")]
+    letters = [_read_letter(text, default) for text in match["letters"].split(", ")]
     args = tuple(
         _argument(letter, kind, access if letter == match["written"] else Access.READ)
         for letter, kind in letters
@@ -128,7 +128,7 @@ def _read_letter(text: str, default: Intrinsic) -> tuple[str, Intrinsic]:
     return letter, Intrinsic(stated) if stated else default
 
 
-def _argument(letter: str, intrinsic: Intrinsic, access: Access) -> KernelArg:
+def _argument(letter: str, of_type: Intrinsic, access: Access) -> KernelArg:
     if letter.isupper():
-        return KernelArg(ArgKind.FIELD, intrinsic, access, space=_SPACE)
-    return KernelArg(ArgKind.SCALAR, intrinsic, access)
+        return KernelArg(ArgKind.FIELD, of_type, access, space=_SPACE)
+    return KernelArg(ArgKind.SCALAR, of_type, access)
