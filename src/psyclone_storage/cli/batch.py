@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -84,17 +84,16 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     inputs = find_inputs(settings, request)
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
-    compiler = None if all(known) else _make_compiler(settings, request, inputs)
+    compiler = None if all(known.values()) else _make_compiler(settings, request, inputs)
     problems = list(settings.warnings)
     finished: list[Done] = []
     try:
-        missing = tuple(file for file, done in zip(options.files, known, strict=True) if not done)
         with (
             Progress(len(options.files), sys.stderr) as progress,
-            _compiled(missing, options, compiler) as compiled,
+            _compiled(options, known, compiler) as compiled,
         ):
-            for file, before in zip(options.files, known, strict=True):
-                done = before or next(compiled)
+            for file in options.files:
+                done = known[file] or next(compiled)
                 progress.advance(file.name)
                 if results and done.translation:
                     results.keep(file, done.translation)
@@ -141,20 +140,18 @@ def _make_compiler(settings: Settings, request: Request, inputs: Inputs) -> Comp
 # ------------------------------------------------------------------ one file or many
 
 
-def _known(options: Options, results: Results | None) -> tuple[Done | None, ...]:
+def _known(options: Options, results: Results | None) -> dict[Path, Done | None]:
     """Return what becomes of each file whose translation is known from an earlier call."""
-    found = [results.find(file) if results else None for file in options.files]
-    return tuple(
-        _done(file, known, options) if known else None
-        for file, known in zip(options.files, found, strict=True)
-    )
+    found = {file: results.find(file) if results else None for file in options.files}
+    return {file: _done(file, one, options) if one else None for file, one in found.items()}
 
 
 @contextmanager
 def _compiled(
-    files: tuple[Path, ...], options: Options, compiler: Compiler | None
+    options: Options, known: Mapping[Path, Done | None], compiler: Compiler | None
 ) -> Iterator[Iterator[Done]]:
-    """Give what becomes of each of `files`, in their order."""
+    """Give what becomes of each file of which that is not known, in their order."""
+    files = tuple(file for file in options.files if not known[file])
     if compiler is None:
         yield iter(())
     elif options.jobs == 1 or len(files) == 1:

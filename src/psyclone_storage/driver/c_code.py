@@ -35,10 +35,8 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CWanted) -> str
         CompileError: the file holds no kernel, a subroutine has no form in C (G004), or none of the
             form that is wanted (G005).
     """
-    source, index = read_source(path), index_directories(wanted.directories)
-    files = {**index_directories((wanted.shipped,)).files, **index.files}
-    ignored = frozenset(settings.ignore_modules)
-    printer = CPrinter(ModuleFinder(SourceIndex(wanted.directories, files), ignored))
+    source = read_source(path)
+    printer = CPrinter(_finder(wanted, settings))
     units: list[tuple[KernelCode, CUnit]] = []
     problems: list[Diagnostic] = []
     names = kernel_types(source) if wanted.type_name is None else (wanted.type_name,)
@@ -63,6 +61,13 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CWanted) -> str
         case CForm.CUDA:
             return emit_cuda(together)
     return emit_c(tuple(unit for _, unit in together))
+
+
+def _finder(wanted: CWanted, settings: Settings) -> ModuleFinder:
+    shipped = index_directories((wanted.shipped,)).files
+    files = {**shipped, **index_directories(wanted.directories).files}
+    ignored = frozenset(settings.ignore_modules)
+    return ModuleFinder(SourceIndex(wanted.directories, files), ignored)
 
 
 def _no_loop(name: str, span: Span) -> Diagnostic:
