@@ -317,7 +317,7 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "-I", "--include", action="append", type=Path, metavar="DIR",
-        help="folder of include and module files; may be repeated",
+        help="folder of include and module files, sources or compiled; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-c", "--config", default="", metavar="FILE", help="the settings file to use"

@@ -182,7 +182,7 @@ def make_compiler(
         target,
         distributed,
         Kernels(
-            index or index_directories(request.directories),
+            index or index_directories(request.directories, request.includes),
             api,
             target.language,
             settings,

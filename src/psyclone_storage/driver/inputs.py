@@ -60,13 +60,13 @@ class Inputs:
 
     def modules(self, file: Path) -> tuple[str, ...]:
         """Return the names for which the translation of `file` may look among the files."""
-        waiting = set(self.index.files).intersection(_words(self.index.read(file).text))
+        waiting = set(self.index.names).intersection(_words(self.index.read(file).text))
         if not self.deep:
             return tuple(sorted(waiting))
         known: set[str] = set()
         while waiting:
             known |= waiting
-            paths = [path for name in waiting for path in self.index.candidates(name)]
+            paths = [path for name in waiting for path in self._files(name)]
             waiting = {name for path in paths for name in self._used_by(path)} - known
         return tuple(sorted(known))
 
@@ -76,9 +76,10 @@ class Inputs:
         yield from self._included(self.index.read(file), set())
         folder = file.resolve().parent if self.beside else None
         for name in self.modules(file):
-            for path in self.index.candidates(name):
+            for path in self._files(name):
                 is_near = folder is not None and path.resolve().parent == folder
                 yield name, str(path), self._digest(path), is_near
+                yield from self._included(self.index.read(path), set()) if self.deep else ()
 
     def _included(self, source: SourceText, seen: set[Path]) -> Iterator[object]:
         for found in inclusions(source):
@@ -89,6 +90,18 @@ class Inputs:
                 yield self._digest(path), str(path.resolve())
                 yield from self._included(self.index.read(path), seen)
 
+    def _texts_included(self, source: SourceText, seen: set[Path]) -> Iterator[SourceText]:
+        for found in inclusions(source):
+            path = included_file(found, self.includes)
+            if path is not None and path not in seen:
+                seen.add(path)
+                yield self.index.read(path)
+                yield from self._texts_included(self.index.read(path), seen)
+
+    def _files(self, name: str) -> tuple[Path, ...]:
+        """Return the files below the directories, and in the folders, that a module could be in."""
+        return (*self.index.candidates(name), *map(Path, self.index.beside.get(name, ())))
+
     def _digest(self, path: Path) -> str:
         if path not in self._digests:
             text = self.index.read(path).text
@@ -97,8 +110,11 @@ class Inputs:
 
     def _used_by(self, path: Path) -> frozenset[str]:
         if path not in self._used:
-            names = _names_behind_use(self.index.read(path).text)
-            self._used[path] = frozenset(names.intersection(self.index.files))
+            source = self.index.read(path)
+            names = _names_behind_use(source.text)
+            for inner in self._texts_included(source, set()):
+                names |= _names_behind_use(inner.text)
+            self._used[path] = frozenset(names.intersection(self.index.names))
         return self._used[path]
 
 
@@ -109,7 +125,7 @@ def find_inputs(settings: Settings, request: Request) -> Inputs:
         CompileError: a directory is missing.
     """
     return Inputs(
-        index_directories(request.directories),
+        index_directories(request.directories, request.includes),
         request.includes,
         request.beside,
         bool(request.steps or request.profile or settings.thread_safe_procedures),

@@ -27,7 +27,8 @@ class Request:
     applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
     `kernels` or both, when all that is done.
     `keywords` are what the script's `trans` is called with besides the program. `kernel_output` and
-    `includes` are folders that the script may ask for; included files are looked for in the latter.
+    `includes` are folders that the script may ask for; included files are looked for in the latter,
+    and modules that are not below `directories`.
     `target` names what is generated, the first of the API's if it is empty.
     With `beside` the file beside an algorithm wins where `directories` hold several of one name.
     With `checks` each final schedule is executed against the adversaries.

@@ -1,7 +1,8 @@
 """The modules below some directories, and what the names that they offer stand for.
 
-A module is looked for in the file of its name and read once. A module offers what it declares and
-what it imports. Where a module is not found, what it might offer is not resolved.
+A module is looked for in the file of its name, below the directories and then in the folders of
+include files, and read once. It offers what it declares, also in files that it includes, and what
+it imports. Where a module or an included file is not found, what it might offer is not resolved.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class ModuleFinder:
         """Return what the module `name` declares, None if it is not found."""
         if name.lower() in self.ignored:
             return None
-        for path in self.index.candidates(name):
+        for path in self.index.module_candidates(name):
             if path not in self._read:
-                self._read[path] = read_module_symbols(self.index.read(path))
+                self._read[path] = self._modules_of(self.index.read(path))
             for found in self._read[path]:
                 if found.name.lower() == name.lower():
                     return found
@@ -50,11 +51,39 @@ class ModuleFinder:
     def of_source(self, source: SourceText, name: str) -> ModuleSymbols | None:
         """Return what the module `name` in `source` declares."""
         if source not in self._of_source:
-            self._of_source[source] = read_module_symbols(source)
+            self._of_source[source] = self._modules_of(source)
         for found in self._of_source[source]:
             if found.name.lower() == name.lower():
                 return found
         return None
+
+    def _modules_of(self, source: SourceText) -> tuple[ModuleSymbols, ...]:
+        """Return what the modules of a file declare, with what they include."""
+        beside = Path(source.name).parent
+        return tuple(
+            self._with_included(found, beside, frozenset()) for found in read_module_symbols(source)
+        )
+
+    def _with_included(
+        self, scope: ModuleSymbols, beside: Path, around: frozenset[Path]
+    ) -> ModuleSymbols:
+        """Return a module with what the files that it includes declare, those that are found."""
+        symbols, uses, missing = dict(scope.symbols), list(scope.uses), list[str]()
+        for name in scope.included:
+            paths = (folder / name for folder in (beside, *self.index.folders))
+            path = next((path for path in paths if name and path.is_file()), None)
+            if path is None or path in around:
+                missing.append(name)
+                continue
+            text = f"module {scope.name}\n{self.index.read(path).text}\nend module {scope.name}\n"
+            for part in read_module_symbols(SourceText(str(path), text)):
+                inner = self._with_included(part, path.parent, around | {path})
+                symbols = {**inner.symbols, **symbols}
+                uses += inner.uses
+                missing += inner.included
+        if not scope.included:
+            return scope
+        return replace(scope, symbols=symbols, uses=tuple(uses), included=tuple(missing))
 
     def offered(self, module: str, name: str) -> Symbol | None:
         """Return what `module` offers by `name`, None if it has no such name.
@@ -92,7 +121,7 @@ class ModuleFinder:
             kind = self._home_of_kind(scope, own)
             return replace(own, origin=Origin.IMPORTED, home_of_kind=kind)
         found = self._imported(scope.uses, key, behind | {module})
-        if found is None and scope.includes:
+        if found is None and scope.included:
             return Symbol(key, key, Origin.UNRESOLVED, module=module)
         return found
 

@@ -26,12 +26,16 @@ _ALL_SUFFIXES = frozenset({*_SUFFIXES, ".x90"})
 class SourceIndex:
     """The Fortran files below some directories, by their names in lower case without suffix.
 
-    Paths are plain text, since only a few of thousands are ever asked for. What was answered or
-    read once is kept, so that all who ask see the same state of the directories.
+    In `folders` included files are looked for; `beside` are the Fortran files in them, for modules
+    that are not below the directories. Paths are plain text, since only a few of thousands are
+    ever asked for. What was answered or read once is kept, so that all who ask see the same state
+    of the directories.
     """
 
     directories: tuple[Path, ...]
     files: Mapping[str, tuple[str, ...]]
+    folders: tuple[Path, ...] = ()
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -44,6 +48,19 @@ class SourceIndex:
             self._answers[name] = _different(self.files[name])
         return self._answers[name]
 
+    def module_candidates(self, module: str) -> tuple[Path, ...]:
+        """Return the files that can hold a module, those of include folders if there are no others.
+
+        The first of these folders that has one is taken.
+        """
+        found = self.candidates(module)
+        return found or tuple(map(Path, self.beside.get(module.lower(), ())[:1]))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all files."""
+        return frozenset(self.files).union(self.beside)
+
     def read(self, path: Path) -> SourceText:
         """Return the text of the file at `path`.
 
@@ -53,8 +70,10 @@ class SourceIndex:
         return self.texts.read(path)
 
 
-def index_directories(directories: tuple[Path, ...]) -> SourceIndex:
-    """Return the index of all Fortran files in and below `directories`.
+def index_directories(
+    directories: tuple[Path, ...], folders: tuple[Path, ...] = ()
+) -> SourceIndex:
+    """Return the index of all Fortran files in and below `directories`, and of those in `folders`.
 
     Every directory is read once. Raises `CompileError` for each of `directories` that is none. The
     caller keeps the answer for as many algorithms as it has.
@@ -66,7 +85,21 @@ def index_directories(directories: tuple[Path, ...]) -> SourceIndex:
     for directory in directories:
         for stem, path in _source_files(str(directory)):
             files.setdefault(stem, []).append(path)
-    return SourceIndex(directories, {stem: tuple(paths) for stem, paths in files.items()})
+    below = {stem: tuple(paths) for stem, paths in files.items()}
+    return SourceIndex(directories, below, folders, _files_in(folders))
+
+
+def _files_in(folders: Iterable[Path]) -> Mapping[str, tuple[str, ...]]:
+    """Return the Fortran files in `folders`, but not below them, as compilers look.
+
+    A folder that does not exist has none: it may hold what a build makes later.
+    """
+    files: dict[str, list[str]] = {}
+    for folder in folders:
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.suffix.lower() in _ALL_SUFFIXES and path.is_file():
+                files.setdefault(path.stem.lower(), []).append(str(path))
+    return {stem: tuple(paths) for stem, paths in files.items()}
 
 
 def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) -> Path:

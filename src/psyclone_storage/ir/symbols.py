@@ -16,8 +16,8 @@ from psyclone_storage.ir.unit import Declare, Use
 class ModuleSymbols:
     """What a module declares, by its key, and what it imports.
 
-    `uses` are its imports, and `hidden` tells of a key whether others may not see it. With
-    `includes` a file is included, which may declare any name.
+    `uses` are its imports, and `hidden` tells of a key whether others may not see it. The files in
+    `included` are not read, and may declare any name.
     """
 
     name: str
@@ -26,7 +26,7 @@ class ModuleSymbols:
     default_private: bool = False
     public: frozenset[str] = frozenset()
     private: frozenset[str] = frozenset()
-    includes: bool = False
+    included: tuple[str, ...] = ()
 
     def hidden(self, key: str) -> bool:
         """Return whether those who use the module do not see the name `key`."""

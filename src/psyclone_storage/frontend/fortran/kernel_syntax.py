@@ -31,7 +31,7 @@ def check_syntax(source: SourceText, procedures: tuple[str, ...]) -> tuple[Diagn
 
 def _undeclared(scope: OpenScope) -> Iterator[Diagnostic]:
     declared = {item.name.lower() for item in scope.declarations} | scope.others
-    if scope.includes or not _must_declare(scope):
+    if scope.included or not _must_declare(scope):
         return
     for number, name in enumerate(scope.dummies, start=1):
         if name.lower() not in declared:

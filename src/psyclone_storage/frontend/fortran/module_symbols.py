@@ -67,7 +67,7 @@ def _module(reader: UnitReader, scope: OpenScope, access: _Access) -> ModuleSymb
         access.default_private,
         frozenset(access.listed["public"] | {key for key in words if "public" in words[key]}),
         frozenset(access.listed["private"] | {key for key in words if "private" in words[key]}),
-        scope.includes,
+        tuple(scope.included),
     )
 
 

@@ -36,6 +36,7 @@ from psyclone_storage.ir.parsed import (
 )
 from psyclone_storage.ir.types import DerivedType
 
+_INCLUDED = re.compile(r"include\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]\w*", re.IGNORECASE)
 _UNIT = re.compile(
     r"(?:(?P<kind>program|module)\s+|submodule\s*\([^()]*\)\s*)(?P<name>[a-z]\w*)$", re.IGNORECASE
@@ -106,7 +107,7 @@ class OpenScope:
     definitions: list[Definition] = field(default_factory=list)
     implicit: str = ""
     others: set[str] = field(default_factory=set)
-    includes: bool = False
+    included: list[str] = field(default_factory=list)
     result: str = ""
     generics: list[Generic] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
@@ -249,7 +250,8 @@ class UnitReader:
 
     def _include(self, statement: Statement) -> bool:
         if self._scope is not None:
-            self._scope.includes = True
+            name = _INCLUDED.match(statement.text)
+            self._scope.included.append(name["name"] if name else "")
         return False
 
     def _other_names(self, statement: Statement) -> bool:
@@ -445,7 +447,7 @@ def _frozen(opened: OpenScope, source: SourceText) -> Scope:
         tuple(opened.associations),
         opened.implicit,
         frozenset(opened.others),
-        opened.includes,
+        bool(opened.included),
     )
 
 

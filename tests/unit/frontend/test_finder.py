@@ -1,0 +1,95 @@
+"""Modules in folders of include files, and what modules include."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import default_settings
+from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.search import index_directories
+from psyclone_storage.ir.expr import Sort, Symbol
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def module(name: str, *lines: str) -> str:
+    return "\n".join((f"module {name}", *lines, f"end module {name}", ""))
+
+
+def finder(*directories: Path, folders: tuple[Path, ...] = ()) -> ModuleFinder:
+    return ModuleFinder(index_directories(directories, folders))
+
+
+def rank(found: Symbol | None) -> int | None:
+    return found.rank if found is not None and found.is_resolved else None
+
+
+def test_a_module_is_found_in_a_folder_of_include_files_but_not_below_it(tmp_path: Path) -> None:
+    near = written(tmp_path / "near", "Near_mod.F90", module("near_mod", "real :: a(3, 3)"))
+    written(near / "deep", "deep_mod.f90", module("deep_mod", "real :: b(3)"))
+    looking = finder(folders=(tmp_path / "absent", near))
+    assert rank(looking.offered("near_mod", "A")) == 2
+    assert rank(looking.offered("deep_mod", "b")) is None
+    assert rank(finder().offered("near_mod", "a")) is None
+
+
+def test_directories_come_before_folders_and_folders_in_their_order(tmp_path: Path) -> None:
+    folders = [
+        written(tmp_path / f"f{rank}", "one_mod.f90", module("one_mod", f"real :: a({shape})"))
+        for rank, shape in enumerate(("1", "1, 2", "1, 2, 3"))
+    ]
+    assert rank(finder(folders[2], folders=(folders[0],)).offered("one_mod", "a")) == 3
+    assert rank(finder(folders=(folders[1], folders[0])).offered("one_mod", "a")) == 2
+
+
+def test_what_a_module_includes_it_declares(tmp_path: Path) -> None:
+    text = module("one_mod", "include 'Beside.h'", "real :: mine", 'include "far.h"')
+    own = written(tmp_path / "own", "one_mod.f90", text)
+    written(own, "Beside.h", "integer, parameter :: n = 3\nreal :: mine(7)\n")
+    far = written(tmp_path / "far", "far.h", "include 'more.h'\nreal :: c(4)\n")
+    written(far, "more.h", "real :: d(2, 2)\n")
+    whole, part = finder(own, folders=(far,)), finder(own)
+    found = whole.offered("one_mod", "n")
+    assert found is not None
+    assert found.sort is Sort.CONSTANT
+    assert [rank(whole.offered("one_mod", name)) for name in ("c", "d", "mine")] == [1, 2, 0]
+    assert whole.offered("one_mod", "nothing") is None
+    lost = part.offered("one_mod", "nothing")
+    assert lost is not None
+    assert not lost.is_resolved
+    assert rank(part.offered("one_mod", "n")) == 0
+
+
+@pytest.mark.parametrize("name", ["itself.h", "other.h"])
+def test_files_that_include_each_other_are_no_trap(name: str, tmp_path: Path) -> None:
+    written(tmp_path, "one_mod.f90", module("one_mod", "include 'itself.h'"))
+    written(tmp_path, "itself.h", f"real :: a(2)\ninclude '{name}'\n")
+    written(tmp_path, "other.h", "include 'itself.h'\n")
+    looking = finder(tmp_path)
+    assert rank(looking.offered("one_mod", "a")) == 1
+    lost = looking.offered("one_mod", "b")
+    assert lost is not None
+    assert not lost.is_resolved
+
+
+def test_the_module_around_a_kernel_includes_too(tmp_path: Path) -> None:
+    written(tmp_path, "kinds.h", "real :: table(5)\n")
+    source = SourceText(str(tmp_path / "k_mod.f90"), module("k_mod", "include 'kinds.h'"))
+    found = finder().of_source(source, "K_mod")
+    assert found is not None
+    assert found.symbols["table"].rank == 1
+    assert found.included == ()
+
+
+def test_the_command_hands_its_folders_on(tmp_path: Path) -> None:
+    near = written(tmp_path, "near_mod.f90", module("near_mod", "real :: a(3)"))
+    made = make_compiler(default_settings(), Request("gocean", includes=(near,)))
+    assert rank(made.kernels._modules.offered("near_mod", "a")) == 1
