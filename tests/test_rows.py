@@ -24,7 +24,6 @@ MATRICES = '''
 """A library of matrices: fields are objects with values, and halos are swapped by a procedure."""
 
 from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.workspace import whole
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.rows import Target
 from psyclone_storage.ir import runtime_ops as ops
@@ -192,7 +191,6 @@ VECTORS = '''
 """A library of vectors."""
 
 from psyclone_storage.backend.infrastructure import Infrastructure
-from psyclone_storage.backend.workspace import whole
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Index, Member, Name
 from psyclone_storage.ir.types import Intrinsic, ScalarType

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Context
-from psyclone_storage.backend.workspace import whole
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
     Literal,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import Depth, Term, multiples
 from psyclone_storage.ir.runtime_ops import HaloDepth, SpaceRef
-from psyclone_storage.ir.types import Intrinsic
 
 
 def depth_value(context: Context, depth: Depth, space: SpaceRef) -> Expr:
@@ -47,4 +46,4 @@ def _of_index_kind(context: Context, value: Expr) -> Expr:
     if not isinstance(value, Literal) or kind is None:
         return value
     local = context.work.kind(kind)
-    return Literal(f"{value.text}_{local}", Intrinsic.INTEGER, local)
+    return value.with_kind(local)

@@ -24,6 +24,7 @@ from psyclone_storage.ir.expr import (
     Range,
     canonical,
     walk,
+    whole,
     whole_number,
 )
 from psyclone_storage.ir.operators import Operator
@@ -31,7 +32,7 @@ from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, wa
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Imported, Line, ScopedBlock, Use
 
-_ONE = Literal("1", Intrinsic.INTEGER)
+_ONE = whole(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +124,11 @@ def _changed(expr: Expr, names: _Names) -> Expr:
     match expr:
         case Name(text):
             return _value(text, names)
-        case Literal(text, intrinsic, kind) if kind and kind.lower() in names.kinds:
+        case Literal(_, intrinsic, kind) if kind and kind.lower() in names.kinds:
             other = _kind(kind, names)
             if intrinsic is Intrinsic.CHARACTER or other == kind:
                 return expr
-            return Literal(f"{text.rpartition('_')[0]}_{other}", intrinsic, other)
+            return expr.with_kind(other)
         case Index(Name() as dummy, items) if dummy.key in names.passed:
             changed = tuple(_changed(item, names) for item in items)
             return _element(dummy.key, expr.__class__(dummy, changed), names)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from psyclone_storage.backend import abi_profile as abi
 from psyclone_storage.backend.workspace import Section, Workspace
-from psyclone_storage.ir.expr import Expr, Literal, Member
+from psyclone_storage.ir.expr import (
+    Expr,
+    Literal,
+    Member,
+    whole,
+)
 from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Declare, Line
 
 _ATTRIBUTES = ("save", "target")
-_NO_DATA = Literal("0", Intrinsic.INTEGER)
+_NO_DATA = whole(0)
 """How many variables are handed to a profiler: to one that times, none, before and after."""
 
 

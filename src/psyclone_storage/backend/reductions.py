@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.backend.infrastructure import Context
-from psyclone_storage.backend.workspace import Section, colons, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+    colons,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import (
@@ -22,6 +25,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Unary,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator

@@ -11,7 +11,6 @@ from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.reductions import with_partial_sums
 from psyclone_storage.backend.regions import region_lines
 from psyclone_storage.backend.spaces import space_of
-from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import (
@@ -20,6 +19,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Range,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart

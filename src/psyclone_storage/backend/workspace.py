@@ -16,7 +16,7 @@ from enum import Enum
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
-from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -54,11 +54,6 @@ class Section(Enum):
     CHECKS = "Run-time checks"
     BOUNDS = "Bounds of loops"
     COUNTERS = ""
-
-
-def whole(value: int) -> Literal:
-    """Return an integer constant."""
-    return Literal(str(value), Intrinsic.INTEGER)
 
 
 def colons(rank: int) -> tuple[Range, ...]:

@@ -25,6 +25,68 @@ class Literal:
     intrinsic: Intrinsic
     kind: str | None = None
 
+    @property
+    def value(self) -> int | DecimalNumber | bool | str:
+        """What it stands for, exactly, whatever its kind can hold."""
+        match self.intrinsic:
+            case Intrinsic.CHARACTER:
+                quote = self.text[-1]
+                return self.text[self.text.index(quote) + 1 : -1].replace(quote * 2, quote)
+            case Intrinsic.LOGICAL:
+                return self.text[1] in "tT"
+            case Intrinsic.INTEGER:
+                return int(self._number)
+        return _decimal(self._number)
+
+    @property
+    def is_double(self) -> bool:
+        """Whether it is a real number of double precision by the letter of its exponent."""
+        is_real = self.intrinsic is Intrinsic.REAL and self.kind is None
+        return is_real and ("d" in self.text or "D" in self.text)
+
+    @property
+    def _number(self) -> str:
+        return self.text.partition("_")[0]
+
+    def with_kind(self, kind: str) -> Literal:
+        """Return the number or truth value with another kind."""
+        return Literal(f"{self._number}_{kind}", self.intrinsic, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalNumber:
+    """The number `digits * 10**exponent`; two of one value are equal."""
+
+    digits: int
+    exponent: int
+
+    def __float__(self) -> float:
+        """Return the nearest number of double precision."""
+        return float(f"{self.digits}e{self.exponent}")
+
+
+def _decimal(text: str) -> DecimalNumber:
+    """Return the value of a real constant, whose exponent may have any letter."""
+    mantissa, _, exponent = text.lower().replace("d", "e").replace("q", "e").partition("e")
+    before, _, behind = mantissa.partition(".")
+    digits, power = (before + behind).lstrip("0"), int(exponent or 0) - len(behind)
+    kept = digits.rstrip("0")
+    return DecimalNumber(int(kept), power + len(digits) - len(kept)) if kept else _NOTHING
+
+
+_NOTHING = DecimalNumber(0, 0)
+
+
+def whole(value: int, kind: str | None = None) -> Literal:
+    """Return the integer constant `value`, which is not negative."""
+    literal = Literal(str(value), Intrinsic.INTEGER)
+    return literal if kind is None else literal.with_kind(kind)
+
+
+def logical(value: bool) -> Literal:
+    """Return the constant `.true.` or `.false.`."""
+    return Literal(".true." if value else ".false.", Intrinsic.LOGICAL)
+
 
 class Origin(Enum):
     """Where a name in a procedure comes from."""
@@ -430,7 +492,8 @@ def is_constant(expr: Expr) -> bool:
 def whole_number(expr: Expr) -> int | None:
     """Return the value of an integer constant without a sign, whatever its kind, else None."""
     if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.INTEGER:
-        return int(expr.text.partition("_")[0])
+        value = expr.value
+        return value if isinstance(value, int) else None
     return None
 
 

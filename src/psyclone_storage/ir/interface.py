@@ -10,9 +10,14 @@ from __future__ import annotations
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Expr, Literal, Name, Range
+from psyclone_storage.ir.expr import (
+    Expr,
+    Name,
+    Range,
+    whole,
+)
 from psyclone_storage.ir.kernel import Access, BasisOperation, BasisShape
-from psyclone_storage.ir.types import Intent, Intrinsic, ScalarType
+from psyclone_storage.ir.types import Intent, ScalarType
 
 
 class Role(Enum):
@@ -93,7 +98,7 @@ def _extent(part: str | int | Expr) -> Expr:
         case str():
             return Name(part)
         case int():
-            return Literal(str(part), Intrinsic.INTEGER)
+            return whole(part)
     return part
 
 

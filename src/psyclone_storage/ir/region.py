@@ -19,9 +19,14 @@ from functools import reduce
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.expr import Binary, Expr, Literal, integer_value, spell
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    integer_value,
+    spell,
+    whole,
+)
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.types import Intrinsic
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +199,6 @@ def _describe_term(term: Term) -> str:
 def multiples(term: Term) -> tuple[Expr, ...]:
     """Return each expression in the sum once, times how often it occurs."""
     return tuple(
-        unknown
-        if count == 1
-        else Binary(Operator.TIMES, Literal(str(count), Intrinsic.INTEGER), unknown)
+        unknown if count == 1 else Binary(Operator.TIMES, whole(count), unknown)
         for unknown, count in Counter(term.unknowns).items()
     )

@@ -60,7 +60,7 @@ class Typing:
     def type_of(self, expr: Expr) -> DataType | None:
         """Return the type of the values of `expr`, None where it cannot be told."""
         match expr:
-            case Literal(text, Intrinsic.REAL, None) if "d" in text.lower():
+            case Literal() if expr.is_double:
                 return ScalarType(Intrinsic.REAL, DOUBLE)
             case Literal(_, intrinsic, kind):
                 return ScalarType(intrinsic, kind)

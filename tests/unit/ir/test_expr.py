@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
+    DecimalNumber,
     Expr,
     Index,
     Keyword,
@@ -20,11 +21,13 @@ from psyclone_storage.ir.expr import (
     Verbatim,
     integer_value,
     is_constant,
+    logical,
     same,
     spell,
     spell_as_written,
     walk,
 )
+from psyclone_storage.ir.expr import whole as constant
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 
@@ -156,3 +159,51 @@ def test_signs_count_and_fractions_are_cut_towards_zero() -> None:
     assert integer_value(Binary(Operator.POWER, whole("0"), minus)) is None
     assert integer_value(Unary(Operator.MINUS, A)) is None
     assert integer_value(Literal("2.0", Intrinsic.REAL)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "intrinsic", "expected"),
+    [
+        ("3", Intrinsic.INTEGER, 3),
+        ("007_i_def", Intrinsic.INTEGER, 7),
+        (".TRUE.", Intrinsic.LOGICAL, True),
+        (".false._l_def", Intrinsic.LOGICAL, False),
+        ("'it''s'", Intrinsic.CHARACTER, "it's"),
+        ('ck_"a\'b"', Intrinsic.CHARACTER, "a'b"),
+        ("''", Intrinsic.CHARACTER, ""),
+        ("1.50_r_def", Intrinsic.REAL, DecimalNumber(15, -1)),
+        (".5d0", Intrinsic.REAL, DecimalNumber(5, -1)),
+        ("2.", Intrinsic.REAL, DecimalNumber(2, 0)),
+        ("1200.D-3", Intrinsic.REAL, DecimalNumber(12, -1)),
+        ("3q+2", Intrinsic.REAL, DecimalNumber(3, 2)),
+        ("0.000e7", Intrinsic.REAL, DecimalNumber(0, 0)),
+    ],
+)
+def test_constants_have_exact_values(text: str, intrinsic: Intrinsic, expected: object) -> None:
+    kind = text.partition("_")[2] or None
+    found = Literal(text, intrinsic, kind).value
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+@given(st.floats(min_value=0, allow_infinity=False))
+def test_the_value_of_a_number_is_the_number(number: float) -> None:
+    value = Literal(repr(number), Intrinsic.REAL).value
+    assert isinstance(value, DecimalNumber)
+    assert float(value) == number
+
+
+def test_the_letter_of_an_exponent_tells_double_precision() -> None:
+    doubles = [Literal(text, Intrinsic.REAL).is_double for text in ("1d0", "1.D+3", "1e0", "1.0")]
+    assert doubles == [True, True, False, False]
+    assert not Literal("1.0_wd", Intrinsic.REAL, "wd").is_double
+    assert not Literal("'d'", Intrinsic.CHARACTER).is_double
+
+
+def test_constants_are_made_of_values() -> None:
+    assert constant(4) == Literal("4", Intrinsic.INTEGER)
+    assert constant(4, "i_def") == Literal("4_i_def", Intrinsic.INTEGER, "i_def")
+    assert [logical(flag).value for flag in (True, False)] == [True, False]
+    assert Literal("1.0_r_def", Intrinsic.REAL, "r_def").with_kind("wp") == (
+        Literal("1.0_wp", Intrinsic.REAL, "wp")
+    )

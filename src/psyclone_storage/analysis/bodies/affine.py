@@ -9,9 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.expr import Binary, Expr, Literal, Unary, canonical, whole_number
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Unary,
+    canonical,
+    whole,
+    whole_number,
+)
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.types import Intrinsic
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +107,6 @@ def _added(text: Expr | None, term: Expr, negative: bool) -> Expr:
     if text is None:
         return Unary(Operator.MINUS, term) if negative else term
     return Binary(Operator.MINUS if negative else Operator.PLUS, text, term)
-
-
-def whole(value: int) -> Literal:
-    """Return the integer constant `value`, which is not negative."""
-    return Literal(str(value), Intrinsic.INTEGER)
 
 
 def simplified(expr: Expr) -> Expr:

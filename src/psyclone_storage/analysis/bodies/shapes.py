@@ -8,7 +8,10 @@ an imported variable is what its module says, and a name that is not resolved ma
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.bodies.affine import difference, simplified, whole
+from psyclone_storage.analysis.bodies.affine import (
+    difference,
+    simplified,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
@@ -31,6 +34,7 @@ from psyclone_storage.ir.expr import (
     intrinsic,
     intrinsic_called,
     same,
+    whole,
 )
 from psyclone_storage.ir.intrinsics import (
     ELEMENTAL,

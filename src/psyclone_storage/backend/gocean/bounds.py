@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import Context
-from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTEGER, INTERNAL
 from psyclone_storage.infrastructures.gocean import RequiredProperty as Required
@@ -18,6 +20,7 @@ from psyclone_storage.ir.expr import (
     Expr,
     Name,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, ArgKind, GridBounds

@@ -17,19 +17,23 @@ from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.regions import enter_lines
-from psyclone_storage.backend.workspace import Imports, Section, whole
+from psyclone_storage.backend.workspace import (
+    Imports,
+    Section,
+)
 from psyclone_storage.infrastructures.gocean import INTEGER, WORKING_PRECISION, RequiredProperty
 from psyclone_storage.ir.devices import entered_data
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
     Index,
-    Literal,
     Member,
     Name,
     Range,
     Unary,
+    logical,
     walk,
+    whole,
 )
 from psyclone_storage.ir.expr import Section as ArraySection
 from psyclone_storage.ir.interface import Role
@@ -55,8 +59,8 @@ from psyclone_storage.ir.unit import (
 from psyclone_storage.ir.walk import statements
 
 _PART = ("startx", "starty", "nx", "ny")
-_TRUE = Literal(".true.", Intrinsic.LOGICAL)
-_FALSE = Literal(".false.", Intrinsic.LOGICAL)
+_TRUE = logical(True)
+_FALSE = logical(False)
 
 
 def enter_device(paths: Paths, context: Context, enter: EnterDevice) -> tuple[Line, ...]:

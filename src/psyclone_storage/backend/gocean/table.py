@@ -25,14 +25,14 @@ from psyclone_storage.ir.expr import (
     Construct,
     Expr,
     Keyword,
-    Literal,
     Member,
     Name,
+    logical,
 )
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Statement
 from psyclone_storage.ir.transfer import EnterData, Update
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, Line
 from psyclone_storage.ir.walk import statements
 
@@ -134,7 +134,7 @@ def _exchanged_together(context: Context, asked: ops.ExchangeTogether) -> tuple[
     )
     names = [exchange.datum for exchange in asked.exchanges]
     fields = ArrayLiteral(tuple(Construct(reference, (Name(name),)) for name in names))
-    flags = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)
+    flags = (Keyword(abi.ONLY_DIRTY, logical(True)),)
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     call = Call(
         exchange_several,

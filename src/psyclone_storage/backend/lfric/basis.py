@@ -17,7 +17,10 @@ from psyclone_storage.backend.lfric.spaces import (
     nodes,
     space_object,
 )
-from psyclone_storage.backend.workspace import Section, colons, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+    colons,
+)
 from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES, REAL
 from psyclone_storage.ir.expr import (
     Expr,
@@ -25,6 +28,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     Range,
+    whole,
 )
 from psyclone_storage.ir.expr import Section as ArraySection
 from psyclone_storage.ir.interface import Role

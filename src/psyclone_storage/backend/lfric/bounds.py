@@ -21,13 +21,16 @@ from psyclone_storage.backend.lfric.mesh import (
 )
 from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_of
-from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
     Binary,
     Element,
     Expr,
     Name,
+    whole,
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart, SpaceRef

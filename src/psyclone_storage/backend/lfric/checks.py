@@ -18,7 +18,6 @@ from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.lfric.mesh import halo_depth
 from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_for_mesh, space_of
-from psyclone_storage.backend.workspace import whole
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import SPACES, spaces_meant
 from psyclone_storage.ir.expr import (
@@ -26,6 +25,7 @@ from psyclone_storage.ir.expr import (
     Element,
     Expr,
     Name,
+    whole,
 )
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator

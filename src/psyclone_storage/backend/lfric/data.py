@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.members import bound, number, view
-from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER, OBJECT_TYPES, ObjectType
 from psyclone_storage.ir.expr import (
@@ -20,6 +22,7 @@ from psyclone_storage.ir.expr import (
     Member,
     Name,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.lfric.data import object_type
-from psyclone_storage.backend.workspace import colons, whole
+from psyclone_storage.backend.workspace import (
+    colons,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES
+from psyclone_storage.ir.expr import whole
 from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.schedule import Datum, DatumRole
 from psyclone_storage.ir.types import DerivedType, ScalarType

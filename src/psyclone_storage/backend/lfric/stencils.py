@@ -10,7 +10,9 @@ from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.logs import log_call
 from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.lfric.spaces import space_object
-from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+)
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.lfric import INTEGER
 from psyclone_storage.ir.expr import (
@@ -18,6 +20,7 @@ from psyclone_storage.ir.expr import (
     Expr,
     Name,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.kernel import StencilShape
 from psyclone_storage.ir.operators import Operator

@@ -16,11 +16,19 @@ from psyclone_storage.domain.data import DataTable, Wanted
 from psyclone_storage.domain.declared import Declared, View, declared, is_variable
 from psyclone_storage.domain.gocean.arguments import build_dummies
 from psyclone_storage.infrastructures.gocean import value_type
-from psyclone_storage.ir.expr import Expr, Literal, Name, Unary, canonical, is_constant
+from psyclone_storage.ir.expr import (
+    Expr,
+    Literal,
+    Name,
+    Unary,
+    canonical,
+    is_constant,
+    whole,
+)
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.schedule import Actual, KernelCall
-from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 
 FIELD_TYPE = "r2d_field"
 _GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
@@ -95,7 +103,7 @@ def _actual(given: _Given, data: DataTable) -> Actual:
     )
     extent = None
     if isinstance(arg.stencil, GridStencil):
-        extent = Literal(str(arg.stencil.depth), Intrinsic.INTEGER)
+        extent = whole(arg.stencil.depth)
     return Actual(datum.name, Name(datum.name), extent=extent, span=passed.span)
 
 

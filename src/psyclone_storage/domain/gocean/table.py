@@ -24,11 +24,14 @@ from psyclone_storage.infrastructures.gocean import (
     U_POINTS,
     V_POINTS,
 )
-from psyclone_storage.ir.expr import Binary, Expr, Literal
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    whole,
+)
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rules import KnownBounds
-from psyclone_storage.ir.types import Intrinsic
 
 _Range = tuple[Expr, Expr]
 
@@ -40,7 +43,7 @@ def _next_to(end: Expr, step: int) -> Expr:
     return Binary(
         Operator.PLUS if step > 0 else Operator.MINUS,
         end,
-        Literal(str(abs(step)), Intrinsic.INTEGER),
+        whole(abs(step)),
     )
 
 

@@ -28,7 +28,13 @@ from psyclone_storage.domain.lfric.metadata_words import (
     unknown_word,
 )
 from psyclone_storage.infrastructures.lfric import Limits, is_continuous
-from psyclone_storage.ir.expr import Binary, Literal, Name, canonical
+from psyclone_storage.ir.expr import (
+    Binary,
+    Literal,
+    Name,
+    canonical,
+    whole_number,
+)
 from psyclone_storage.ir.kernel import (
     Access,
     ArgKind,
@@ -195,9 +201,7 @@ def _read_vector(
 
 def _integer(expr: object) -> int | None:
     """Return the value of an integer literal without a kind."""
-    if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.INTEGER and expr.text.isdigit():
-        return int(expr.text)
-    return None
+    return whole_number(expr) if isinstance(expr, Literal) and expr.kind is None else None
 
 
 def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | None:

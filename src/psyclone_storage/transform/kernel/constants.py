@@ -14,12 +14,13 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.lfric import SPACES
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.expr import Literal
+from psyclone_storage.ir.expr import (
+    whole,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import used_names
-from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import (
     find,
@@ -154,7 +155,7 @@ def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:
     def declared(item: Specified) -> tuple[Specified, ...]:
         if not isinstance(item, Declare) or item.name.lower() not in renamed:
             return (item,)
-        value = Literal(str(sizes[item.name.lower()]), Intrinsic.INTEGER)
+        value = whole(sizes[item.name.lower()])
         constant = replace(item, attributes=("parameter",), value=value)
         return (constant, replace(item, name=renamed[item.name.lower()]))
 

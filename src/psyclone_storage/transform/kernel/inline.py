@@ -12,7 +12,9 @@ from itertools import dropwhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import written_names
-from psyclone_storage.analysis.bodies.affine import simplified, whole
+from psyclone_storage.analysis.bodies.affine import (
+    simplified,
+)
 from psyclone_storage.analysis.bodies.names import Names
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
@@ -28,6 +30,7 @@ from psyclone_storage.ir.expr import (
     children,
     intrinsic_called,
     walk,
+    whole,
 )
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.operators import Operator

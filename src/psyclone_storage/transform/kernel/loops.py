@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.affine import simplified, whole
+from psyclone_storage.analysis.bodies.affine import (
+    simplified,
+)
 from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
 from psyclone_storage.analysis.bodies.nests import (
     inner_loop,
@@ -30,6 +32,7 @@ from psyclone_storage.ir.expr import (
     Name,
     intrinsic,
     same,
+    whole,
     whole_number,
 )
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for

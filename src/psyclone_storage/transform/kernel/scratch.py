@@ -15,6 +15,7 @@ from psyclone_storage.ir.expr import (
     Name,
     Verbatim,
     intrinsic,
+    whole,
 )
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -111,13 +112,13 @@ def constant(value: int, kind: ScalarType) -> Expr:
     """Return the number `value`, which is not negative, as a literal of the type `kind`."""
     digits = f"{value}.0" if kind.intrinsic is Intrinsic.REAL else str(value)
     if kind.intrinsic not in (Intrinsic.REAL, Intrinsic.INTEGER):
-        return Literal(str(value), Intrinsic.INTEGER)
+        return whole(value)
     if kind.kind is None:
         return Literal(digits, kind.intrinsic)
     if kind.kind.isidentifier() or kind.kind.isdigit():
-        return Literal(f"{digits}_{kind.kind}", kind.intrinsic, kind.kind)
+        return Literal(digits, kind.intrinsic).with_kind(kind.kind)
     word = "real" if kind.intrinsic is Intrinsic.REAL else "int"
-    return intrinsic(word, Literal(str(value), Intrinsic.INTEGER), Verbatim(kind.kind))
+    return intrinsic(word, whole(value), Verbatim(kind.kind))
 
 
 def nothing_to_do(code: KernelCode, why: str) -> Diagnostic:

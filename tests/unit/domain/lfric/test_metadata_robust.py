@@ -10,7 +10,16 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
-from psyclone_storage.ir.expr import Binary, Expr, Index, Literal, Name, Unary, Verbatim
+from psyclone_storage.ir.expr import (
+    Binary,
+    Expr,
+    Index,
+    Literal,
+    Name,
+    Unary,
+    Verbatim,
+    whole,
+)
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
@@ -33,7 +42,7 @@ COMPONENTS = """
 
 leaves: st.SearchStrategy[Expr] = st.one_of(
     st.sampled_from(WORDS).map(Name),
-    st.sampled_from(["0", "3", "1.5"]).map(lambda text: Literal(text, Intrinsic.INTEGER)),
+    st.sampled_from([whole(0), whole(3), Literal("1.5", Intrinsic.REAL)]),
     st.builds(
         Binary,
         st.sampled_from([Operator.TIMES, Operator.DIVIDE]),
