@@ -108,6 +108,23 @@ PROCESS_WIDE: dict[str, set[str]] = {
     "storage/memory/stream.py": {"_STREAMS"},
 }
 
+# Case is folded by what reads text: the front end, the settings, the command line, the tables of
+# taken names. The compiler has keys (`ir/keys.py`); what else it folds are no names of programs.
+READERS = {"base", "frontend", "config", "cli", "storage", "runtime"}
+FOLDS = {
+    "ir/keys.py": "names, once",
+    "ir/expr.py": "the exponent of a number",
+    "ir/rewrite.py": "the name of a class in a message",
+    "analysis/bodies/places.py": "characters of a text that is searched",
+    "transform/catalogue.py": "a truth value in a recipe",
+    "transform/kernel/intrinsics.py": "an option of a step",
+    "domain/data.py": "an expression that becomes a name",
+    "domain/lfric/arguments.py": "a member of an enumeration",
+    "driver/modules.py": "names of files",
+    "scripting/transformations/kernel_modules.py": "options of a script",
+    "scripting/f2pygen.py": "a word of a script",
+}
+
 WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
 
 
@@ -180,6 +197,26 @@ def check_records(source: Path) -> list[str]:
         if room_of(found.file) not in {"storage", "runtime"}
         if found.file.as_posix() != "base/records.py"
     ]
+
+
+def check_case(source: Path) -> list[str]:
+    """Name every place outside the readers that folds case, but for the few that are allowed."""
+    return [
+        f"{file.as_posix()}:{getattr(node, 'lineno', 0)}: case is folded; ask for a key"
+        for file, tree in trees_of(source)
+        if room_of(file) not in READERS and file.as_posix() not in FOLDS
+        for node in ast.walk(tree)
+        if folds_case(node)
+    ]
+
+
+def folds_case(node: ast.AST) -> bool:
+    """Whether a node is `text.lower()`, and not the lower bound of a range, or `str.lower`."""
+    called = node.func if isinstance(node, ast.Call) and not node.args else node
+    if not isinstance(called, ast.Attribute) or called.attr not in {"lower", "casefold"}:
+        return False
+    of_type = isinstance(called.value, ast.Name) and called.value.id == "str"
+    return of_type if called is node else not of_type
 
 
 def check_deferred(source: Path) -> list[str]:
@@ -293,6 +330,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_storage,
     check_outsiders,
     check_records,
+    check_case,
     check_deferred,
     check_cycles,
     check_sizes,
@@ -412,6 +450,15 @@ def test_every_folder_of_the_storage_runtime_is_in_its_table() -> None:
     assert folders == set(STORAGE)
 
 
+def test_what_may_fold_case_does() -> None:
+    folding = {
+        file.as_posix()
+        for file, tree in trees_of(SOURCE)
+        if room_of(file) not in READERS and any(map(folds_case, ast.walk(tree)))
+    }
+    assert folding == set(FOLDS)
+
+
 def test_no_test_file_is_over_600_lines() -> None:
     assert check_sizes(ROOT / "tests") == []
 
@@ -444,6 +491,9 @@ VIOLATIONS = [
     ),
     (check_outsiders, {"storage/a.py": "import xarray\n", "storage/b.py": "import xarray\n"}),
     (check_records, {"ir/a.py": "from dataclasses import dataclass\n"}),
+    (check_case, {"transform/a.py": "key = declared.name.lower()\n"}),
+    (check_case, {"scripting/a.py": "keys = set(map(str.lower, names))\n"}),
+    (check_case, {"ir/a.py": "key = name.casefold()\n"}),
     (check_deferred, {"base/a.py": "def f():\n    import json\n"}),
     (check_deferred, {"base/a.py": "class A:\n    def f(self):\n        from os import path\n"}),
     (

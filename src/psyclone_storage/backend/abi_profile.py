@@ -25,4 +25,4 @@ class Caliper(StrEnum):
 
 TYPE = DerivedType("profile_PSyDataType", Module.PROFILE)
 VARIABLE = "profile_psy_data"
-RESERVED = frozenset({*Module, TYPE.name.lower()})
+RESERVED = frozenset({*Module, TYPE.name})

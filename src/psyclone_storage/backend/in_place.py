@@ -27,6 +27,7 @@ from psyclone_storage.ir.expr import (
     whole,
     whole_number,
 )
+from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, expressions_of, names_in, walk_lines, with_parts
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -67,22 +68,22 @@ def in_place_lines(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) 
 
 
 def _locals(code: KernelCode) -> Iterator[Declare]:
-    dummies = {name.lower() for name in code.dummies}
+    dummies = {*code.dummy_keys}
     for item in code.declarations:
-        if isinstance(item, Declare) and item.name.lower() not in dummies:
+        if isinstance(item, Declare) and item.key not in dummies:
             yield item
 
 
 def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Names:
-    dummies = [name.lower() for name in code.dummies]
+    dummies = [*code.dummy_keys]
     outside = frozenset[str]().union(*map(names_in, passed))
     declared = [item.name for item in _locals(code)]
-    imported = {name.local.lower(): (use, name) for use in code.uses for name in use.names}
+    imported = {name.key: (use, name) for use in code.uses for name in use.names}
     own = [*declared, *(name.local for _, name in imported.values())]
     table = NameTable({*outside, *own, *_names_in_body(code)})
-    renamed = {name.lower(): table.fresh(name) for name in own if name.lower() in outside}
+    renamed = {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
     kinds: dict[str, str] = {}
-    for word in sorted(_kinds(code) - {name.lower() for name in declared}):
+    for word in sorted(_kinds(code) - keys_of(declared)):
         if word in imported:
             use, name = imported[word]
             kinds[word] = work.imports.local(use.module, name.original)
@@ -107,7 +108,7 @@ def _kinds(code: KernelCode) -> frozenset[str]:
             found.add(item.type.kind)
     for expr in exprs:
         found |= {part.kind for part in walk(expr) if isinstance(part, Literal) and part.kind}
-    return frozenset(name.lower() for name in found if name.isidentifier())
+    return keys_of(name for name in found if name.isidentifier())
 
 
 def _lower_bounds(declared: Declare | None) -> tuple[Expr | None, ...]:
@@ -124,7 +125,7 @@ def _changed(expr: Expr, names: _Names) -> Expr:
     match expr:
         case Name(text):
             return _value(text, names)
-        case Literal(_, intrinsic, kind) if kind and kind.lower() in names.kinds:
+        case Literal(_, intrinsic, kind) if kind and expr.kind_key in names.kinds:
             other = _kind(kind, names)
             if intrinsic is Intrinsic.CHARACTER or other == kind:
                 return expr
@@ -137,13 +138,13 @@ def _changed(expr: Expr, names: _Names) -> Expr:
 
 def _kind(name: str, names: _Names) -> str:
     """Return what a kind is called here, spelt as in the kernel if that differs in case only."""
-    other = names.kinds[name.lower()]
-    return name if other.lower() == name.lower() else other
+    other = names.kinds[key_of(name)]
+    return name if key_of(other) == key_of(name) else other
 
 
 def _value(name: str, names: _Names) -> Expr:
     """Return what a name alone stands for."""
-    key = name.lower()
+    key = key_of(name)
     if key in names.kinds:
         return Name(_kind(name, names))
     if key in names.renamed:
@@ -191,11 +192,11 @@ def _shifted(item: Expr, lower: Expr) -> Expr:
 
 def _declared(item: Declare, names: _Names, change: Callable[[Expr], Expr]) -> Declare:
     kind = item.type
-    if isinstance(kind, ScalarType) and kind.kind and kind.kind.lower() in names.kinds:
+    if isinstance(kind, ScalarType) and kind.kind and kind.kind_key in names.kinds:
         kind = replace(kind, kind=_kind(kind.kind, names))
     return replace(
         item,
-        name=names.renamed.get(item.name.lower(), item.name),
+        name=names.renamed.get(item.key, item.name),
         type=kind,
         shape=tuple(map(change, item.shape)),
         value=None if item.value is None else change(item.value),
@@ -204,8 +205,8 @@ def _declared(item: Declare, names: _Names, change: Callable[[Expr], Expr]) -> D
 
 def _used(use: Use, names: _Names) -> Use:
     imported = tuple(
-        Imported(names.renamed.get(name.local.lower(), name.local), name.original)
+        Imported(names.renamed.get(name.key, name.local), name.original)
         for name in use.names
-        if name.local.lower() not in names.kinds
+        if name.key not in names.kinds
     )
     return replace(use, names=imported)

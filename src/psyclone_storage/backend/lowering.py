@@ -22,6 +22,7 @@ from psyclone_storage.backend.statements import nested
 from psyclone_storage.backend.workspace import Imports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.devices import device_regions
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import (
     Compound,
@@ -105,9 +106,9 @@ def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> 
     """Return the module of a kind parameter: the algorithm's, if that imports it by name."""
     for scope in invoke.parsed.scopes:
         for use in scope.uses:
-            if any(name.local.lower() == kind.lower() for name in use.only or ()):
+            if any(name.key == key_of(kind) for name in use.only or ()):
                 return use.module
-    return infrastructure.home_of_kind(kind.lower())
+    return infrastructure.home_of_kind(key_of(kind))
 
 
 def _lower_body(context: Context, body: tuple[Statement, ...], timed: Timed) -> Iterator[Line]:

@@ -16,6 +16,7 @@ from enum import Enum
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
@@ -70,14 +71,14 @@ class Imports:
 
     def __init__(self, taken: Iterable[str] = (), own: str = "") -> None:
         self._names = NameTable(taken)
-        self._own = own.lower()
+        self._own = key_of(own)
         self._locals: dict[tuple[str, str], str] = {}
 
     def local(self, module: str, name: str) -> str:
         """Return the name that `name` of `module` has here, importing it if need be."""
-        if module.lower() == self._own:
+        if key_of(module) == self._own:
             return name
-        key = (module.lower(), name.lower())
+        key = (key_of(module), key_of(name))
         if key not in self._locals:
             self._locals[key] = self._names.fresh(name)
         return self._locals[key]
@@ -97,7 +98,7 @@ class Imports:
         """Return the name behind `local`, spelt as `local` if they differ in case only."""
         owners = {(home, own): name for (home, name), own in self._locals.items()}
         name = owners[module, local]
-        return local if local.lower() == name else name
+        return local if key_of(local) == name else name
 
 
 class Workspace:

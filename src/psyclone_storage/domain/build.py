@@ -14,6 +14,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.undeclared import undeclared
 from psyclone_storage.ir.kernel import Iteration, Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
@@ -91,7 +92,7 @@ def build_program(
             problems += domain.check_schedule(schedule)
             invokes.append(Invoke(schedule, parsed))
     raise_if_any(problems)
-    return Program(f"{algorithm.unit.name.lower()}_psy", algorithm, tuple(invokes))
+    return Program(f"{algorithm.unit.key}_psy", algorithm, tuple(invokes))
 
 
 def check_calls(
@@ -103,7 +104,7 @@ def check_calls(
     """
     problems: list[Diagnostic] = []
     for parsed in algorithm.invokes:
-        calls = tuple(call for call in parsed.calls if call.name.lower() in kernels)
+        calls = tuple(call for call in parsed.calls if call.key in kernels)
         problems += undeclared(parsed, algorithm)
         problems += domain.bind_invoke(replace(parsed, calls=calls), algorithm, kernels).problems
     return tuple(problems)
@@ -132,12 +133,12 @@ def routine_names(algorithm: ParsedAlgorithm, kernels: Kernels) -> tuple[str, ..
 def _from_label(parsed: ParsedInvoke) -> str | None:
     if parsed.label is None:
         return None
-    label = parsed.label.lower()
+    label = key_of(parsed.label)
     return label if label.startswith("invoke_") else f"invoke_{label}"
 
 
 def _from_calls(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
-    names = [call.name.lower() for call in parsed.calls]
+    names = [call.key for call in parsed.calls]
     if len(names) == 1 and not kernels[names[0]].is_builtin:
         return f"invoke_{number}_{names[0]}"
     return f"invoke_{number}"
@@ -145,7 +146,7 @@ def _from_calls(parsed: ParsedInvoke, number: int, kernels: Kernels) -> str:
 
 def kernel_of(call: ParsedCall, kernels: Kernels) -> Kernel:
     """Return the kernel or built-in that `call` names."""
-    return kernels[call.name.lower()]
+    return kernels[call.key]
 
 
 def _build_schedule(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Range
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import Declaration, ParsedAlgorithm, Scope
 from psyclone_storage.ir.types import DataType, DerivedType
 
@@ -58,10 +59,10 @@ def _variable(name: str, seen: View) -> Declared | None:
 
     A name of an `associate` construct stands for an expression, which is looked up outside of it.
     """
-    wanted = name.lower()
+    wanted = key_of(name)
     for depth, scope in enumerate(seen.scopes):
         for association in scope.associations:
-            if association.name.lower() == wanted:
+            if association.key == wanted:
                 return declared(association.expr, replace(seen, scopes=seen.scopes[depth + 1 :]))
         found = _among(scope.declarations, wanted)
         if found is not None:
@@ -75,13 +76,13 @@ def _component(owner: Declared | None, name: str, seen: View) -> Declared | None
     Where the type of the owner is not known, a component name that only one type of the file has
     tells as much.
     """
-    wanted = name.lower()
+    wanted = key_of(name)
     if owner is not None and isinstance(owner.type, DerivedType):
         element = seen.vectors.get(owner.type.name)
         if element is not None and wanted == "vector":
             return Declared(DerivedType(element), 1, owner.source)
         for structure in seen.algorithm.types:
-            if structure.name.lower() == owner.type.name:
+            if structure.key == owner.type.name:
                 return _among(structure.components, wanted)
     candidates = [
         found
@@ -94,7 +95,7 @@ def _component(owner: Declared | None, name: str, seen: View) -> Declared | None
 
 def _among(components: tuple[Declaration, ...], name: str) -> Declared | None:
     for component in components:
-        if component.name.lower() == name:
+        if component.key == name:
             return Declared(component.type, component.rank, component)
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import (
     ParsedAlgorithm,
     ParsedCall,
@@ -48,13 +49,13 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Impor
     `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
     the scopes around the invoke, the innermost first.
     """
-    known = {name.lower(): name for name in builtins}
+    known = {key_of(name): name for name in builtins}
     kernels: dict[str, Import] = {}
     used: dict[str, str] = {}
     problems: list[Diagnostic] = []
     for invoke in algorithm.invokes:
         for call in invoke.calls:
-            name = call.name.lower()
+            name = call.key
             if name in kernels or name in used:
                 continue
             if name in known:
@@ -70,12 +71,12 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Impor
 
 
 def _find(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Import | Diagnostic:
-    name = call.name.lower()
+    name = call.key
     for use, item in _named(invoke):
-        if item.local.lower() == name:
-            return Import(name, item.original.lower(), (use.module.lower(),), call)
+        if item.key == name:
+            return Import(name, item.original_key, (use.module_key,), call)
     unknown = _unknown(call, invoke, builtins)
-    whole = tuple(use.module.lower() for use in _uses(invoke) if use.only is None)
+    whole = tuple(use.module_key for use in _uses(invoke) if use.only is None)
     return Import(name, name, whole, call, unknown) if whole else unknown
 
 
@@ -92,7 +93,7 @@ def _named(invoke: ParsedInvoke) -> Iterator[tuple[ParsedUse, UsedName]]:
 
 def _imported_builtin(call: ParsedCall, invoke: ParsedInvoke) -> Iterator[Diagnostic]:
     for use, item in _named(invoke):
-        if item.local.lower() == call.name.lower():
+        if item.key == call.key:
             yield Diagnostic(
                 "S111",
                 f"'{call.name}' is a built-in and cannot be imported from '{use.module}'.",
@@ -111,7 +112,7 @@ def _unknown(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) 
         for declaration in scope.declarations
         if isinstance(declaration.type, DerivedType)
     }
-    imported = [item.local for _, item in _named(invoke) if item.local.lower() not in data_types]
+    imported = [item.local for _, item in _named(invoke) if item.key not in data_types]
     guess = did_you_mean(call.name, [*builtins, *imported])
     missing = f"'use <module>, only: {call.name}' for the module that defines it"
     return Diagnostic(

@@ -18,6 +18,7 @@ from psyclone_storage.base.text import counted
 from psyclone_storage.ir.expr import Expr, Index, Literal, Name, spell, whole_number
 from psyclone_storage.ir.interface import ANY, Dummy, extents
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine
 from psyclone_storage.ir.types import DataType, DerivedType, Intent, Intrinsic, ScalarType
 
@@ -56,16 +57,16 @@ def compare_interface(
     """Return every way in which `routine` differs from the `wanted` dummies of `kernel`."""
     if len(wanted) != len(routine.dummies):
         return (_wrong_count(kernel, routine, wanted),)
-    declared = {declaration.name.lower(): declaration for declaration in routine.declarations}
+    declared = {declaration.key: declaration for declaration in routine.declarations}
     problems: list[Diagnostic] = []
     pairs: list[_Pair] = []
     for number, (dummy, name) in enumerate(zip(wanted, routine.dummies, strict=True), start=1):
-        found = declared.get(name.lower())
+        found = declared.get(key_of(name))
         if found is None:
             problems.append(_undeclared(name, number, dummy, routine))
         else:
             pairs.append(_Pair(number, dummy, found, tolerance))
-    meaning = {pair.found.name.lower(): pair.wanted.name for pair in pairs}
+    meaning = {pair.found.key: pair.wanted.name for pair in pairs}
     for pair in pairs:
         problems += _differences(pair, kernel, meaning)
     return tuple(problems)
@@ -166,7 +167,7 @@ def _has_default_integer_kind(pair: _Pair) -> bool:
 
 
 def _kind(data_type: DataType) -> str:
-    return (data_type.kind or "").lower() if isinstance(data_type, ScalarType) else ""
+    return data_type.kind_key if isinstance(data_type, ScalarType) else ""
 
 
 def _rank_problem(pair: _Pair) -> str:

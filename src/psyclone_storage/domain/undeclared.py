@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, children
+from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, ScopeKind
 
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*(?:include|define|undef)\b", re.MULTILINE)
@@ -48,7 +49,7 @@ def undeclared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Dia
     for call in invoke.calls:
         for given in call.args:
             for name in dict.fromkeys(_names(given.expr)):
-                if name.lower() not in known:
+                if key_of(name) not in known:
                     yield Diagnostic(
                         "S115",
                         f"'{name}' is declared nowhere.",
@@ -76,7 +77,7 @@ def _known(scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> frozenset[s
         names.update(item.name for item in scope.declarations)
         names.update(item.name for item in scope.associations)
         names.update(used.local for use in scope.uses for used in use.only or ())
-    return frozenset(name.lower() for name in names)
+    return keys_of(names)
 
 
 def _names(expr: Expr) -> Iterator[str]:
@@ -89,7 +90,7 @@ def _names(expr: Expr) -> Iterator[str]:
         case Keyword(_, value):
             yield from _names(value)
         case Index(Name(name), items):
-            if name.lower() not in _FUNCTIONS:
+            if key_of(name) not in _FUNCTIONS:
                 yield name
             for item in items:
                 yield from _names(item)

@@ -20,6 +20,7 @@ from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 
 _MAX_LINE = 132
@@ -85,7 +86,7 @@ class Kernels:
             raise InternalError(f"The kernel '{kernel.name}' was read from no file.")
         names = kernel.implementations or (kernel.procedure,)
         source = kernel.span.source
-        return tuple(self._code(source, name.lower()) for name in names)
+        return tuple(self._code(source, key_of(name)) for name in names)
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.
@@ -105,7 +106,7 @@ class Kernels:
     def is_thread_safe(self, kernel: Kernel, code: KernelCode) -> bool:
         """Return whether the settings name `code`, or the `kernel` that it implements."""
         named = self.settings.thread_safe_procedures
-        return any(name.lower() in named for name in (kernel.procedure, kernel.name, code.name))
+        return any(key_of(name) in named for name in (kernel.procedure, kernel.name, code.name))
 
     def _may_keep_state(self, source: SourceText, name: str) -> bool:
         if (source, name) not in self._may_keep:
@@ -153,7 +154,7 @@ def find_kernels(
     imports = find_imports(algorithm, kernels.api.builtins)
     problems = list(imports.problems)
     builtin = kernels.api.builtin
-    found = {name.lower(): kernel for name in imports.builtins if (kernel := builtin(name))}
+    found = {key_of(name): kernel for name in imports.builtins if (kernel := builtin(name))}
     files: dict[Path, None] = {}
     for wanted in imports.kernels:
         try:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Program
 
 
@@ -48,8 +49,8 @@ class Counting:
 
     def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
         """Return the next number of `base`."""
-        number = self._next.get(base.lower(), 0)
-        self._next[base.lower()] = number + 1
+        number = self._next.get(key_of(base), 0)
+        self._next[key_of(base)] = number + 1
         return number
 
 

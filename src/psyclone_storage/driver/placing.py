@@ -41,7 +41,7 @@ def place_kernels(program: Program, numbering: KernelNumbering, language: Langua
 
 def _heads(code: KernelCode, language: Language) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the names and dummies of a subroutine and of those inside of it, in their order."""
-    yield code.name.lower(), code.dummies
+    yield code.key, code.dummies
     if code.internal is not None:
         yield from language.heads(SourceText(code.name, code.internal.text)).items()
 

@@ -70,9 +70,7 @@ class SourceIndex:
         return self.texts.read(path)
 
 
-def index_directories(
-    directories: tuple[Path, ...], folders: tuple[Path, ...] = ()
-) -> SourceIndex:
+def index_directories(directories: tuple[Path, ...], folders: tuple[Path, ...] = ()) -> SourceIndex:
     """Return the index of all Fortran files in and below `directories`, and of those in `folders`.
 
     Every directory is read once. Raises `CompileError` for each of `directories` that is none. The

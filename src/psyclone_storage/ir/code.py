@@ -15,6 +15,10 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.keys import (
+    Named,
+    key_of,
+)
 from psyclone_storage.ir.symbols import SymbolTable, declared_symbol
 from psyclone_storage.ir.types import DerivedType, Intent
 from psyclone_storage.ir.unit import Blank, Comment, Declare, DirectiveLine, Line, Opaque, Use
@@ -54,7 +58,7 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class KernelModule:
+class KernelModule(Named):
     """The module around a kernel's subroutine, as its author wrote it.
 
     `place` is its text, with what stands before it in the file and belongs to no other module.
@@ -98,7 +102,7 @@ class KernelModule:
 
 
 @dataclass(frozen=True)
-class KernelCode:
+class KernelCode(Named):
     """A kernel's subroutine.
 
     `dummies` are the names of its arguments, in order. `prefix` is what stands before the word
@@ -125,7 +129,7 @@ class KernelCode:
 
     def declared(self, name: str) -> Declare | None:
         """Return the declaration of `name`, whatever its case, or None."""
-        return self._declared.get(name.lower())
+        return self._declared.get(key_of(name))
 
     @cached_property
     def _declared(self) -> Mapping[str, Declare]:
@@ -134,11 +138,11 @@ class KernelCode:
     @cached_property
     def dummy_keys(self) -> tuple[str, ...]:
         """The keys of its arguments, in order."""
-        return tuple(name.lower() for name in self.dummies)
+        return tuple(map(key_of, self.dummies))
 
     def symbol(self, name: str) -> Symbol:
         """Return what `name` stands for in the subroutine, whatever its case."""
-        key = name.lower()
+        key = key_of(name)
         if key in self.module.symbols.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
         origin = Origin.DUMMY if key in self.dummy_keys else Origin.LOCAL
@@ -152,7 +156,7 @@ class KernelCode:
     def structure(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type, None if it was not found."""
         found = self.module.symbols.structures.get((type_.module or "", type_.name))
-        if found is None and (type_.module or self.module.name.lower()) == self.module.name.lower():
+        if found is None and (type_.module or self.module.key) == self.module.key:
             own = self.symbol(type_.name)
             return own if own.sort is Sort.TYPE else None
         return found
@@ -169,4 +173,4 @@ class KernelCode:
 def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:
     """Return the declarations among `items`, the first of each name, in lower case."""
     declared = (item for item in reversed(items) if isinstance(item, Declare))
-    return {item.name.lower(): item for item in declared}
+    return {item.key: item for item in declared}

@@ -13,12 +13,20 @@ from enum import Enum
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.keys import (
+    Attributed,
+    Counting,
+    FromModule,
+    Named,
+    OfKind,
+    key_of,
+)
 from psyclone_storage.ir.operators import AnyOperator, DefinedOperator, Operator, OperatorKind
 from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(OfKind):
     """A constant as written, with its type: `0.5_r_def`, `3`, `.true.`, `'text'`."""
 
     text: str
@@ -113,7 +121,7 @@ class Sort(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(FromModule, Attributed):
     """A name and what it stands for.
 
     `key` is the name in lower case where it is used, `name` the name as its declaration has it, in
@@ -178,21 +186,16 @@ class Name:
     @property
     def key(self) -> str:
         """Return the name in lower case, under which it is looked up."""
-        return self.text.lower()
+        return key_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Member(Named):
     """A component of a structure, `base%name`; the `symbol` is the component's, where known."""
 
     base: Expr
     name: str
     symbol: Symbol | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def key(self) -> str:
-        """Return the component's name in lower case, under which it is looked up."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,16 +290,11 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Keyword:
+class Keyword(Named):
     """An argument given by keyword: `name=value`."""
 
     name: str
     value: Expr
-
-    @property
-    def key(self) -> str:
-        """Return the keyword in lower case, under which it is looked up."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +313,7 @@ class ComplexLiteral:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpliedDo:
+class ImpliedDo(Counting):
     """A loop in an array constructor or a list of values: `(items, variable = start, stop)`."""
 
     items: tuple[Expr, ...]
@@ -544,4 +542,4 @@ def same(first: Expr, second: Expr) -> bool:
 
 def canonical(expr: Expr) -> str:
     """Return a key under which two expressions are equal if they differ in case or blanks only."""
-    return "".join(spell(expr).split()).lower()
+    return key_of("".join(spell(expr).split()))

@@ -10,6 +10,7 @@ from enum import Enum
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.keys import FromModule, Named
 from psyclone_storage.ir.types import Intrinsic
 
 
@@ -269,7 +270,7 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Named, FromModule):
     """A kernel or built-in: what it is called for, with what, and what it needs besides.
 
     `name` is the name used in an invoke, `procedure` the subroutine to call, `module` where both

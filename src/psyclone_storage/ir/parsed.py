@@ -12,13 +12,14 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.keys import FromModule, Named, Taken
 from psyclone_storage.ir.types import DataType, Intent
 
 # ---------------------------------------------------------------------------- declarations
 
 
 @dataclass(frozen=True, slots=True)
-class UsedName:
+class UsedName(Taken):
     """One name of a `use` statement's list: `local => original`, or the same name twice."""
 
     local: str
@@ -27,7 +28,7 @@ class UsedName:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedUse:
+class ParsedUse(FromModule):
     """A `use` statement. `only` is None where the whole module is imported.
 
     `renames` are the names of a statement without `only` that get a local name.
@@ -40,7 +41,7 @@ class ParsedUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Named):
     """One declared name.
 
     `shape` has one expression per dimension (`:` is a `Range`, an assumed size `*` is
@@ -64,7 +65,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Named):
     """A derived type defined in the file, with the declarations of its components.
 
     The components that it inherits from types of the same file are among them.
@@ -89,7 +90,7 @@ class ScopeKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Association:
+class Association(Named):
     """A name of an `associate` construct and the expression that it stands for."""
 
     name: str
@@ -98,7 +99,7 @@ class Association:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Named):
     """A program unit, procedure or construct with its specification part.
 
     `end_of_uses` is the offset at which a further `use` statement can be inserted: the start of the
@@ -135,7 +136,7 @@ class ParsedArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedCall:
+class ParsedCall(Named):
     """One kernel functor or built-in inside an invoke: `name(args)`."""
 
     name: str

@@ -27,6 +27,7 @@ from psyclone_storage.ir.expr import (
     Range,
     Unary,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -240,24 +241,24 @@ def names_of_line(line: Line) -> frozenset[str]:
         case Opaque(_, names):
             return found | names
         case Associate(pairs):
-            found |= {name.lower() for name, _ in pairs}
+            found |= {key_of(name) for name, _ in pairs}
         case Select(alias=alias) if alias:
-            found |= {alias.lower()}
+            found |= {key_of(alias)}
         case ScopedBlock():
             found |= _names_of_scope(line)
         case Exit(name) | Cycle(name) if name:
-            found |= {name.lower()}
+            found |= {key_of(name)}
     name = construct_name(line)
-    return found | {name.lower()} if name else found
+    return found | {key_of(name)} if name else found
 
 
 def _names_of_scope(block: ScopedBlock) -> frozenset[str]:
-    found: set[str] = {name.local.lower() for use in block.uses for name in use.names}
+    found: set[str] = {name.key for use in block.uses for name in use.names}
     for item in block.declarations:
         if isinstance(item, Opaque):
             found |= item.names
         elif isinstance(item, Declare):
-            found |= {item.name.lower()}.union(*map(names_in, item.shape))
+            found |= {item.key}.union(*map(names_in, item.shape))
             found |= names_in(item.value) if item.value is not None else frozenset()
     return frozenset(found)
 

@@ -15,6 +15,7 @@ from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
+from psyclone_storage.ir.keys import FromModule, Named
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.transfer import EnterData, Side, TaskWait, Update, Wait
@@ -35,7 +36,7 @@ class DatumRole(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Datum:
+class Datum(Named, FromModule):
     """One dummy argument of the routine that an invoke becomes.
 
     `name` is its name there; `actual` is what the algorithm passes. `vector` is the number of

@@ -12,6 +12,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
 from psyclone_storage.ir.intrinsics import PURE
+from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import (
     construct_name,
     expressions_of,
@@ -61,14 +62,14 @@ def surroundings(code: KernelCode) -> Surroundings:
     wanted = used_names(code) - inside
     constants: list[Declare] = []
     for item in reversed(module.declarations):
-        if isinstance(item, Declare) and item.name.lower() in wanted:
+        if isinstance(item, Declare) and item.key in wanted:
             constants.insert(0, item)
             wanted = wanted | (names_in_declaration(item) - inside)
-    left = wanted - {item.name.lower() for item in constants}
+    left = wanted - {item.key for item in constants}
     procedures = left & (module.generics | {item.name for item in module.procedures})
     left -= procedures
     uses = tuple(use for item in module.uses if (use := _narrowed(item, left)).names)
-    left -= {name.local.lower() for use in uses for name in use.names}
+    left -= {name.key for use in uses for name in use.names}
     opaque = [item.names for item in module.declarations if isinstance(item, Opaque)]
     others = left & frozenset[str]().union(*opaque)
     return Surroundings(tuple(constants), procedures, others - PURE - WORDS, uses,
@@ -76,7 +77,7 @@ def surroundings(code: KernelCode) -> Surroundings:
 
 
 def _narrowed(use: Use, wanted: frozenset[str]) -> Use:
-    names = tuple(name for name in use.names if name.local.lower() in wanted)
+    names = tuple(name for name in use.names if name.key in wanted)
     return Use(use.module, names, use.intrinsic)
 
 
@@ -89,7 +90,7 @@ def imports_of(code: KernelCode) -> tuple[tuple[Use, Imported], ...]:
     around = ((use, name) for use in code.module.uses for name in use.names)
     return (
         *((use, name) for use in code.uses for name in use.names),
-        *((use, name) for use, name in around if name.local.lower() not in hidden),
+        *((use, name) for use, name in around if name.key not in hidden),
     )
 
 
@@ -112,7 +113,7 @@ def used_values(code: KernelCode) -> frozenset[str]:
             found |= names_in(expr)
     for line in walk_lines(code.body):
         found |= names_of_line(line)
-    constructs = {construct_name(line).lower() for line in walk_lines(code.body)}
+    constructs = keys_of(construct_name(line) for line in walk_lines(code.body))
     return frozenset(found - constructs)
 
 
@@ -128,16 +129,16 @@ def used_kinds(code: KernelCode) -> frozenset[str]:
 
 def local_names(code: KernelCode) -> frozenset[str]:
     """Return the names that a subroutine declares or imports itself, in lower case."""
-    declared = {item.name.lower() for item in code.declarations if isinstance(item, Declare)}
-    imported = {name.local.lower() for use in code.uses for name in use.names}
+    declared = {item.key for item in code.declarations if isinstance(item, Declare)}
+    imported = {name.key for use in code.uses for name in use.names}
     opaque = {name for item in code.declarations if isinstance(item, Opaque) for name in item.names}
-    dummies = {name.lower() for name in code.dummies}
+    dummies = {*code.dummy_keys}
     return frozenset(declared | imported | opaque | dummies | _internal_procedures(code))
 
 
 def _internal_procedures(code: KernelCode) -> frozenset[str]:
     text = code.internal.text if code.internal else ""
-    return frozenset(found["name"].lower() for found in _PROCEDURE.finditer(text))
+    return frozenset(key_of(found["name"]) for found in _PROCEDURE.finditer(text))
 
 
 def names_in_declaration(item: Specified) -> frozenset[str]:
@@ -159,10 +160,10 @@ def _exprs(item: Specified) -> tuple[Expr, ...]:
 def _kinds_in(item: Specified) -> frozenset[str]:
     found = frozenset[str]().union(*map(_kinds, _exprs(item)))
     if isinstance(item, Declare) and not isinstance(item.type, DerivedType) and item.type.kind:
-        return found | {item.type.kind.lower()}
+        return found | {item.type.kind_key}
     return found
 
 
 def _kinds(expr: Expr) -> frozenset[str]:
     literals = (part for part in walk(expr) if isinstance(part, Literal))
-    return frozenset(part.kind.lower() for part in literals if part.kind)
+    return frozenset(part.kind_key for part in literals if part.kind)

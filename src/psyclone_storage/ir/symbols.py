@@ -54,7 +54,7 @@ def declared_symbol(item: Declare, origin: Origin) -> Symbol:
     if "external" in item.attributes:
         sort = Sort.FUNCTION
     words = (*item.attributes, *(("class",) if item.polymorphic else ()))
-    return Symbol(item.name.lower(), item.name, origin, sort, item.type, item.shape, words,
+    return Symbol(item.key, item.name, origin, sort, item.type, item.shape, words,
                   item.value)  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from psyclone_storage.ir.intrinsics import (
     REDUCING,
     WHOLE_NUMBERS,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, Operator, OperatorKind
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
@@ -132,7 +133,7 @@ class Typing:
     def _parent(self, definition: Symbol) -> Symbol | None:
         if not definition.extends:
             return None
-        return self.structure(DerivedType(definition.extends, definition.module.lower()))
+        return self.structure(DerivedType(definition.extends, definition.module_key))
 
     # ------------------------------------------------------------------------ ranks
 
@@ -228,4 +229,4 @@ def operation_type(
 
 
 def _same_kind(first: str | None, second: str | None) -> bool:
-    return (first or "").lower() == (second or "").lower()
+    return key_of(first or "") == key_of(second or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.keys import OfKind
 
 
 class Intrinsic(Enum):
@@ -26,7 +27,7 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(OfKind):
     """An intrinsic type and its kind as written (`r_def`, `8`), None where none was given."""
 
     intrinsic: Intrinsic

@@ -15,6 +15,13 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, KernelDirective, RegionOptions
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.keys import (
+    Attributed,
+    Counting,
+    FromModule,
+    Named,
+    Taken,
+)
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import DataType
 
@@ -81,7 +88,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class Do(Counting):
     """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one.
 
     `address` tells the loops of a subroutine apart whatever becomes of them (`ir.loops`).
@@ -234,7 +241,7 @@ class While:
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class Control(Counting):
     """One counter of a `DoConcurrent` or `Forall`, and the values that it takes."""
 
     variable: str
@@ -518,7 +525,7 @@ Line = (
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Taken):
     """A name taken from a module: `local => original`, or the same name twice."""
 
     local: str
@@ -526,7 +533,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class Use(FromModule):
     """The names taken from one module; `intrinsic` says that the language itself provides it.
 
     With `whole` the module is taken as a whole, and `names` are those that get a local name.
@@ -539,7 +546,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Declare:
+class Declare(Named, Attributed):
     """The declaration of one variable.
 
     `shape` has one expression per dimension, `Range()` where the extent is deferred or assumed.

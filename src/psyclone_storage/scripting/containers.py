@@ -11,6 +11,7 @@ from abc import ABC
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import schedule as tree
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
@@ -42,7 +43,7 @@ class Invokes:
         Raises:
             KeyError: there is none; the message lists those that there are.
         """
-        wanted = {name.lower(), f"invoke_{name.lower()}"}
+        wanted = {key_of(name), f"invoke_{key_of(name)}"}
         for invoke in self._invokes:
             if invoke.name in wanted:
                 return invoke

@@ -14,6 +14,7 @@ from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Index, spell
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import Do
@@ -168,7 +169,7 @@ class IntrinsicCall(Node):
     @property
     def intrinsic(self) -> Enum:
         """Which function it is."""
-        return _Function(spell(self._expr.base).lower())
+        return _Function(key_of(spell(self._expr.base)))
 
     @property
     def parent(self) -> KernelRoutine:

@@ -372,7 +372,7 @@ class KernelCall(Place):
         kernel = self._call.kernel
         if not self._session.psyclone:
             return kernel.name
-        return kernel.name.lower() if kernel.is_builtin else kernel.procedure
+        return kernel.key if kernel.is_builtin else kernel.procedure
 
     @property
     def is_builtin(self) -> bool:

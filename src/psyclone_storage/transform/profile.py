@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
     Compound,
@@ -139,7 +140,7 @@ def _region_name(schedule: Schedule, body: tuple[Statement, ...]) -> str:
     number = sum(isinstance(item, ProfileRegion) for item in statements(schedule))
     calls = [call for item in body if isinstance(item, Compound) for call in kernel_calls(item)]
     kernels = [call.kernel.procedure or call.kernel.name for call in calls]
-    only = [kernels[0].lower()] if len(kernels) == 1 else []
+    only = [key_of(kernels[0])] if len(kernels) == 1 else []
     return "-".join([schedule.name, *only, f"r{number}"])
 
 

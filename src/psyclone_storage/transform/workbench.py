@@ -15,6 +15,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.verify import check_schedule
@@ -199,7 +200,7 @@ class Workbench:
             source = call.kernel.span.source
             if source is not own.source:
                 texts: tuple[str, ...] = (source.text,)
-            elif code.name.lower() in _procedures_of(call.kernel):
+            elif code.key in _procedures_of(call.kernel):
                 continue
             else:
                 texts = (source.text[: own.start], source.text[own.stop :])
@@ -230,7 +231,7 @@ class Workbench:
 def _procedures_of(kernel: Kernel) -> frozenset[str]:
     """Return the names of the subroutines of `kernel`, in lower case."""
     names = (*kernel.implementations, kernel.procedure)
-    return frozenset(name.lower() for name in names)
+    return keys_of(names)
 
 
 def _with_own_codes(schedule: Schedule, codes: _Codes) -> Schedule:

@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of
 from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intent
@@ -99,7 +100,7 @@ def accesses_of(line: Line, names: Names) -> Iterator[MemoryAccess]:
 def _counted(line: Do | DoConcurrent | Forall, names: Names) -> Iterator[MemoryAccess]:
     """Yield what the head of a loop reads, then that it sets its counters."""
     counters = [line.variable] if isinstance(line, Do) else [it.variable for it in line.controls]
-    keys = [counter.lower() for counter in counters]
+    keys = [key_of(counter) for counter in counters]
     for part in expressions_of(line):
         if not (isinstance(part, Name) and part.key in keys):
             yield from reads_of(part, names)

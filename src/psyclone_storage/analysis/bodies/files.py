@@ -19,7 +19,7 @@ _ASKS_WITH = frozenset({"unit", "file", "id"})
 
 def names_namelist(line: InputOutput) -> bool:
     """Return whether the statement may transfer variables that it does not name."""
-    return any(isinstance(item, Keyword) and item.name.lower() == "nml" for item in line.controls)
+    return any(isinstance(item, Keyword) and item.key == "nml" for item in line.controls)
 
 
 def read_parts(line: InputOutput) -> Iterator[Expr]:
@@ -44,7 +44,7 @@ def written_parts(line: InputOutput) -> Iterator[Expr]:
 
 
 def _is_written(line: InputOutput, at: int, control: Expr) -> bool:
-    key = control.name.lower() if isinstance(control, Keyword) else ("unit" if at == 0 else "")
+    key = control.key if isinstance(control, Keyword) else ("unit" if at == 0 else "")
     if line.word == "inquire":
         return key not in _ASKS_WITH
     return key in _TELLS or (key == "unit" and line.word == "write")

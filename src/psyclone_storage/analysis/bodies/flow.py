@@ -28,6 +28,7 @@ from psyclone_storage.analysis.bodies.summaries import (
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, walk
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, substituted, walk_lines
 from psyclone_storage.ir.types import Intrinsic
@@ -377,7 +378,7 @@ class _Summing:
         """Return the construct of a `cycle` or `exit`: the one of that name, or the next loop."""
         for number in reversed(node.around):
             line = self._nodes[number - 1].line
-            if name and getattr(line, "name", "").lower() == name.lower():
+            if name and key_of(getattr(line, "name", "")) == key_of(name):
                 return number
             if not name and isinstance(line, Do | While | DoConcurrent):
                 return number

@@ -78,7 +78,7 @@ def independence_of(loop: Node, flow: Flow) -> Independence:
 
 def _counter(loop: Node) -> str:
     assert isinstance(loop.line, Do)
-    return loop.line.variable.lower()
+    return loop.line.counter
 
 
 class _Conflicts:

@@ -133,7 +133,7 @@ def counter_of(loop: Node, flow: Flow, symbols: Symbols) -> Counter:
     ends = fixed(*_alternatives(stop, "min" if upward else "max"))
     (first, last) = (next(iter(fixed(part)), None) for part in (start, stop))
     symbolic = step if step.known is None and symbols.is_fixed(step, written) else None
-    return Counter(line.variable.lower(), first, last, starts, ends, known, symbolic)
+    return Counter(line.counter, first, last, starts, ends, known, symbolic)
 
 
 def _alternatives(expr: Expr, function: str) -> tuple[Expr, ...]:

@@ -34,6 +34,7 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, Kernel, KernelArg
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.unit import (
     Assign,
@@ -103,7 +104,7 @@ def _arguments(kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]) -> I
     names: dict[int, list[str]] = defaultdict(list)
     for name, dummy in zip(code.dummies, wanted, strict=True):
         if dummy.arg is not None and dummy.role in _DATA:
-            names[dummy.arg].append(name.lower())
+            names[dummy.arg].append(key_of(name))
     for position, found in names.items():
         yield _Argument(kernel.args[position], tuple(found))
 
@@ -249,7 +250,7 @@ class _Checking:
         subscripts = access.path.subscripts
         if len(subscripts) != len(_HERE):
             return None
-        own = [name.lower() for name in self.code.dummies[: len(_HERE)]]
+        own = [*self.code.dummy_keys[: len(_HERE)]]
         if set(own) & written_names(self.code.body, Names(self.code)):
             return None
         east, north = map(_distance, subscripts, own)

@@ -24,6 +24,7 @@ from psyclone_storage.ir.expr import (
     Substring,
 )
 from psyclone_storage.ir.intrinsics import HARMLESS
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.symbols import declaration_of
@@ -81,12 +82,12 @@ class Names:
         for line in walk_lines(self.code.body):
             match line:
                 case Associate():
-                    found.update(name.lower() for name, _ in line.pairs)
+                    found.update(key_of(name) for name, _ in line.pairs)
                 case Select(alias=alias) if alias:
-                    found.add(alias.lower())
+                    found.add(key_of(alias))
                 case ScopedBlock():
                     own = (item for item in line.declarations if isinstance(item, Declare))
-                    found.update(item.name.lower() for item in own)
+                    found.update(item.key for item in own)
         for item in chain(self.code.declarations, self.code.module.declarations):
             if isinstance(item, Opaque) and {"equivalence", "common"} & item.names:
                 found |= item.names
@@ -102,14 +103,14 @@ class Names:
         )
         outer = (item.names for item in module)
         here = (item.names for item in _opaque(self.code.declarations))
-        hidden = {item.name.lower() for item in self.code.declarations if isinstance(item, Declare)}
+        hidden = {item.key for item in self.code.declarations if isinstance(item, Declare)}
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
     @cached_property
     def counters(self) -> frozenset[str]:
         """The names of the counters of loops."""
         lines = walk_lines(self.code.body)
-        return frozenset(line.variable.lower() for line in lines if isinstance(line, Do))
+        return frozenset(line.counter for line in lines if isinstance(line, Do))
 
     @cached_property
     def _keeps(self) -> bool:
@@ -135,12 +136,12 @@ class Names:
             if found is None or not isinstance(found.type, DerivedType):
                 return None
             parts = self._components(found.type)
-            found = next((part for part in parts if part.name.lower() == key), None)
+            found = next((part for part in parts if part.key == key), None)
         return found
 
     def _components(self, kind: DerivedType) -> tuple[Declare, ...]:
         """Return the components of a derived type, those that are known."""
-        own = self.structures.get(((kind.module or "").lower(), kind.name.lower()))
+        own = self.structures.get((key_of(kind.module or ""), kind.name))
         if own is not None:
             return own.components
         found = self.code.structure(kind) or self.code.symbol(kind.name)
@@ -157,12 +158,12 @@ class Names:
             return False
         if self.code.internal is not None and key in self.code.internal.names:
             return False
-        words = {word.lower() for word in declared.attributes}
+        words = declared.words
         return not words & {"save", "parameter", "volatile"} and declared.value is None
 
     @cached_property
     def _dummies(self) -> frozenset[str]:
-        return frozenset(name.lower() for name in self.code.dummies)
+        return frozenset(self.code.dummy_keys)
 
     # ------------------------------------------------------------------------ functions
 
@@ -236,9 +237,9 @@ class Names:
             return _SHARED
         for part in prefixes(variable):
             declared = self.declaration(part)
-            if declared is None or "volatile" in map(str.lower, declared.attributes):
+            if declared is None or "volatile" in declared.words:
                 return _SHARED
-            words |= {word.lower() for word in declared.attributes}
+            words |= declared.words
         return frozenset(words & _SHARED)
 
     def is_pointer(self, variable: Variable) -> bool:
@@ -246,7 +247,7 @@ class Names:
         declared = self.declaration(variable)
         if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
             return True
-        return "pointer" in map(str.lower, declared.attributes)
+        return "pointer" in declared.words
 
     def is_shared(self, variable: Variable) -> bool:
         """Return whether a pointer may stand for a variable, or the variable is one."""
@@ -266,7 +267,7 @@ def _opaque(items: tuple[Specified, ...]) -> Iterator[Opaque]:
 
 def _first_word(item: Opaque) -> str:
     found = _WORD.match(item.text)
-    return found[0].lower() if found else ""
+    return key_of(found[0]) if found else ""
 
 
 def _is_text(declared: Declare) -> bool:

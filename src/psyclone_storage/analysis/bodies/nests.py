@@ -196,7 +196,7 @@ def _carried_reason(loop: Node, variable: Variable) -> Diagnostic:
 def counter(loop: Node) -> str:
     """Return the key of a loop's counter."""
     assert isinstance(loop.line, Do)
-    return loop.line.variable.lower()
+    return loop.line.counter
 
 
 def inner_loop(loop: Do) -> Do | None:

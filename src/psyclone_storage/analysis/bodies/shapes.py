@@ -41,6 +41,7 @@ from psyclone_storage.ir.intrinsics import (
     INQUIRING,
     REDUCING,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
@@ -78,7 +79,7 @@ Dimensions = tuple[Triplet, ...]
 
 def declaration_of(code: KernelCode, name: str) -> Declare | None:
     """Return the declaration of `name` in the kernel or, where there is none, in its module."""
-    return code.declared(name) or code.module.declared.get(name.lower())
+    return code.declared(name) or code.module.declared.get(key_of(name))
 
 
 # ---------------------------------------------------------------------------- types
@@ -219,7 +220,7 @@ def bounds_of(declared: Declare, at: int, code: KernelCode) -> Triplet | None:
     assumed size has no bounds.
     """
     extent = declared.shape[at]
-    deferred = any(word.lower() in {"pointer", "allocatable"} for word in declared.attributes)
+    deferred = bool(declared.words & {"pointer", "allocatable"})
     if isinstance(extent, Range):
         lower, upper = extent.lower, extent.upper
         if lower is None and not deferred:
@@ -251,7 +252,7 @@ def changed_names(code: KernelCode) -> frozenset[str]:
             case Allocate(arrays) | Deallocate(arrays):
                 found.update(*(names_in(_base(array)) for array in arrays))
             case Do():
-                found.add(line.variable.lower())
+                found.add(line.counter)
             case Call(_, args):
                 found.update(*(names_in(arg) for arg in args))
             case _ if not isinstance(line, Plain):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import spell_as_written
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import Scope
 from psyclone_storage.ir.schedule import Invoke, Program
 
@@ -92,9 +93,9 @@ def _imports(program: Program, newline: str) -> list[_Edit]:
 
 def _is_imported(unit: Scope, module: str, routine: str) -> bool:
     for use in unit.uses:
-        if use.module.lower() != module.lower():
+        if use.module_key != key_of(module):
             continue
-        if use.only is None or routine.lower() in {used.local.lower() for used in use.only}:
+        if use.only is None or key_of(routine) in {used.key for used in use.only}:
             return True
     return False
 

@@ -15,6 +15,7 @@ from psyclone_storage.backend.fortran.wrap import wrapped
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.kernel import Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Declare
 
 _STEP = 2
@@ -63,7 +64,7 @@ def _numbered_code(name: str, number: int) -> str:
 
 def base_name(name: str, ending: str = "_mod") -> str:
     """Return `name` without its `ending`, if it has it."""
-    return name[: -len(ending)] if name.lower().endswith(ending) else name
+    return name[: -len(ending)] if key_of(name).endswith(ending) else name
 
 
 def emit_kernel_module(codes: tuple[KernelCode, ...], old: KernelNames, new: KernelNames) -> str:
@@ -90,7 +91,7 @@ def _exchange(old: KernelNames, new: KernelNames) -> Mapping[str, str]:
         (old.module, new.module),
         (old.type, new.type),
     )
-    return {before.lower(): after for before, after in pairs}
+    return {key_of(before): after for before, after in pairs}
 
 
 def emit_interface(name: str, specifics: Iterable[str]) -> list[str]:
@@ -103,7 +104,7 @@ def emit_interface(name: str, specifics: Iterable[str]) -> list[str]:
 def _renamed(text: str, names: Mapping[str, str]) -> str:
     def exchanged(found: re.Match[str]) -> str:
         word = found.group()
-        return word if found["skipped"] else names.get(word.lower(), word)
+        return word if found["skipped"] else names.get(key_of(word), word)
 
     return _TOKEN.sub(exchanged, text)
 

@@ -175,7 +175,7 @@ def _grids(expr: Expr) -> Iterator[DeviceItem]:
 
 
 def _is_grid(expr: Expr) -> bool:
-    return isinstance(expr, Member) and expr.name.lower() == abi.GRID
+    return isinstance(expr, Member) and expr.key == abi.GRID
 
 
 def _root(expr: Expr) -> str:

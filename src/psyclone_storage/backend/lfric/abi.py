@@ -20,6 +20,7 @@ from psyclone_storage.infrastructures.lfric import (
     SPACES,
 )
 from psyclone_storage.ir.kernel import BasisOperation, ReductionOp, StencilShape
+from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.types import DerivedType
 
 # ---------------------------------------------------------------------------- modules
@@ -237,8 +238,8 @@ EVALUATIONS: Mapping[BasisOperation, str] = {
 ORIENTATION = "get_cell_orientation"
 """Gives the orientation of a cell's dofs; asked for by kernels of 2019 only (spec 4.3)."""
 
-RESERVED = frozenset(
-    name.lower()
+RESERVED = keys_of(
+    name
     for name in (
         *Module, *Log, *STENCILS.values(), STENCIL_2D_CROSS, *DIRECTIONS, *EVALUATIONS.values(),
         *(space.constant for space in SPACES.values() if space.constant),

@@ -23,6 +23,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.kernel import StencilShape
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import StencilRef
 from psyclone_storage.ir.unit import Branch, Declare, If, PointerAssign
@@ -119,7 +120,7 @@ def _lookup(context: Context, stencil: StencilRef, shape: StencilShape) -> Expr:
 def _known_direction(context: Context, stencil: StencilRef) -> str | None:
     """Return the constant that the direction is, None if it is a variable of the invoke."""
     match stencil.direction:
-        case Name(text) if text.lower() in abi.DIRECTIONS:
-            is_datum = any(datum.name.lower() == text.lower() for datum in context.schedule.data)
-            return None if is_datum else text.lower()
+        case Name(text) if key_of(text) in abi.DIRECTIONS:
+            is_datum = any(datum.key == key_of(text) for datum in context.schedule.data)
+            return None if is_datum else key_of(text)
     return None

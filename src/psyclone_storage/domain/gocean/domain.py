@@ -40,7 +40,7 @@ class GoceanDomain:
         problems = list(_mixed_offsets(pairs))
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):
-            uid = f"{kernel.name.lower()}@loop{number}"
+            uid = f"{kernel.key}@loop{number}"
             bound = bind_call(call, kernel, seen, data, uid)
             problems += bound.problems
             if bound.call is not None:

@@ -14,6 +14,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.infrastructures.gocean import ALL, EXTERNAL, INTERNAL, GridProperty
 from psyclone_storage.ir.expr import Index, Name, canonical
 from psyclone_storage.ir.kernel import Access, GridBounds
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
@@ -65,7 +66,7 @@ def constructor_of(item: MetadataItem) -> str:
 
 def today(word: str) -> str:
     """Return `word` in today's spelling: in lower case, with `go_` before it."""
-    lower = word.lower()
+    lower = key_of(word)
     return lower if lower.startswith("go_") else f"go_{lower}"
 
 

@@ -12,6 +12,7 @@ from functools import cache
 
 from psyclone_storage.domain.lfric.formulas import name_of, read_definition
 from psyclone_storage.ir.kernel import Iteration, Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
 
 _REAL = """
@@ -91,7 +92,7 @@ int_to_real_X(Y: real, X): Y = real(X, kind=kind(Y))
 """
 
 _LINES = {
-    name_of(line).lower(): (line, intrinsic)
+    key_of(name_of(line)): (line, intrinsic)
     for text, intrinsic in ((_REAL, Intrinsic.REAL), (_INTEGER, Intrinsic.INTEGER))
     for line in text.split("\n")
     if line
@@ -114,7 +115,7 @@ def builtin(name: str) -> Kernel | None:
     Its `formula` says what it computes; it has no module and no procedure. Its fields are on the
     one function space `any_space_1`. It iterates over dofs, `setval_random` over owned ones only.
     """
-    found = _LINES.get(name.lower())
+    found = _LINES.get(key_of(name))
     if found is None:
         return None
     definition = read_definition(*found)

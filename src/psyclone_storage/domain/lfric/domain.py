@@ -34,7 +34,7 @@ class LfricDomain:
         problems = list(_mixed_meshes(invoke, kernels))
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):
-            bound = bind_call(call, kernel, around, f"{kernel.name.lower()}@loop{number}")
+            bound = bind_call(call, kernel, around, f"{kernel.key}@loop{number}")
             problems += bound.problems
             if bound.call is not None:
                 calls.append(bound.call)

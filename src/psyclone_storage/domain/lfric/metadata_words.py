@@ -31,6 +31,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
 
@@ -83,7 +84,7 @@ def constructor_of(item: MetadataItem) -> str:
     """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
     match item.expr:
         case Index(Name(name), _):
-            return name.lower()
+            return key_of(name)
     return ""
 
 

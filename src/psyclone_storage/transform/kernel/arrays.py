@@ -36,6 +36,7 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in, rewritten, walk_lines, with_parts
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -132,9 +133,9 @@ def _is_whole_allocatable(target: Expr, code: KernelCode) -> bool:
     return isinstance(target, Name) and "allocatable" in _words(target.text, code)
 
 
-def _words(name: str, code: KernelCode) -> set[str]:
+def _words(name: str, code: KernelCode) -> frozenset[str]:
     declared = declaration_of(code, name)
-    return set() if declared is None else {word.lower() for word in declared.attributes}
+    return frozenset() if declared is None else declared.words
 
 
 def _reads_late(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
@@ -168,7 +169,7 @@ def _may_share(first: str, second: str, code: KernelCode) -> bool:
 
 def _base_name(target: Expr) -> str:
     base = target.base if isinstance(target, Index) else target
-    return spell(base).lower()
+    return key_of(spell(base))
 
 
 def _readings(

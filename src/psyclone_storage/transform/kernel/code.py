@@ -234,7 +234,7 @@ def _variables(item: Specified) -> frozenset[str]:
     """Return the variables that an item of a module may declare, in lower case."""
     match item:
         case Declare() if "parameter" not in item.attributes:
-            return frozenset({item.name.lower()})
+            return frozenset({item.key})
         case Opaque() if (
             not _DECLARES_NO_VARIABLE.match(item.text) and "parameter" not in item.names
         ):

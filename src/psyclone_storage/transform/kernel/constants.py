@@ -18,6 +18,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
 from psyclone_storage.ir.scopes import used_names
@@ -148,19 +149,19 @@ def _dummies(schedule: Schedule, uid: str) -> tuple[Dummy, ...]:
 
 
 def _with_constants(code: KernelCode, values: Mapping[str, int]) -> KernelCode:
-    names = NameTable(used_names(code) | {name.lower() for name in code.dummies})
-    renamed = {name.lower(): names.fresh(f"{name}_dummy") for name in values}
-    sizes = {name.lower(): value for name, value in values.items()}
+    names = NameTable(used_names(code) | {*code.dummy_keys})
+    renamed = {key_of(name): names.fresh(f"{name}_dummy") for name in values}
+    sizes = {key_of(name): value for name, value in values.items()}
 
     def declared(item: Specified) -> tuple[Specified, ...]:
-        if not isinstance(item, Declare) or item.name.lower() not in renamed:
+        if not isinstance(item, Declare) or item.key not in renamed:
             return (item,)
-        value = whole(sizes[item.name.lower()])
+        value = whole(sizes[item.key])
         constant = replace(item, attributes=("parameter",), value=value)
-        return (constant, replace(item, name=renamed[item.name.lower()]))
+        return (constant, replace(item, name=renamed[item.key]))
 
     return replace(
         code,
-        dummies=tuple(renamed.get(name.lower(), name) for name in code.dummies),
+        dummies=tuple(renamed.get(key_of(name), name) for name in code.dummies),
         declarations=tuple(new for item in code.declarations for new in declared(item)),
     )

@@ -73,7 +73,7 @@ class Site:
         found = {kind for expr in exprs if (kind := type_of(expr, code)) is not None}
         if not found:
             raise self.refusal("has arguments of a type that cannot be told")
-        if len({(kind.intrinsic, (kind.kind or "").lower()) for kind in found}) > 1:
+        if len({(kind.intrinsic, kind.kind_key) for kind in found}) > 1:
             raise self.refusal("has arguments of different types")
         kind = found.pop()
         if kind.intrinsic not in _NUMBERS:
@@ -314,8 +314,8 @@ def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line,
         return None
     declared = declaration_of(code, name.text)
     inside = target.items if isinstance(target, Index) else ()
-    words = set() if declared is None else {word.lower() for word in declared.attributes}
-    own = name.text.lower()
+    words = set() if declared is None else declared.words
+    own = name.key
     if own in names_in(value) or any(own in names_in(item) for item in inside):
         return None
     if words & {"allocatable", "pointer", "target"} or type_of(target, code) != factors.kind:

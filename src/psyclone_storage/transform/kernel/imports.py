@@ -21,6 +21,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.rules import Rules
@@ -130,7 +131,7 @@ class ImportsToArguments:
 
 def _variables(code: KernelCode) -> tuple[Symbol, ...]:
     """Return the variables that are not passed yet."""
-    passed = {name.lower() for name in code.dummies}
+    passed = {*code.dummy_keys}
     return tuple(item for item in code.module.variables if item.key not in passed)
 
 
@@ -144,7 +145,7 @@ def _reason(code: KernelCode, name: str, text: str, hint: str = "") -> Diagnosti
 def _about_names(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield names of which it is not known whether they are variables."""
     called = {
-        spell(line.procedure).lower() for line in walk_lines(code.body) if isinstance(line, Call)
+        key_of(spell(line.procedure)) for line in walk_lines(code.body) if isinstance(line, Call)
     }
     for name in sorted(code.module.unresolved - called):
         text = f"It is not known what '{name}' is, which '{code.name}' takes from another module."
@@ -233,23 +234,23 @@ def _met(
             joined = replace(datum, access=Access.READWRITE if writes else Access.READ)
             return datum.name, (*imported[:place], joined, *imported[place + 1 :])
     taken = (schedule.name, *(item.name for item in (*schedule.data, *imported)))
-    name = NameTable(taken).fresh(declared.name.lower())
+    name = NameTable(taken).fresh(declared.key)
     datum = Datum(
         name,
-        Name(declared.name.lower()),
+        Name(declared.key),
         declared.type,
         DatumRole.IMPORTED,
         ArgKind.SCALAR_ARRAY if declared.shape else ArgKind.SCALAR,
         rank=len(declared.shape),
         access=access,
-        module=variable.module.lower(),
+        module=variable.module_key,
     )
     return name, (*imported, datum)
 
 
 def _is_of(datum: Datum, variable: Symbol) -> bool:
     known = (datum.module, spell(datum.actual))
-    return known == (variable.module.lower(), declaration_of(variable).name.lower())
+    return known == (variable.module_key, declaration_of(variable).key)
 
 
 def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> KernelCall:
@@ -270,7 +271,7 @@ def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> 
     return replace(
         call,
         kernel=replace(call.kernel, args=(*call.kernel.args, described)),
-        args=(*call.args, Actual(datum, Name(declared.name.lower()))),
+        args=(*call.args, Actual(datum, Name(declared.key))),
         dummies=(*call.dummies, dummy),
     )
 
@@ -324,13 +325,13 @@ def _intended(item: Declare, written: bool) -> Declare:
 def _without(use: Use, variables: Iterable[Symbol], names: NameTable) -> Use | None:
     """Return what is left of an import; one of a whole module gives variables another name."""
     gone = {item.key: declaration_of(item).name for item in variables}
-    kept = tuple(name for name in use.names if name.local.lower() not in gone)
+    kept = tuple(name for name in use.names if name.key not in gone)
     if not use.whole:
         return replace(use, names=kept) if kept else None
     hidden = tuple(
         Imported(names.fresh(item.key), declaration_of(item).name)
         for item in variables
-        if item.module.lower() == use.module.lower()
+        if item.module_key == use.module_key
     )
     return replace(use, names=(*kept, *hidden))
 
@@ -342,11 +343,11 @@ def _kind_here(
     module, original = home
     around = () if code.inlined else code.module.uses
     for use in (*code.uses, *around):
-        for name in use.names if use.module.lower() == module.lower() else ():
-            if name.original.lower() == original.lower():
+        for name in use.names if use.module_key == key_of(module) else ():
+            if name.original_key == key_of(original):
                 return name.local, ()
-    if original.lower() in used_names(code) and any(
-        use.whole and use.module.lower() == module.lower() for use in (*code.uses, *around)
+    if key_of(original) in used_names(code) and any(
+        use.whole and use.module_key == key_of(module) for use in (*code.uses, *around)
     ):
         return original, ()
     local = names.fresh(original)

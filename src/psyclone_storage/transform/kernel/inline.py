@@ -33,6 +33,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.rules import Rules
@@ -186,7 +187,7 @@ def _ambiguous(call: KernelCall, codes: tuple[KernelCode, ...]) -> Diagnostic:
 
 def _opaque_reasons(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield the statements that mean something else, or nothing, in another place (T052)."""
-    own = local_names(code) | {item.name.lower() for item in surroundings(code).constants}
+    own = local_names(code) | {item.key for item in surroundings(code).constants}
     for line in walk_lines(without_returns(code.body)):
         unclear = isinstance(line, Opaque) and (
             line.names & (own | _JUMPS) or _LABEL.search(line.text)
@@ -223,20 +224,20 @@ def _about_scope(code: KernelCode) -> Iterator[str]:
 def _about_names(code: KernelCode, schedule: Schedule) -> Iterator[str]:
     """Yield names from nowhere, such as functions of the language, that data of the invoke have."""
     around = surroundings(code)
-    brought = {item.name.lower() for item in around.constants}
-    brought |= {name.local.lower() for use in around.uses for name in use.names}
+    brought = {item.key for item in around.constants}
+    brought |= {name.key for use in around.uses for name in use.names}
     outside = used_names(code) - local_names(code) - brought
-    for name in sorted(outside & {datum.name.lower() for datum in schedule.all_data}):
+    for name in sorted(outside & {datum.key for datum in schedule.all_data}):
         yield f"'{name}' in it is not the '{name}' that is passed to the invoke"
 
 
 def _about_variables(code: KernelCode) -> Iterator[str]:
     """Yield variables that are more than a value in one call."""
-    dummies = {name.lower() for name in code.dummies}
+    dummies = {*code.dummy_keys}
     for item in code.declarations:
-        if not isinstance(item, Declare) or item.name.lower() in dummies:
+        if not isinstance(item, Declare) or item.key in dummies:
             continue
-        words = {word.lower() for word in item.attributes}
+        words = item.words
         if words - {"parameter"}:
             yield f"its variable '{item.name}' is {listed(sorted(words), 'and')}"
         elif item.value is not None and not words:
@@ -255,7 +256,7 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
         return
     written = written_names(code.body, Names(code))
     theirs = {
-        name.lower(): Name(dummy.name)
+        key_of(name): Name(dummy.name)
         for name, dummy in zip(code.dummies, call.dummies, strict=True)
     }
     for name, dummy in zip(code.dummies, call.dummies, strict=True):
@@ -263,10 +264,10 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
         if declared is None:
             yield f"'{name}' is not declared"
             continue
-        odd = [word for word in declared.attributes if not _OF_DUMMIES.fullmatch(word.lower())]
+        odd = [word for word in declared.attributes if not _OF_DUMMIES.fullmatch(key_of(word))]
         if odd:
             yield f"its argument '{name}' is {listed(odd, 'and')}"
-        if not dummy.rank and name.lower() in written and not dummy.access.writes:
+        if not dummy.rank and key_of(name) in written and not dummy.access.writes:
             yield f"it changes its argument '{name}', which the caller needs"
         if dummy.role is Role.IMPORTED and any(_starts_elsewhere(item) for item in declared.shape):
             yield f"its argument '{name}' is an array that does not start from 1"
@@ -303,7 +304,7 @@ def _tells_bounds(
     Its last extent counts where it is used as a whole, its first indices where `lbound` or `ubound`
     asks for them.
     """
-    name = declared.name.lower()
+    name = declared.key
     exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
     asked = (part for expr in exprs for part in walk(expr) if _asks_for_bounds(part))
     shifted = any(isinstance(item, Range) and item.lower is not None for item in declared.shape)
@@ -321,10 +322,10 @@ def _wholes(expr: Expr) -> Iterator[str]:
     """Yield the names in `expr` that stand for all there is, or for all up to the last index."""
     match expr:
         case Name(text):
-            yield text.lower()
+            yield key_of(text)
         case Index(Name(text), items):
             if isinstance(items[-1], Range) and items[-1].upper is None:
-                yield text.lower()
+                yield key_of(text)
             for item in items:
                 yield from _wholes(item)
         case _:
@@ -367,7 +368,7 @@ def _self_contained(code: KernelCode) -> KernelCode:
 def _whole_modules(code: KernelCode) -> list[str]:
     """Return the modules that are imported as a whole, each once."""
     uses = (use for use in (*code.uses, *code.module.uses) if use.whole)
-    return list(dict.fromkeys(use.module.lower() for use in uses))
+    return list(dict.fromkeys(use.module_key for use in uses))
 
 
 def _without_ends(body: tuple[Line, ...]) -> tuple[Line, ...]:

@@ -128,7 +128,7 @@ def _stays_outside(helper: Procedure, code: KernelCode) -> str:
     """
     if code.internal is not None or "contains" in helper.names:
         return "would stand beside or around other internal procedures"
-    if helper.name == code.name.lower():
+    if helper.name == code.key:
         return "is itself"
     if "\n#" in helper.place.text:
         return "needs the preprocessor"
@@ -139,8 +139,8 @@ def _stays_outside(helper: Procedure, code: KernelCode) -> str:
             case Opaque():
                 outside |= item.names
             case Declare():
-                outside |= {item.name.lower()}
-    outside |= {name.local.lower() for use in module.uses for name in use.names}
+                outside |= {item.key}
+    outside |= {name.key for use in module.uses for name in use.names}
     both = helper.names & (local_names(code) - WORDS)
     hidden = both if any(use.whole for use in module.uses) else both & outside
     return f"means another '{min(hidden)}'" if hidden else ""

@@ -136,7 +136,7 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
         return False
     names = Names(code)
     (target,) = written_names((line,), names)
-    changed = written_names(loop.body, names) | {loop.variable.lower()}
+    changed = written_names(loop.body, names) | {loop.counter}
     if read_names((line,), names) & changed:
         return False
     writes = [item for item in accesses(loop.body, names) if item.writes and item.root == target]
@@ -151,7 +151,7 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
 
 def _may_share(name: str, code: KernelCode) -> bool:
     declared = declaration_of(code, name)
-    words = set() if declared is None else {word.lower() for word in declared.attributes}
+    words = set() if declared is None else declared.words
     return declared is None or bool(words & {"pointer", "target", "volatile"})
 
 

@@ -35,6 +35,7 @@ from psyclone_storage.ir.expr import (
     whole,
     whole_number,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -301,7 +302,7 @@ def may_strip_mine(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
     for name in sorted(names_in(line.stop) & changed):
         message = f"The loop over '{line.variable}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place)
-    if flow.is_read_later(loop, (line.variable.lower(),)):
+    if flow.is_read_later(loop, (line.counter,)):
         message = f"The value of '{line.variable}' is used after its loop."
         yield Diagnostic("T063", message, place)
 
@@ -340,7 +341,7 @@ def may_fuse_following(first: Node, flow: Flow) -> Reasons:
     )
     for loop in (first, second):
         name = _line(loop).variable
-        if flow.is_read_later(second, (name.lower(),)):
+        if flow.is_read_later(second, (key_of(name),)):
             message = f"The value of '{name}' is used after its loop."
             return (Diagnostic("T063", message, line.place),)
     return may_fuse_loops(first, second, flow)
@@ -435,7 +436,7 @@ def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, 
 
     A construct has its name in one copy alone.
     """
-    later = {variable.lower(): Binary(Operator.PLUS, Name(variable), whole(shift))} if shift else {}
+    later = {key_of(variable): Binary(Operator.PLUS, Name(variable), whole(shift))} if shift else {}
     changed = everywhere(lines, lambda expr: substituted(expr, later))
     return rewritten(changed, lambda line: (unnamed(line),)) if shift else changed
 
@@ -452,6 +453,6 @@ def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
 
 def _counting(loop: Do, variable: str) -> Do:
     """Return `loop` with another counter."""
-    values = {loop.variable.lower(): Name(variable)}
+    values = {loop.counter: Name(variable)}
     body = everywhere(loop.body, lambda expr: substituted(expr, values))
     return replace(loop, variable=variable, body=body)

@@ -173,7 +173,7 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
         yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
     values = used_values(code) - used_kinds(code) - PURE - called
     for use, imported in imports_of(code):
-        name = imported.local.lower()
+        name = imported.key
         if name in values and name not in code.module.constants:
             message = (
                 f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"

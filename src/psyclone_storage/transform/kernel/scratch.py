@@ -101,9 +101,9 @@ def _is_late(name: str, code: KernelCode) -> bool:
     declared = code.declared(name)
     if declared is None:
         return name in changed_names(code)
-    if "parameter" in {word.lower() for word in declared.attributes}:
+    if "parameter" in declared.words:
         return False
-    if name not in {dummy.lower() for dummy in code.dummies}:
+    if name not in {*code.dummy_keys}:
         return not declared.shape
     return not declared.shape and name in changed_names(code)
 

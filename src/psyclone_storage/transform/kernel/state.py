@@ -28,6 +28,7 @@ from psyclone_storage.ir.expr import (
     canonical,
     is_constant,
 )
+from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.scopes import imports_of
 from psyclone_storage.ir.symbols import declaration_of
@@ -99,11 +100,11 @@ def _stores_one_constant(code: KernelCode, name: str) -> bool:
                 constants.add(canonical(value))
             case Opaque() if name in line.names:
                 return False
-            case Do(variable=counter) if counter.lower() == name:
+            case Do(counter=counter) if counter == name:
                 return False
             case _ if any(name in names_in(expr) for expr in expressions_of(line)):
                 return False
-    beside = [item.names for item in code.module.procedures if item.name != code.name.lower()]
+    beside = [item.names for item in code.module.procedures if item.name != code.key]
     beside += [item.names for item in (code.internal, *_opaque(code)) if item is not None]
     return len(constants) == 1 and name not in frozenset().union(*beside) | _with_other_names(code)
 
@@ -114,16 +115,14 @@ def _with_other_names(code: KernelCode) -> frozenset[str]:
     known = [(item.name, item) for item in declared if isinstance(item, Declare)]
     known += [(item.key, declaration_of(item)) for item in code.module.variables]
     marks = {"pointer", "target"}
-    return frozenset(
-        name.lower() for name, item in known if marks & {*map(str.lower, item.attributes)}
-    )
+    return keys_of(name for name, item in known if marks & item.words)
 
 
 def _original(code: KernelCode, name: str) -> str:
     """Return the name of a variable in the module that declares it."""
     for _, item in imports_of(code):
-        if item.local.lower() == name:
-            return item.original.lower()
+        if item.key == name:
+            return item.original_key
     return name
 
 
@@ -140,21 +139,21 @@ def _saved(code: KernelCode) -> Mapping[str, str]:
         if not isinstance(item, Declare) or not _is_variable(item):
             continue
         if all_saved or _says_save(item) or item.value is not None:
-            saved.add(item.name.lower())
+            saved.add(item.key)
     return dict.fromkeys(saved, "which it saves")
 
 
 def _of_modules(code: KernelCode) -> Mapping[str, str]:
     """Return the variables that may be changed from around, with where they are from."""
-    declared = {item.name.lower() for item in code.declarations if isinstance(item, Declare)}
+    declared = {item.key for item in code.declarations if isinstance(item, Declare)}
     own = {
-        item.name.lower(): f"a variable of its module '{code.module.name}'"
+        item.key: f"a variable of its module '{code.module.name}'"
         for item in code.module.declarations
         if isinstance(item, Declare) and _is_variable(item)
     }
     known = {item.key: _imported(item.module) for item in code.module.variables}
-    imported = {name.local.lower(): _imported(use.module) for use, name in imports_of(code)}
-    hidden = declared | {dummy.lower() for dummy in code.dummies}
+    imported = {name.key: _imported(use.module) for use, name in imports_of(code)}
+    hidden = declared | {*code.dummy_keys}
     found = {**own, **known, **imported}
     return {name: owner for name, owner in found.items() if name not in hidden}
 
@@ -165,15 +164,15 @@ def _imported(module: str) -> str:
 
 def _of_each_thread(code: KernelCode) -> frozenset[str]:
     lists = _OF_EACH_THREAD.findall(code.module.source.text)
-    return frozenset(name for text in lists for name in re.findall(r"\w+", text.lower()))
+    return keys_of(name for text in lists for name in re.findall(r"\w+", text))
 
 
 def _is_variable(item: Declare) -> bool:
-    return not any(word.lower() == "parameter" for word in item.attributes)
+    return "parameter" not in item.words
 
 
 def _says_save(item: Declare) -> bool:
-    return any(word.lower() == "save" for word in item.attributes)
+    return "save" in item.words
 
 
 def _opaque(code: KernelCode) -> Iterator[Opaque]:
@@ -185,9 +184,7 @@ def _opaque(code: KernelCode) -> Iterator[Opaque]:
 
 def _changed(code: KernelCode) -> frozenset[str]:
     saved = {
-        item.name.lower()
-        for item in code.declarations
-        if isinstance(item, Declare) and _says_save(item)
+        item.key for item in code.declarations if isinstance(item, Declare) and _says_save(item)
     }
     found: set[str] = set()
     for line in walk_lines(code.body):
@@ -205,8 +202,8 @@ def _set_in(text: str) -> Iterator[str]:
     """Yield what statements that are not understood assign to, or give another name."""
     for statement in re.split(r"[;\n]", text):
         if target := _SET.match(statement):
-            yield target[1].lower()
-        yield from map(str.lower, _OTHER_NAME.findall(statement))
+            yield key_of(target[1])
+        yield from keys_of(_OTHER_NAME.findall(statement))
 
 
 def _targets(line: Line) -> tuple[Expr, ...]:
@@ -235,4 +232,4 @@ def _base(target: Expr) -> str:
     """Return the name of the variable that `target` is or is a part of, in lower case."""
     while isinstance(target, Index | Member | Keyword):
         target = target.value if isinstance(target, Keyword) else target.base
-    return target.text.lower() if isinstance(target, Name) else ""
+    return target.key if isinstance(target, Name) else ""
