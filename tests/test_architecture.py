@@ -120,6 +120,7 @@ FOLDS = {
     "transform/kernel/intrinsics.py": "an option of a step",
     "domain/data.py": "an expression that becomes a name",
     "domain/lfric/arguments.py": "a member of an enumeration",
+    "driver/inputs.py": "texts that are searched for names",
     "driver/modules.py": "names of files",
     "scripting/transformations/kernel_modules.py": "options of a script",
     "scripting/f2pygen.py": "a word of a script",

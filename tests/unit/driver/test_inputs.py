@@ -88,6 +88,30 @@ def test_only_steps_depend_on_what_kernels_use(folder: Path) -> None:
     assert digest() == plain
 
 
+def test_folders_of_include_files_count_for_steps(folder: Path) -> None:
+    (folder / "kernels" / "b_mod.f90").write_text("module b_mod\n use far_mod\nend module\n")
+    (folder / "near").mkdir()
+
+    def found(*, deep: bool = True) -> str | None:
+        folders = (Path("near"),)
+        index = index_directories((Path("kernels"),), folders)
+        return Inputs(index, folders, deep=deep).digest(Path("alg.x90"))
+
+    shallow, seen = found(deep=False), [found()]
+    for name, text in (
+        ("far_mod.f90", "module far_mod\n include 'far.h'\nend module\n"),
+        ("far.h", "use last_mod\n"),
+        ("far.h", "use last_mod\nreal :: a\n"),
+        ("last_mod.F90", "module last_mod\nend module\n"),
+        ("last_mod.F90", "module last_mod\nreal :: b\nend module\n"),
+    ):
+        (folder / "near" / name).write_text(text)
+        seen.append(found())
+    assert len({*seen}) == 6
+    assert None not in seen
+    assert found(deep=False) == shallow
+
+
 def test_a_file_that_appears_or_goes_counts(folder: Path) -> None:
     seen = {digest()}
     (folder / "kernels" / "inner").mkdir()
