@@ -25,16 +25,20 @@ from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.offers import structures_in
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.fortran.units import UnitReader
+from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.code import KernelCode, Structure
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import place_of_line
 from psyclone_storage.ir.unit import Do
 
 SUFFIXES = (".f90", ".F90")
+_NO_MODULES = ModuleFinder(index_directories(()))
 _QUOTED = re.compile(r"'[^']*'")
 
 
@@ -88,7 +92,7 @@ def report(source: SourceText, name: str, offers: Offers) -> list[Asked]:
     """Return the verdicts for one subroutine, after printing a line about it."""
     start = time.process_time()
     try:
-        code = offers.known(read_code(source, name))
+        code = resolve_code(offers.known(read_code(source, name)), _NO_MODULES)
     except CompileError:
         return []
     read = time.process_time()

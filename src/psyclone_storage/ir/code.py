@@ -90,6 +90,15 @@ class KernelModule(Named):
         item = self.declared.get(key)
         return None if item is None else declared_symbol(item, Origin.HOST)
 
+    def structure(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type that the module knows, None if it does not."""
+        for one in self.structures:
+            if (one.module, one.name) == (type_.module or "", type_.name):
+                parts = tuple(declared_symbol(item, Origin.HOST) for item in one.components)
+                return Symbol(one.name, one.name, Origin.HOST, Sort.TYPE, module=one.module,
+                              components=parts)  # fmt: skip
+        return None
+
     @property
     def source(self) -> SourceText:
         """The file that the module is in."""
@@ -158,8 +167,8 @@ class KernelCode(Named):
         found = self.module.symbols.structures.get((type_.module or "", type_.name))
         if found is None and (type_.module or self.module.key) == self.module.key:
             own = self.symbol(type_.name)
-            return own if own.sort is Sort.TYPE else None
-        return found
+            found = own if own.sort is Sort.TYPE else None
+        return found or self.module.structure(type_)
 
     def place_of(self, name: str) -> Span:
         """Return the first place of `name` in the subroutine, all of it if it is not there."""

@@ -109,7 +109,7 @@ class _Resolver:
         """Return the definition of a derived type that a declaration names."""
         place = (type_.module or "", type_.name)
         if place not in self.structures:
-            found = self._defined(type_)
+            found = self._defined(type_) or self._code.structure(type_)
             if found is None:
                 return None
             self.structures[place] = found
