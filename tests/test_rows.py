@@ -27,7 +27,7 @@ from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.rows import Target
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.expr import Index, Member, Name
+from psyclone_storage.ir.expr import CallFunction, Member, Name, whole
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Axis
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -49,7 +49,7 @@ def rows_or_columns(context, asked):
     call = kernel_calls(asked.loop)[0]
     field = call.args[asked.loop.bounds_from].value
     axis = 2 if asked.loop.over.axis is Axis.NORTH else 1
-    return Index(Member(field, "extent"), (whole(axis),))
+    return CallFunction(Member(field, "extent"), (whole(axis),))
 
 
 def swapped(context, asked):
@@ -192,7 +192,7 @@ VECTORS = '''
 
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.expr import Index, Member, Name
+from psyclone_storage.ir.expr import CallFunction, Member, Name, whole
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import kernel_calls
@@ -205,7 +205,7 @@ def values(datum):
 def length(context, asked):
     loop = asked.loop
     datum = context.datum(kernel_calls(loop)[0], loop.bounds_from)
-    return Index(Name("size"), (values(datum),))
+    return CallFunction(Name("size"), (values(datum),))
 
 
 def infrastructure(settings):
