@@ -6,11 +6,23 @@ from psyclone_storage.backend.infrastructure import Context
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import field_data, proxy, value_type
 from psyclone_storage.backend.lfric.members import bound
-from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.backend.workspace import (
+    Section,
+)
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.infrastructures.lfric import KINDS
 from psyclone_storage.ir.devices import parts_of
-from psyclone_storage.ir.expr import ArrayLiteral, Binary, Expr, Index, Keyword, Member, Name, Range
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    Expr,
+    Index,
+    Keyword,
+    Member,
+    Name,
+    Range,
+    whole,
+)
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import (
     Exchange,
