@@ -136,6 +136,9 @@ from psyclone_storage.ir.types import DerivedType
 
 
 class Rules:
+    def may_fill(self, loop):
+        return False
+
     def initial_extent(self, call, schedule):
         return Extent(Reach.ALL)
 
