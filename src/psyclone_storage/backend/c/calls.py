@@ -18,6 +18,7 @@ from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.backend.c.writer import Writer
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Element, Expr, Keyword, Name, Origin, Range, Section
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import substituted
 
 _GLUE = "\0"
@@ -92,7 +93,7 @@ class Calls:
         """Return a reference to a function; one that gives an array is called now."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
-        if "elemental" in callee.code.prefix.lower().split():
+        if "elemental" in key_of(callee.code.prefix).split():
             return self._elemental(function, _all_given(given, key), scope)
         behind: list[Callable[[], None]] = []
         texts = self._arguments(function, given, scope, behind)
@@ -133,8 +134,8 @@ class Calls:
         symbol = scope.symbol(key)
         if symbol.origin in (Origin.LOCAL, Origin.DUMMY):
             raise PrintError(f"'{key}' is an internal procedure or an argument", key)
-        module = symbol.module.lower() or scope.module or scope.code.module.name.lower()
-        found = self.around.procedures(module, symbol.name.lower())
+        module = symbol.module_key or scope.module or scope.code.module.key
+        found = self.around.procedures(module, symbol.key)
         if not found:
             raise PrintError(f"the procedure '{key}' was not found", key)
         if len(found) > 1:
@@ -151,7 +152,7 @@ class Calls:
         except PrintError:
             return False
         for arg, dummy in zip(given, callee.code.dummies, strict=True):
-            symbol = within.symbol(dummy.lower())
+            symbol = within.symbol(key_of(dummy))
             if arg is None:
                 if "optional" not in symbol.attributes:
                     return False
@@ -250,7 +251,7 @@ class Calls:
     ) -> tuple[str, ...]:
         """Return the extents of a function's result, in the words of who calls it."""
         within = Scope(callee.code, self.around)
-        given = {name.lower(): arg for name, arg in zip(callee.code.dummies, args, strict=True)}
+        given = {key_of(name): arg for name, arg in zip(callee.code.dummies, args, strict=True)}
         found = []
         for item in within.symbol(callee.result).shape:
             if is_assumed(item) or (isinstance(item, Range) and item.lower is not None):
@@ -267,7 +268,7 @@ class Calls:
 
 def _in_order(callee: Callee, args: tuple[Expr, ...], key: str) -> tuple[Expr | None, ...]:
     """Return the arguments of a call in the order of the procedure's, None for those left out."""
-    dummies = [name.lower() for name in callee.code.dummies]
+    dummies = [key_of(name) for name in callee.code.dummies]
     given = {item.key: item.value for item in args if isinstance(item, Keyword)}
     plain = tuple(item for item in args if not isinstance(item, Keyword))
     if len(plain) > len(dummies) or not given.keys() <= set(dummies[len(plain) :]):

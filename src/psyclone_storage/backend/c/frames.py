@@ -21,6 +21,7 @@ from psyclone_storage.backend.c.statements import HINT
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Element, Expr, Name, children
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.unit import Line
 
@@ -104,7 +105,7 @@ def _call(function: Function) -> str:
 def dependences(code: KernelCode) -> tuple[tuple[str, Line], ...]:
     """Return the arguments that are changed and used elsewhere than at the point, with places."""
     point = tuple(Name(name) for name in code.dummies[:2])
-    changed = {name.lower() for name in code.dummies if _may_change(code, name)}
+    changed = {key_of(name) for name in code.dummies if _may_change(code, name)}
     found: list[tuple[str, Line]] = []
     for line in walk_lines(code.body):
         for expr in expressions_of(line):
@@ -118,7 +119,7 @@ def _may_change(code: KernelCode, name: str) -> bool:
 
 
 def _intents(attributes: tuple[str, ...]) -> set[str]:
-    words = ("".join(word.split()).lower() for word in attributes)
+    words = (key_of("".join(word.split())) for word in attributes)
     return {word[7:-1] for word in words if word.startswith("intent(")}
 
 

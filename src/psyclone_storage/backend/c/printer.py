@@ -23,6 +23,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.unit import Opaque
 
 _HARMLESS = ("implicit none", "intrinsic", "external")
@@ -89,7 +90,7 @@ class _Program:
     def printed(self, callee: Callee) -> Function:
         """Return the function for a procedure, which is printed if it is not yet."""
         code = callee.code
-        key = (code.module.name.lower(), code.name.lower())
+        key = (code.module.key, code.key)
         for function in self.functions:
             if function.key == key:
                 return function
@@ -230,7 +231,7 @@ class _Routine:
 
 
 def _is_harmless(text: str) -> bool:
-    return " ".join(text.lower().split()).startswith(_HARMLESS)
+    return " ".join(key_of(text).split()).startswith(_HARMLESS)
 
 
 def _each_once(problems: list[Diagnostic]) -> tuple[Diagnostic, ...]:

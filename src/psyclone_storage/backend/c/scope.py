@@ -27,6 +27,7 @@ from psyclone_storage.ir.expr import (
     integer_value,
 )
 from psyclone_storage.ir.intrinsics import PROCEDURES
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 Lookup = Callable[[str, str], Symbol | None]
@@ -81,7 +82,7 @@ class Scope:
 
     def within(self, module: str) -> Scope:
         """Return the names as a declaration in `module` sees them."""
-        return Scope(self.code, self.around, module.lower())
+        return Scope(self.code, self.around, key_of(module))
 
     def home_of(self, symbol: Symbol) -> Scope:
         """Return the names as the declaration of `symbol` sees them."""
@@ -95,7 +96,7 @@ class Scope:
         """Return what a name stands for; raise `PrintError` where nobody knows."""
         found = None if self.module else self.code.symbol(key)
         if found is None or not found.is_resolved:
-            found = self.around.symbol(self.module or self.code.module.name.lower(), key) or found
+            found = self.around.symbol(self.module or self.code.module.key, key) or found
         if (found is None or not found.is_resolved) and key in PROCEDURES:
             return Symbol(key, key, Origin.INTRINSIC, Sort.PROCEDURE)
         if found is None or not found.is_resolved:
@@ -132,7 +133,7 @@ class Scope:
 
     def kind(self, text: str) -> int:
         """Return the number of a kind as declarations and constants write it."""
-        text = "".join(text.split()).lower()
+        text = key_of("".join(text.split()))
         if text.isdigit():
             return int(text)
         if text.isidentifier():
@@ -174,7 +175,7 @@ class Scope:
         if found.sort is not Sort.CONSTANT:
             return None
         if found.module in {"iso_fortran_env", "iso_c_binding"}:
-            return _SIZES.get(found.name.lower())
+            return _SIZES.get(found.key)
         is_whole = isinstance(found.type, ScalarType) and (
             found.type.intrinsic is Intrinsic.INTEGER
         )
@@ -204,7 +205,7 @@ class Scope:
     def literal_type(self, literal: Literal) -> CType:
         """Return the type of a constant that is written down."""
         if literal.intrinsic is Intrinsic.REAL and literal.kind is None:
-            return ctype(Intrinsic.REAL, 8 if "d" in literal.text.lower() else 4)
+            return ctype(Intrinsic.REAL, 8 if "d" in key_of(literal.text) else 4)
         return self.declared_type(ScalarType(literal.intrinsic, literal.kind))
 
 

@@ -31,6 +31,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import Expr, Name, Range
 from psyclone_storage.ir.intrinsics import SUBROUTINES
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 from psyclone_storage.ir.unit import (
     Assign,
@@ -175,7 +176,7 @@ class Statements:
         return names_in(expr) <= by_value
 
     def _loop(self, name: str, head: str, body: tuple[Line, ...]) -> None:
-        construct = _Construct(name.lower(), is_loop=True)
+        construct = _Construct(key_of(name), is_loop=True)
         self._open.append(construct)
         with self.writer.block(head):
             self.lines(body)
@@ -186,7 +187,7 @@ class Statements:
             self.writer.label(construct.exit)
 
     def _while(self, loop: While) -> None:
-        construct = _Construct(loop.name.lower(), is_loop=True)
+        construct = _Construct(key_of(loop.name), is_loop=True)
         self._open.append(construct)
         with self.writer.block("for (;;)"):
             if loop.condition is not None:
@@ -204,7 +205,7 @@ class Statements:
     def _jump(self, line: Exit | Cycle) -> None:
         """Write a jump out of a construct, or to the end of a loop's body."""
         loops = [item for item in self._open if item.is_loop]
-        wanted = line.name.lower()
+        wanted = key_of(line.name)
         named = [item for item in self._open if item.name == wanted] if wanted else loops
         if not named:
             raise PrintError("a jump leaves a construct that is not printed", line.name)
@@ -223,7 +224,7 @@ class Statements:
     @contextmanager
     def _leavable(self, name: str) -> Iterator[None]:
         """Open a construct that is no loop."""
-        construct = _Construct(name.lower(), is_loop=False)
+        construct = _Construct(key_of(name), is_loop=False)
         self._open.append(construct)
         yield
         self._open.pop()

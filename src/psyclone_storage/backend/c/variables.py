@@ -25,6 +25,7 @@ from psyclone_storage.backend.c.types import (
 from psyclone_storage.backend.c.writer import Writer
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Name, Origin, Range, Sort, Symbol
+from psyclone_storage.ir.keys import key_of
 
 Evaluate = Callable[[Expr, Scope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""
@@ -121,11 +122,11 @@ class Variables:
         problems: list[PrintError] = []
         code = self.scope.code
         for item in code.declarations:
-            if (key := getattr(item, "name", "").lower()) and code.declared(key):
+            if (key := key_of(getattr(item, "name", ""))) and code.declared(key):
                 self._names.setdefault(("", key), self.writer.name(key))
         for name in code.dummies:
             try:
-                self.parameters[name.lower()] = self._dummy(self.scope.symbol(name.lower()))
+                self.parameters[key_of(name)] = self._dummy(self.scope.symbol(key_of(name)))
             except PrintError as problem:
                 problems.append(problem)
         return problems
@@ -173,7 +174,7 @@ class Variables:
     def array(self, key: str, scope: Scope) -> Array:
         """Return an array."""
         symbol = scope.symbol(key)
-        home = (scope.home_of(symbol).module, symbol.name.lower())
+        home = (scope.home_of(symbol).module, symbol.key)
         if home not in self._arrays:
             self._arrays[home] = self._made_array(symbol, scope)
         return self._arrays[home]
@@ -206,21 +207,21 @@ class Variables:
 
     def _of_module(self, symbol: Symbol) -> Parameter:
         """Return the argument by which a variable of a module is passed."""
-        module = symbol.module.lower() or self.scope.code.module.name.lower()
-        key = f"{module}%{symbol.name.lower()}"
+        module = symbol.module_key or self.scope.code.module.key
+        key = f"{module}%{symbol.key}"
         if key not in self.parameters:
             self._check(symbol)
             type_ = self.scope.type_of(symbol)
-            name = self._name(module, symbol.name.lower())
+            name = self._name(module, symbol.key)
             self.parameters[key] = Parameter(
-                symbol.name.lower(), name, type_, "inout", bool(symbol.shape), module=module
+                symbol.key, name, type_, "inout", bool(symbol.shape), module=module
             )
         return self.parameters[key]
 
     def _constant(self, symbol: Symbol, scope: Scope) -> Value:
         """Return a named constant, which is declared before all statements."""
         within = scope.home_of(symbol)
-        type_, home = scope.type_of(symbol), (within.module, symbol.name.lower())
+        type_, home = scope.type_of(symbol), (within.module, symbol.key)
         if home not in self._names or home not in self._known_constants:
             value = within.integer(Name(symbol.name)) if type_.is_integer else None
             if value is not None:
@@ -313,7 +314,7 @@ class Variables:
     def _constant_array(self, symbol: Symbol, type_: CType, scope: Scope) -> Array:
         """Return a named constant that is an array, which is declared before all statements."""
         within = scope.home_of(symbol)
-        name = self._name(within.module, symbol.name.lower())
+        name = self._name(within.module, symbol.key)
         if symbol.value is None:
             raise PrintError(f"the value of the constant '{symbol.name}' is not known", symbol.key)
         items = _listed(symbol.value)
@@ -358,7 +359,7 @@ class Variables:
 
 def intent_of(symbol: Symbol) -> str:
     """Return the intent of an argument: `in`, `out` or `inout`."""
-    words = ["".join(word.split()).lower() for word in symbol.attributes]
+    words = [key_of("".join(word.split())) for word in symbol.attributes]
     return next((word[7:-1] for word in words if word.startswith("intent(")), "inout")
 
 
