@@ -31,8 +31,10 @@ ROOMS: dict[str, set[str]] = {
     "base": set(),
     "ir": {"base"},
     "infrastructures": {"ir", "base"},
+    "embedded": {"driver", "base"},
+    "gocean": {"embedded", "infrastructures"},
     "config": {"infrastructures", "ir", "base"},
-    "frontend": {"ir", "base"},
+    "frontend": {"infrastructures", "ir", "base"},
     "domain": {"infrastructures", "ir", "base"},
     "analysis": {"ir", "base"},
     "backend": {"infrastructures", "ir", "base"},
@@ -80,6 +82,10 @@ LATE = {
         "psyclone_storage.driver.compile.make_compiler",
     },
     "cli/report.py": {"psyclone_storage.driver.reports"},
+    "embedded/invoke.py": {
+        "psyclone_storage.driver.traced.Asked",
+        "psyclone_storage.driver.traced.run_invoke",
+    },
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",
         "psyclone_storage.driver.coherence.check_coherence",
@@ -89,6 +95,7 @@ LATE = {
         "psyclone_storage.frontend.fortran.body.read_code",
         "psyclone_storage.frontend.fortran.resolve.resolve_code",
     },
+    "driver/python.py": {"psyclone_storage.driver.python_parts"},
     "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 

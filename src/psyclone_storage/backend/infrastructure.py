@@ -22,6 +22,10 @@ def _no_helpers(_program: Program, _imports: Imports) -> tuple[Routine, ...]:
     return ()
 
 
+def _as_it_is(_context: Context, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    return lines
+
+
 def _nothing_more(_context: Context) -> None:
     return None
 
@@ -39,7 +43,8 @@ class Infrastructure:
     set-up what can only be known when all statements are lowered; `helpers` are the routines
     that those of a program hand over or call. With `exact_sums` reals are summed without rounding.
     Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
-    Regions that copy their data tell what that is where it `names_what_is_copied`.
+    Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
+    the statements of a routine into what they need around them.
     """
 
     name: str
@@ -56,6 +61,7 @@ class Infrastructure:
     exact_sums: bool = False
     names_what_is_copied: bool = True
     padding: int = PADDING
+    around: Callable[[Context, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
 
 
 @dataclass(frozen=True, slots=True)

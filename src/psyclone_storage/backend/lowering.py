@@ -80,7 +80,7 @@ def _lower_invoke(
     body = tuple(_lower_body(context, schedule.body, partial(profiled, work, program.name)))
     infrastructure.finish(context)
     heading = Comment(_heading(schedule))
-    lines = (*work.set_up(), heading, *body, *work.tear_down())
+    lines = (*work.set_up(), *infrastructure.around(context, (heading, *body)), *work.tear_down())
     declarations, directives = work.declarations(), work.directives()
     return Routine(schedule.name, dummies, declarations, lines, directives=directives)
 

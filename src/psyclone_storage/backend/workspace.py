@@ -51,6 +51,7 @@ class Section(Enum):
     QUADRATURE = "Quadrature points and weights"
     BASIS = "Basis functions"
     ELEMENT = "The reference element"
+    GRID = "Properties of the grid"
     TOPOLOGY = "Neighbours on the mesh"
     CHECKS = "Run-time checks"
     BOUNDS = "Bounds of loops"

@@ -35,7 +35,7 @@ from psyclone_storage.config.locate import (
 )
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.driver.inputs import Inputs, find_inputs
-from psyclone_storage.driver.request import LineLimit, Request
+from psyclone_storage.driver.request import LineLimit, Request, for_file
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build, Compiler
@@ -80,7 +80,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     settings = settings_of(texts, options.config_opts)
     if options.strict and settings.warnings:
         raise CompileError(*as_errors(settings.warnings))
-    request = _request(options)
+    request = for_file(_request(options), options.files[0])
     inputs = find_inputs(settings, request)
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)

@@ -35,7 +35,7 @@ examples:
 """
 
 _GRAINS = {"invokes": "invokes", "routines": "invokes", "kernels": "kernels"}
-_SOURCES = (".f90", ".f03", ".f08", ".x90")
+_SOURCES = (".f90", ".f03", ".f08", ".x90", ".py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +137,20 @@ def read_options(words: Sequence[str]) -> Options:
 def algorithm_path(file: Path, options: Options) -> Path | None:
     """Return where the transformed text of the algorithm `file` goes, None for standard output."""
     if options.output_dir is not None:
-        return options.output_dir / f"{file.stem}.f90"
+        return options.output_dir / f"{file.stem}{_suffix(file)}"
     return options.algorithm_output
 
 
 def psy_path(file: Path, options: Options) -> Path | None:
     """Return where the PSy layer of the algorithm `file` goes, None for standard output."""
     if options.output_dir is not None:
-        return options.output_dir / f"{file.stem}_psy.f90"
+        return options.output_dir / f"{file.stem}_psy{_suffix(file)}"
     return options.psy_output
+
+
+def _suffix(file: Path) -> str:
+    """Return what the names of files end in that are made of an algorithm."""
+    return ".py" if file.suffix.lower() == ".py" else ".f90"
 
 
 def kernel_folder(options: Options) -> Path | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from psyclone_storage import __version__
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.gocean import DL_ESM_INF, GOCEAN
+from psyclone_storage.driver.gocean import DL_ESM_INF, GOCEAN, GRIDS_IN_PYTHON
 from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE
 from psyclone_storage.driver.rows import ApiParts, Target
 from psyclone_storage.ir.schedule import Program
@@ -27,14 +27,21 @@ APIS: Mapping[Api, ApiParts] = {
 TARGETS: Mapping[tuple[Api, str], Target] = {
     (Api.LFRIC, "lfric"): LFRIC_CORE,
     (Api.GOCEAN, "dl_esm_inf"): DL_ESM_INF,
+    (Api.GOCEAN, "numpy"): GRIDS_IN_PYTHON,
 }
 """What can be generated for each API, by name; the first row of an API is what is by default."""
 
 
-def target_of(api: Api, name: str = "") -> Target:
-    """Return the target `name` of an API, which it must have, or its first."""
+def target_of(api: Api, name: str = "", suffix: str = "") -> Target:
+    """Return the target `name` of an API, which it must have, or its first.
+
+    With a `suffix` it is the first for files that end so, if there is one.
+    """
     known = {known: row for (owner, known), row in TARGETS.items() if owner is api}
-    return known[name] if name else next(iter(known.values()))
+    if name:
+        return known[name]
+    fitting = [row for row in known.values() if suffix.lower() in row.language.suffixes]
+    return next(iter((*fitting, *known.values())))
 
 
 def lower(target: Target, program: Program, settings: Settings) -> Unit:

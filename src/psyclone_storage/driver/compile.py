@@ -18,13 +18,14 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, lower, target_of
-from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked
+from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked, with_codes
 from psyclone_storage.driver.numbering import Counting, KernelNumbering, KernelText, Placed
-from psyclone_storage.driver.request import LineLimit, Request
+from psyclone_storage.driver.request import LineLimit, Request, suffixes_of
 from psyclone_storage.driver.rows import ApiParts, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
@@ -84,10 +85,13 @@ class Compiler:
             CompileError: everything that a stage found wrong in the user's files.
             InternalError: a stage broke its promise to the next.
         """
-        index = self.kernels.index
-        source = read_checked(index, path, self.kernels.line_limit)
+        source = read_checked(self.kernels.index, path, self.kernels.line_limit)
+        return self.compile_text(source, numbering)
+
+    def compile_text(self, source: SourceText, numbering: KernelNumbering | None = None) -> Build:
+        """Compile an algorithm that was read already, as `compile_algorithm` does."""
         algorithm = self.target.language.read_algorithm(source)
-        notes = _notes(algorithm, self.includes, index)
+        notes = _notes(algorithm, self.includes, self.kernels.index)
         try:
             return self._compiled(algorithm, notes, numbering or Counting())
         except CompileError as error:
@@ -96,10 +100,26 @@ class Compiler:
     def _compiled(
         self, algorithm: ParsedAlgorithm, notes: Notes, numbering: KernelNumbering
     ) -> Build:
-        domain = self.api.domain(self.settings)
         kernels, files, problems = find_kernels(algorithm, self.kernels)
         if problems:
+            domain = self.api.domain(self.settings)
             raise CompileError(*problems, *check_calls(algorithm, kernels, domain))
+        return self.compile_parsed(algorithm, (kernels, files), notes, numbering)
+
+    def compile_parsed(
+        self,
+        algorithm: ParsedAlgorithm,
+        found: tuple[Mapping[str, Kernel], tuple[Path, ...]],
+        notes: Notes,
+        numbering: KernelNumbering,
+    ) -> Build:
+        """Compile an algorithm whose kernels are `found`, by their names in lower case and files.
+
+        Raises:
+            CompileError: everything that a stage found wrong.
+        """
+        domain = self.api.domain(self.settings)
+        kernels, files = found
         chosen = self.api.choices(self.settings)
         options = BuildOptions(
             self.distributed, chosen.annexed_clean, chosen.fills_before_increment
@@ -110,6 +130,8 @@ class Compiler:
         if self.checks:
             _check_coherence(program, domain.rules)
         language = self.target.language
+        if language.prints_kernels:
+            program = with_codes(program, self.kernels)
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
@@ -172,7 +194,7 @@ def make_compiler(
         CompileError: a directory or the script is missing, or a step does not exist.
     """
     name = API_NAMES[request.api] if request.api else settings.api
-    api, target = APIS[name], target_of(name, request.target)
+    api, target = APIS[name], target_of(name, request.target, request.suffix)
     distributed = request.distributed
     if distributed is None:
         distributed = settings.distributed_memory
@@ -182,14 +204,14 @@ def make_compiler(
         target,
         distributed,
         Kernels(
-            index or index_directories(request.directories, request.includes),
+            index or index_directories(request.directories, request.includes, suffixes_of(request)),
             api,
             target.language,
             settings,
             request.line_limit is LineLimit.ALL,
             request.beside,
         ),
-        _requested(settings, name, request, distributed),
+        _requested(settings, name, request, (distributed, target)),
         request.line_limit is LineLimit.OUTPUT,
         request.includes,
         request.checks,
@@ -203,7 +225,7 @@ def _check_coherence(program: Program, rules: Rules) -> None:
 
 
 def _requested(
-    settings: Settings, name: Api, request: Request, distributed: bool
+    settings: Settings, name: Api, request: Request, chosen: tuple[bool, Target]
 ) -> Requested | None:
     """Return what `request` asks for beyond a translation, None if it is nothing.
 
@@ -215,8 +237,8 @@ def _requested(
 
     return read_requested(
         (request.script, request.steps, request.profile),
-        (settings, name, distributed, request.kernel_output, request.includes),
-        partial(_emitted, target_of(name, request.target), settings),
+        (settings, name, chosen[0], request.kernel_output, request.includes),
+        partial(_emitted, chosen[1], settings),
         dict(request.keywords),
     )
 

@@ -21,11 +21,13 @@ from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine, subroutine_heads
 from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy
 
 
-def _read_code(source: SourceText, name: str) -> KernelCode:
-    """Return the subroutine `name` of a module in `source`."""
+def _read_code(source: SourceText, name: str, _dummies: tuple[Dummy, ...]) -> KernelCode:
+    """Return the subroutine `name` of a module in `source`, which declares its arguments itself."""
     from psyclone_storage.frontend.fortran.body import read_code  # noqa: PLC0415
 
     return read_code(source, name)
@@ -56,4 +58,5 @@ FORTRAN = Language(
     within_limit,
     without_indentation,
     subroutine_heads,
+    SUFFIXES,
 )

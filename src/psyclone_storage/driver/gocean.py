@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.grids.table import grids_in_python
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
@@ -16,6 +17,7 @@ from psyclone_storage.domain.gocean.words import Tables, today
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.grid_settings import read_bound, read_path
+from psyclone_storage.driver.python import GOCEAN_WORDS, python
 from psyclone_storage.driver.rows import ApiParts, Choices, Target
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -57,6 +59,11 @@ def _infrastructure(settings: Settings) -> Infrastructure:
     return gocean_infrastructure({today(name): read_path(one.path) for name, one in known.items()})
 
 
+def _grids(settings: Settings) -> Infrastructure:
+    known = settings.gocean.grid_properties
+    return grids_in_python({today(name): one.rank for name, one in known.items()})
+
+
 def _no_builtin(name: str) -> None:
     """Return nothing: there is no built-in for GOcean."""
 
@@ -74,3 +81,4 @@ GOCEAN = ApiParts(
     checks_syntax=True,
 )
 DL_ESM_INF = Target(FORTRAN, _infrastructure)
+GRIDS_IN_PYTHON = Target(python(GOCEAN_WORDS), _grids)

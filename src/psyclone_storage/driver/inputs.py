@@ -18,7 +18,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import Request, suffixes_of
 from psyclone_storage.frontend.inclusions import included_file, inclusions
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 
@@ -125,7 +125,7 @@ def find_inputs(settings: Settings, request: Request) -> Inputs:
         CompileError: a directory is missing.
     """
     return Inputs(
-        index_directories(request.directories, request.includes),
+        index_directories(request.directories, request.includes, suffixes_of(request)),
         request.includes,
         request.beside,
         bool(request.steps or request.profile or settings.thread_safe_procedures),

@@ -48,7 +48,7 @@ def check_kernel_file(
                 found = parts.check_kernel(kernel, language.read_routine(source, implementation))
                 problems += found
                 if all(problem.severity is not Severity.ERROR for problem in found):
-                    code = language.read_code(source, implementation)
+                    code = language.read_code(source, implementation, parts.dummies(kernel))
                     problems += check_body(kernel, code, parts.dummies(kernel))
         except CompileError as error:
             problems += error.problems

@@ -11,7 +11,7 @@ from psyclone_storage.base.diagnostic import (
     InternalError,
     raise_if_any,
 )
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.imports import Import, find_imports
@@ -19,9 +19,12 @@ from psyclone_storage.driver.rows import ApiParts, Language
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import SourceIndex, find_kernel
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
+from psyclone_storage.ir.schedule import Program
+from psyclone_storage.ir.walk import kernel_calls, replaced
 
 _MAX_LINE = 132
 _LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
@@ -68,6 +71,8 @@ class Kernels:
                 found = self.language.check_syntax(source, parsed.implementations)
                 raise_if_any(found)
                 self.warnings[path] = found
+            module = wanted.modules[0] if "." in wanted.modules[0] else parsed.module
+            parsed = replace(parsed, module=module)
             self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
 
@@ -86,7 +91,8 @@ class Kernels:
             raise InternalError(f"The kernel '{kernel.name}' was read from no file.")
         names = kernel.implementations or (kernel.procedure,)
         source = kernel.span.source
-        return tuple(self._code(source, key_of(name)) for name in names)
+        dummies = self.api.dummies(kernel)
+        return tuple(self._code(source, key_of(name), dummies) for name in names)
 
     def procedures_with_saved_state(self, kernel: Kernel) -> tuple[KernelCode, ...]:
         """Return those of the subroutines that may change what outlives their calls.
@@ -113,9 +119,9 @@ class Kernels:
             self._may_keep[source, name] = self.language.keeps_state(source, name)
         return self._may_keep[source, name]
 
-    def _code(self, source: SourceText, name: str) -> KernelCode:
+    def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
         if (source, name) not in self._codes:
-            code = self.language.read_code(source, name)
+            code = self.language.read_code(source, name, dummies)
             self._codes[source, name] = self.language.resolve(code, self._modules)
         return self._codes[source, name]
 
@@ -186,3 +192,29 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
             problems.append(Diagnostic("P012", message, excess, hint=_LONG_LINE))
         start += len(line)
     return problems
+
+
+def with_codes(program: Program, kernels: Kernels) -> Program:
+    """Return `program` with the code of every kernel in its calls, for the module of the calls.
+
+    Raises:
+        CompileError: everything that is wrong with the code of kernels.
+    """
+    problems: dict[str, tuple[Diagnostic, ...]] = {}
+    invokes = []
+    for invoke in program.invokes:
+        schedule = invoke.schedule
+        for call in kernel_calls(schedule):
+            try:
+                codes = call.codes or kernels.codes_of(call.kernel)
+            except CompileError as error:
+                problems[call.kernel.procedure] = error.problems
+                continue
+            own = tuple(
+                replace(code, inlined=True, module=replace(code.module, name=call.kernel.module))
+                for code in codes
+            )
+            schedule = replaced(schedule, call.uid, replace(call, codes=own))
+        invokes.append(replace(invoke, schedule=schedule))
+    raise_if_any([problem for found in problems.values() for problem in found])
+    return replace(program, invokes=tuple(invokes))

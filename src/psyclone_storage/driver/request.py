@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from pathlib import Path
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.config.settings import API_NAMES
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.search import SUFFIXES
+
+_PYTHON = ".py"
+_WORDS = re.compile(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")
 
 
 class LineLimit(Enum):
@@ -19,10 +26,29 @@ class LineLimit(Enum):
     OUTPUT = "output"
 
 
+def for_file(request: Request, file: Path) -> Request:
+    """Return `request` for algorithms such as `file`; a program in Python tells its API."""
+    return replace(request, api=request.api or _api_of(file), suffix=file.suffix)
+
+
+def suffixes_of(request: Request) -> tuple[str, ...]:
+    """Return what the names of files with kernels end in."""
+    return (_PYTHON,) if request.suffix.lower() == _PYTHON else SUFFIXES
+
+
+def _api_of(file: Path) -> str | None:
+    """Return the API whose words a program in Python imports, None where that is not to be seen."""
+    if file.suffix.lower() != _PYTHON or not file.is_file():
+        return None
+    found = _WORDS.findall(read_source(file).text)
+    return next((name for name in found if name in API_NAMES), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a user asks for beyond the settings.
 
+    `suffix` is what the names of algorithms end in, which chooses among what an API generates.
     `api` and `distributed` are None where the settings decide. `steps` are transformations as text,
     applied after those of the script. `profile` names what a profiler is to tell apart: `invokes`,
     `kernels` or both, when all that is done.
@@ -45,5 +71,6 @@ class Request:
     kernel_output: Path | None = None
     includes: tuple[Path, ...] = ()
     beside: bool = False
+    suffix: str = ""
     target: str = ""
     checks: bool = False

@@ -48,7 +48,10 @@ class Language:
     replaced, `emit_kernel` a module of changed subroutines under new names, `emit_code` one of
     them, and `emit_interface` a name for several. `within_limit` breaks long lines,
     `without_indentation` leaves out the blanks before them. `heads` are the subroutines of a text
-    and their arguments, by which what was printed is read back.
+    and their arguments, by which what was printed is read back. `read_code` is told what metadata
+    say of the arguments. Files of the language end in one of `suffixes`; an algorithm imports the
+    module `words`, where a language has one for an API. One that `prints_kernels` has the code of
+    all kernels in the module that calls them.
     """
 
     name: str
@@ -56,7 +59,7 @@ class Language:
     read_kernel: ReadsKernel
     kernel_types: Callable[[SourceText], tuple[str, ...]]
     read_routine: Callable[[SourceText, str], ParsedRoutine]
-    read_code: Callable[[SourceText, str], KernelCode]
+    read_code: Callable[[SourceText, str, tuple[Dummy, ...]], KernelCode]
     resolve: Callable[[KernelCode, ModuleFinder], KernelCode]
     keeps_state: Callable[[SourceText, str], bool]
     check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]
@@ -68,6 +71,9 @@ class Language:
     within_limit: Callable[[str], str]
     without_indentation: Callable[[str], str]
     heads: Callable[[SourceText], dict[str, tuple[str, ...]]]
+    suffixes: tuple[str, ...] = ()
+    words: str = ""
+    prints_kernels: bool = False
 
 
 @dataclass(frozen=True, slots=True)

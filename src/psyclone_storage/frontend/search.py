@@ -18,30 +18,35 @@ from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.files import SourceFiles
 
 # Algorithm files come last: they are taken only where no other file has the name.
-_SUFFIXES = (".f90", ".f03", ".f08")
-_ALL_SUFFIXES = frozenset({*_SUFFIXES, ".x90"})
+_LAST = ".x90"
+SUFFIXES = (".f90", ".f03", ".f08", _LAST)
+"""What the names of Fortran files end in."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceIndex:
-    """The Fortran files below some directories, by their names in lower case without suffix.
+    """The source files below some directories, by their names in lower case without suffix.
 
     In `folders` included files are looked for; `beside` are the Fortran files in them, for modules
     that are not below the directories. Paths are plain text, since only a few of thousands are
     ever asked for. What was answered or read once is kept, so that all who ask see the same state
-    of the directories.
+    of the directories. `suffixes` are what the names of the files end in.
     """
 
     directories: tuple[Path, ...]
     files: Mapping[str, tuple[str, ...]]
     folders: tuple[Path, ...] = ()
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    suffixes: tuple[str, ...] = SUFFIXES
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def candidates(self, module: str) -> tuple[Path, ...]:
-        """Return the files that can hold `module`: different files, `.x90` only if no other."""
-        name = module.lower()
+        """Return the files that can hold `module`: different files, `.x90` only if no other.
+
+        Of a path of packages the last name is that of the file.
+        """
+        name = module.lower().rpartition(".")[2]
         if name not in self.files:
             return ()
         if name not in self._answers:
@@ -70,8 +75,14 @@ class SourceIndex:
         return self.texts.read(path)
 
 
-def index_directories(directories: tuple[Path, ...], folders: tuple[Path, ...] = ()) -> SourceIndex:
-    """Return the index of all Fortran files in and below `directories`, and of those in `folders`.
+def index_directories(
+    directories: tuple[Path, ...],
+    folders: tuple[Path, ...] = (),
+    suffixes: tuple[str, ...] = SUFFIXES,
+) -> SourceIndex:
+    """Return the index of all files in and below `directories`, and of those in `folders`.
+
+    Their names end in one of `suffixes`.
 
     Every directory is read once. Raises `CompileError` for each of `directories` that is none. The
     caller keeps the answer for as many algorithms as it has.
@@ -81,21 +92,21 @@ def index_directories(directories: tuple[Path, ...], folders: tuple[Path, ...] =
         raise CompileError(*map(_missing_directory, missing))
     files: dict[str, list[str]] = {}
     for directory in directories:
-        for stem, path in _source_files(str(directory)):
+        for stem, path in _source_files(str(directory), suffixes):
             files.setdefault(stem, []).append(path)
     below = {stem: tuple(paths) for stem, paths in files.items()}
-    return SourceIndex(directories, below, folders, _files_in(folders))
+    return SourceIndex(directories, below, folders, _files_in(folders, suffixes), suffixes)
 
 
-def _files_in(folders: Iterable[Path]) -> Mapping[str, tuple[str, ...]]:
-    """Return the Fortran files in `folders`, but not below them, as compilers look.
+def _files_in(folders: Iterable[Path], suffixes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Return the files in `folders`, but not below them, as compilers look.
 
     A folder that does not exist has none: it may hold what a build makes later.
     """
     files: dict[str, list[str]] = {}
     for folder in folders:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.suffix.lower() in _ALL_SUFFIXES and path.is_file():
+            if path.suffix.lower() in suffixes and path.is_file():
                 files.setdefault(path.stem.lower(), []).append(str(path))
     return {stem: tuple(paths) for stem, paths in files.items()}
 
@@ -123,7 +134,7 @@ def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) 
 
 def _different(files: tuple[str, ...]) -> tuple[Path, ...]:
     found = [Path(path) for path in files]
-    usual = [path for path in found if path.suffix.lower() in _SUFFIXES]
+    usual = [path for path in found if path.suffix.lower() != _LAST]
     if len(usual or found) == 1:
         return tuple(usual or found)
     unique: dict[Path, Path] = {}
@@ -132,8 +143,8 @@ def _different(files: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(unique.values())
 
 
-def _source_files(directory: str) -> Iterator[tuple[str, str]]:
-    """Yield the name in lower case and the path of each Fortran file, in a fixed order."""
+def _source_files(directory: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the name in lower case and the path of each source file, in a fixed order."""
     stack = [directory]
     while stack:
         with os.scandir(stack.pop()) as entries:
@@ -145,7 +156,7 @@ def _source_files(directory: str) -> Iterator[tuple[str, str]]:
         ]
         for entry in found:
             stem, dot, suffix = entry.name.lower().rpartition(".")
-            if dot + suffix in _ALL_SUFFIXES and not entry.is_dir():
+            if dot + suffix in suffixes and not entry.is_dir():
                 yield stem, entry.path
 
 
@@ -167,7 +178,13 @@ def _not_found(index: SourceIndex, functor: str, module: str, span: Span) -> Dia
     return Diagnostic(
         "P031",
         f"The kernel '{functor}' is in module '{module}', but there is no file"
-        f" '{module}.f90' or '{module}.F90'{searched}.",
+        f" {_files_of(index, module)}{searched}.",
         span,
         hint=did_you_mean(module, index.files),
     )
+
+
+def _files_of(index: SourceIndex, module: str) -> str:
+    if index.suffixes == SUFFIXES:
+        return f"'{module}.f90' or '{module}.F90'"
+    return f"'{module.rpartition('.')[2]}{index.suffixes[0]}'"

@@ -6,6 +6,7 @@ Words are in the spelling of today's metadata, in lower case. Where the points o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from psyclone_storage.base.records import dataclass
@@ -26,6 +27,23 @@ OFFSETS = ("go_offset_se", SOUTH_WEST, NORTH_EAST, "go_offset_nw", ANY_OFFSET)
 
 INTERNAL, EXTERNAL, ALL = "go_internal_pts", "go_external_pts", "go_all_pts"
 """The sets of points that every infrastructure has; settings add others."""
+
+ENTRY, COMPONENTS = "go_arg", ("meta_args", "iterates_over", "index_offset")
+POINTWISE, STENCIL = "go_pointwise", "go_stencil"
+SCALARS: Mapping[str, Intrinsic] = {
+    "go_r_scalar": Intrinsic.REAL,
+    "go_i_scalar": Intrinsic.INTEGER,
+}
+READ = "go_read"
+PROPERTIES = (
+    *(f"go_grid_{what}_{place}" for what in ("area", "dx", "dy") for place in "tuv"),
+    "go_grid_lat_u",
+    "go_grid_lat_v",
+    "go_grid_mask_t",
+    "go_grid_dx_const",
+    "go_grid_dy_const",
+)
+"""Properties of a grid as everybody has them; which there are, and of what type, settings say."""
 
 # ---------------------------------------------------------------------------- values
 

@@ -111,6 +111,8 @@ class Dummy:
     vector from 1. `shape` has the extents of an array, in the names of the other dummies, `ANY`
     where the caller decides; a scalar has none. `quadrature`, `operation` and `target` tell one
     basis array from another; `property_name` is that of a reference-element or mesh property.
+    `reach` are the points, as distances from the one that the kernel is called for, at which an
+    array may be read; None where metadata do not say.
     """
 
     role: Role
@@ -125,6 +127,7 @@ class Dummy:
     target: str = ""
     property_name: str = ""
     access: Access = Access.READ
+    reach: tuple[tuple[int, int], ...] | None = None
 
     @property
     def intent(self) -> Intent:

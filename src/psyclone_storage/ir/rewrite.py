@@ -49,6 +49,7 @@ from psyclone_storage.ir.unit import (
     Forall,
     Generated,
     Goto,
+    HoldData,
     If,
     InputOutput,
     Line,
@@ -148,7 +149,7 @@ def names_in(expr: Expr) -> frozenset[str]:
 
 
 _WithBody = Do | While | DoConcurrent | Forall | Associate | Critical | ScopedBlock
-_Holding = _WithBody | DirectiveBlock
+_Holding = _WithBody | DirectiveBlock | HoldData
 
 Masked = Where | Forall
 """Constructs in which an assignment is no statement of its own: all of it is under a mask."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.expr import Expr
 
 
 class Side(Enum):
@@ -69,3 +70,18 @@ class TaskWait:
     """Wait until the tasks that this thread has made are done."""
 
     uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Data that statements use: the name `array` for its values, and the object that `owns` them.
+
+    What is `written` and not `covered` keeps what it has elsewhere; of what is covered, all is
+    written, so that nobody needs to bring its values. `why` is for the reader.
+    """
+
+    array: str
+    owner: Expr
+    written: bool
+    covered: bool = False
+    why: str = ""

@@ -22,7 +22,7 @@ from psyclone_storage.ir.keys import (
     Named,
     Taken,
 )
-from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.types import DataType
 
 # ---------------------------------------------------------------------------- statements
@@ -475,8 +475,17 @@ class ReductionLine:
     type_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class HoldData:
+    """Statements while data are held where they run; behind them what was written is known."""
+
+    items: tuple[Held, ...]
+    body: tuple[Line, ...]
+
+
 Generated = (
     DirectiveBlock
+    | HoldData
     | EnterDataLine
     | ExitDataLine
     | UpdateLine

@@ -38,6 +38,7 @@ from psyclone_storage.ir.unit import (
     Format,
     Generated,
     Goto,
+    HoldData,
     If,
     Include,
     InputOutput,
@@ -231,6 +232,8 @@ def _carried(line: Blank | Comment | DirectiveLine | Opaque, indent: int) -> Ite
 
 def _directed(line: Generated, indent: int) -> Iterator[str]:
     """Yield a directive, or statements between directives."""
+    if isinstance(line, HoldData):
+        raise InternalError("Data are not held by a program in Fortran.")
     if not isinstance(line, DirectiveBlock):
         yield from _directive(spell_directive(line), indent)
         return

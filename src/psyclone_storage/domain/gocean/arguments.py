@@ -8,8 +8,9 @@ from __future__ import annotations
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import INTEGER, value_type
 from psyclone_storage.ir.interface import ANY, Dummy, Role
-from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
+from psyclone_storage.ir.kernel import ArgKind, GridStencil, Kernel, KernelArg
 
+_OWN = (0, 0)
 _INDICES = (
     Dummy(Role.GRID_INDEX_I, "i", INTEGER),
     Dummy(Role.GRID_INDEX_J, "j", INTEGER),
@@ -27,7 +28,9 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
     match arg.kind:
         case ArgKind.FIELD:
             name = f"field_{number}"
-            return Dummy(Role.FIELD, name, data, (ANY, ANY), position, access=arg.access)
+            return Dummy(
+                Role.FIELD, name, data, (ANY, ANY), position, access=arg.access, reach=_reach(arg)
+            )
         case ArgKind.SCALAR:
             name = f"scalar_{number}"
             return Dummy(Role.SCALAR, name, data, (), position, access=arg.access)
@@ -38,3 +41,8 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
                 property_name=arg.grid_property,
             )  # fmt: skip
     raise InternalError(f"A GOcean kernel has no argument that is a {arg.kind.value}.")
+
+
+def _reach(arg: KernelArg) -> tuple[tuple[int, int], ...]:
+    """Return the points at which a field may be read: those of its stencil, or its own."""
+    return arg.stencil.offsets if isinstance(arg.stencil, GridStencil) else (_OWN,)

@@ -11,14 +11,12 @@ import re
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.words import (
-    POINTWISE,
-    SCALARS,
     Tables,
     constructor_of,
     unknown_word,
     word_of,
 )
-from psyclone_storage.infrastructures.gocean import FIELD_TYPES
+from psyclone_storage.infrastructures.gocean import FIELD_TYPES, POINTWISE, SCALARS
 from psyclone_storage.ir.expr import Literal
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg
 from psyclone_storage.ir.parsed import MetadataItem

@@ -11,23 +11,17 @@ from collections.abc import Collection, Mapping
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.infrastructures.gocean import ALL, EXTERNAL, INTERNAL, GridProperty
+from psyclone_storage.infrastructures.gocean import (
+    ALL,
+    EXTERNAL,
+    INTERNAL,
+    GridProperty,
+)
+from psyclone_storage.infrastructures.gocean_words import ACCESSES
 from psyclone_storage.ir.expr import Index, Name, canonical
 from psyclone_storage.ir.kernel import Access, GridBounds
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
-from psyclone_storage.ir.types import Intrinsic
-
-SCALARS: Mapping[str, Intrinsic] = {
-    "go_r_scalar": Intrinsic.REAL,
-    "go_i_scalar": Intrinsic.INTEGER,
-}
-POINTWISE = "go_pointwise"
-ACCESSES: Mapping[str, Access] = {
-    "go_read": Access.READ,
-    "go_write": Access.WRITE,
-    "go_readwrite": Access.READWRITE,
-}
 
 
 @dataclass(frozen=True, slots=True)

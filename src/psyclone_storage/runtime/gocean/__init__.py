@@ -2,6 +2,17 @@
 
 from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
+from psyclone_storage.runtime.gocean.held import held, points, power, quotient
 from psyclone_storage.runtime.gocean.points import Offset, Points
 
-__all__ = ["Field", "Grid", "Offset", "Points", "exchange"]
+__all__ = [
+    "Field",
+    "Grid",
+    "Offset",
+    "Points",
+    "exchange",
+    "held",
+    "points",
+    "power",
+    "quotient",
+]

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.domain.gocean.words import ACCESSES, SCALARS
-from psyclone_storage.infrastructures.gocean import ALL, FIELD_TYPES, INTERNAL, RequiredProperty
+from psyclone_storage.infrastructures.gocean import (
+    ALL,
+    FIELD_TYPES,
+    INTERNAL,
+    SCALARS,
+    RequiredProperty,
+)
+from psyclone_storage.infrastructures.gocean_words import ACCESSES
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "gocean"
 ALGORITHMS = {path.stem: path.read_text() for path in sorted(CORPUS.glob("*.x90"))}

@@ -1,0 +1,21 @@
+"""The names of the runtime for grids in Python that generated code spells."""
+
+from __future__ import annotations
+
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+
+MODULE = "psyclone_storage.runtime.gocean"
+HELD, POINTS, EXCHANGE, POWER, QUOTIENT = "held", "points", "exchange", "power", "quotient"
+FROM_MODULE = (HELD, POINTS, EXCHANGE, POWER, QUOTIENT)
+"""What generated modules import from there by name."""
+
+GRID, PROPERTY, READ_ONLY = "grid", "property", "data_ro"
+INTERNAL, WHOLE, START, STOP, SHAPE = "internal", "whole", "start", "stop", "shape"
+SUBDOMAIN = "subdomain"
+IS_DIRTY, SET_DIRTY, FIELD_EXCHANGE = "is_dirty", "set_dirty", "exchange"
+ONLY_DIRTY = "only_dirty"
+NUMPY = "np"
+INTEGER = ScalarType(Intrinsic.INTEGER)
+REAL = ScalarType(Intrinsic.REAL)
+RESERVED = frozenset({*FROM_MODULE, NUMPY, "slice", "range", "min", "max", "at"})
+"""Names that no variable of a generated module may have."""

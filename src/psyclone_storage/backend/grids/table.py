@@ -1,0 +1,244 @@
+"""Grids of our runtime as a row: what it says for each operation.
+
+Indices count from 0, and the first internal point of a rank lies behind its halo. A field knows its
+regions; a range of the settings counts from the second point, as in Fortran. Directives for threads
+and devices are for who prints: the runtime itself knows where values are, so that nothing is moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.infrastructure import Context, Infrastructure
+from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import (
+    ArrayLiteral,
+    Binary,
+    CallFunction,
+    Element,
+    Expr,
+    Keyword,
+    Literal,
+    Member,
+    Name,
+)
+from psyclone_storage.ir.kernel import (
+    FIRST_INTERNAL,
+    LAST_INTERNAL,
+    ArgKind,
+    GridBounds,
+)
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import substituted
+from psyclone_storage.ir.schedule import Axis, Datum, HaloExchange, KernelCall, Loop, Phase
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldData, Line
+from psyclone_storage.ir.walk import kernel_calls, statements
+
+_PREFIX = "go_grid_"
+_DIMENSIONS = {Axis.EAST: 0, Axis.NORTH: 1}
+_REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
+
+
+def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
+    """Return the runtime's grids; `ranks` tell which properties are arrays."""
+
+    def grid_property(context: Context, asked: ops.GridPropertyOf) -> Expr:
+        return _property(context, asked, ranks[asked.name] > 0)
+
+    return Infrastructure(
+        "The runtime for grids in Python",
+        abi.RESERVED,
+        lambda _: "",
+        abi.INTEGER,
+        _value_type,
+        _dummies,
+        {
+            ops.DataOf: lambda context, asked: _array(context, asked.datum),
+            ops.GridPropertyOf: grid_property,
+            ops.LoopStart: lambda context, asked: _loop_end(context, asked.loop, last=False),
+            ops.LoopEnd: lambda context, asked: _loop_end(context, asked.loop, last=True),
+            ops.PointsEnd: _points_end,
+            ops.IsDirty: _is_dirty,
+        },
+        {
+            ops.Exchange: _exchanged,
+            ops.ExchangeTogether: _exchanged_together,
+            ops.MarkDirty: lambda _, asked: (_called(asked.datum, abi.SET_DIRTY),),
+            ops.EnterDevice: lambda _context, _asked: (),
+            ops.CopyTo: lambda _context, _asked: (),
+        },
+        _no_items,
+        names_what_is_copied=False,
+        around=_held,
+    )
+
+
+def _value_type(datum: Datum) -> ScalarType:
+    return datum.type if isinstance(datum.type, ScalarType) else abi.REAL
+
+
+def _dummies(context: Context) -> tuple[Declare, ...]:
+    return tuple(Declare(datum.name, abi.REAL) for datum in context.schedule.data)
+
+
+def _no_items(
+    _context: Context, _calls: Iterable[KernelCall], _lines: Iterable[Line]
+) -> tuple[DeviceItem, ...]:
+    return ()
+
+
+# ---------------------------------------------------------------------------- data
+
+
+def _array(context: Context, datum: Datum) -> Name:
+    """Return the name of the array of a field's values."""
+    wished = Declare(f"{datum.name}_data", abi.REAL)
+    return context.work.variable(Section.COUNTERS, ("array", datum.name), wished)
+
+
+def _held(context: Context, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return the statements of a routine in a block that holds its fields, each once."""
+    items = tuple(
+        Held(
+            _array(context, datum).text,
+            Name(datum.name),
+            written=datum.access.writes or _is_exchanged(context, datum),
+            why=_why(context, datum),
+        )
+        for datum in context.schedule.data
+        if datum.kind is ArgKind.FIELD
+    )
+    return (HoldData(items, lines),) if items else lines
+
+
+def _is_exchanged(context: Context, datum: Datum) -> bool:
+    """Return whether the halo of a field is written: by an exchange."""
+    items = statements(context.schedule)
+    return any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items)
+
+
+def _why(context: Context, datum: Datum) -> str:
+    """Return what the routine does with a field."""
+    by = [
+        f"{_VERBS[described.access.value]} by {call.kernel.name}"
+        for call in kernel_calls(context.schedule)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if actual.datum == datum.name
+    ]
+    if _is_exchanged(context, datum):
+        by.append("its halo is exchanged")
+    return ", ".join(dict.fromkeys(by))
+
+
+_VERBS = {"read": "read", "write": "written", "readwrite": "read and written"}
+
+
+def _property(context: Context, asked: ops.GridPropertyOf, is_array: bool) -> Expr:
+    """Return the variable of a property of the grid, which is a number or an array."""
+    name = asked.name.removeprefix(_PREFIX)
+    literal = Literal(f'"{name}"', Intrinsic.CHARACTER)
+    found: Expr = CallFunction(Member(Member(asked.field, abi.GRID), abi.PROPERTY), (literal,))
+    if is_array:
+        found = Member(found, abi.READ_ONLY)
+    key = ("property", asked.name, asked.field)
+    return context.work.assigned(Section.GRID, key, Declare(name, abi.REAL), found)
+
+
+# ---------------------------------------------------------------------------- loops
+
+
+def _loop_end(context: Context, loop: Loop, *, last: bool) -> Expr:
+    calls, axis = kernel_calls(loop), loop.over.axis
+    if axis is None:
+        raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
+    if loop.bounds is not None:
+        return _written(loop.bounds, axis, _looped_field(calls[0], loop.bounds_from), last=last)
+    return _points_end(context, ops.PointsEnd(calls[0], loop.bounds_from, axis, last))
+
+
+def _points_end(_context: Context, asked: ops.PointsEnd) -> Expr:
+    points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
+    if points is None:
+        raise InternalError(f"'{asked.call.uid}' is for no points of a grid.")
+    if points.bounds is not None:
+        return _written(points.bounds, asked.axis, field, last=asked.last)
+    if asked.call.kernel.args[asked.arg].space == ANY_TYPE:
+        shape = Member(Member(field, abi.GRID), abi.SHAPE)
+        return _before(_part(shape, asked.axis)) if asked.last else whole(0)
+    if points.name not in _REGIONS:
+        raise CompileError(_no_region(asked.call, points.name))
+    return _end(Member(field, _REGIONS[points.name]), asked.axis, last=asked.last)
+
+
+def _no_region(call: KernelCall, points: str) -> Diagnostic:
+    message = f"Fields in Python have no region of the points '{points}'."
+    return Diagnostic("G010", message, call.span, hint=f"Loop over '{INTERNAL}' or '{ALL}'.")
+
+
+def _looped_field(call: KernelCall, bounds_from: int) -> Expr:
+    actual = call.args[bounds_from]
+    if actual.datum is None:
+        raise InternalError(f"'{call.uid}' takes its bounds from a constant.")
+    return actual.value
+
+
+def _written(bounds: GridBounds, axis: Axis, field: Expr, *, last: bool) -> Expr:
+    """Return a bound of the settings, in which indices count from 1."""
+    pair = (bounds.inner_start, bounds.inner_stop)
+    if axis is Axis.NORTH:
+        pair = (bounds.outer_start, bounds.outer_stop)
+    region = Member(Member(Member(field, abi.GRID), abi.SUBDOMAIN), abi.INTERNAL)
+    ends = {
+        FIRST_INTERNAL.text: _end(region, axis, last=False),
+        LAST_INTERNAL.text: _end(region, axis, last=True),
+    }
+    return substituted(pair[last], ends)
+
+
+def _end(region: Expr, axis: Axis, *, last: bool) -> Expr:
+    found = _part(Member(region, abi.STOP if last else abi.START), axis)
+    return _before(found) if last else found
+
+
+def _part(pair: Expr, axis: Axis) -> Expr:
+    return Element(pair, (whole(_DIMENSIONS[axis]),))
+
+
+def _before(index: Expr) -> Expr:
+    return Binary(Operator.MINUS, index, whole(1))
+
+
+# ---------------------------------------------------------------------------- halos
+
+
+def _exchanged(_context: Context, asked: ops.Exchange) -> tuple[Line, ...]:
+    if asked.phase is not Phase.WHOLE:
+        raise InternalError(f"The exchange of '{asked.datum.name}' is asynchronous.")
+    return (_called(asked.datum, abi.FIELD_EXCHANGE, asked.depth),)
+
+
+def _called(datum: Datum, method: str, *args: Expr) -> Call:
+    return Call(Member(Name(datum.name), method), args)
+
+
+def _is_dirty(_context: Context, asked: ops.IsDirty) -> Expr:
+    return CallFunction(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
+
+
+def _exchanged_together(_context: Context, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+    """Return one exchange for the fields of each depth."""
+    what = "What is dirty of these goes" if asked.dirty_only else "These go"
+    flags = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)
+    lines: list[Line] = [Comment(f"{what} in one message to each neighbour")]
+    for depth in dict.fromkeys(asked.depths):
+        pairs = zip(asked.exchanges, asked.depths, strict=True)
+        fields = tuple(Name(one.datum) for one, own in pairs if own == depth)
+        args = (ArrayLiteral(fields), depth, *(flags if asked.dirty_only else ()))
+        lines.append(Call(Name(abi.EXCHANGE), args))
+    return tuple(lines)

@@ -1,0 +1,225 @@
+"""Units as modules of Python: a function for each invoke, kernels called for boxes of points.
+
+Two loops around a call become one call: the kernel's function gets the columns and rows as slices.
+A loop over tiles stays a loop. Directives for threads and devices become remarks: NumPy does what
+is under them on the host, all points at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.numpy.spelling import Spelling, UnspokenError, plain
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.unit import (
+    Assign,
+    Blank,
+    Call,
+    Comment,
+    DirectiveBlock,
+    DirectiveLine,
+    Do,
+    EnterDataLine,
+    ExitDataLine,
+    HoldData,
+    If,
+    Line,
+    QueueWaitLine,
+    Routine,
+    TaskWaitLine,
+    Unit,
+    UpdateLine,
+)
+
+_STEP = "    "
+_WIDTH = 100
+_SPELLING = Spelling(lambda _: False, lambda _: None, lambda _: False)
+Box = Mapping[str, tuple[Expr, Expr]]
+"""The first and last index of each counter that a box of points has instead of a loop."""
+
+
+def emit_unit(unit: Unit, inlined: InlinedProcedures) -> str:
+    """Return the text of a module, ending in a newline.
+
+    Raises:
+        CompileError: G010, the module needs what there is not in Python.
+    """
+    foreign = [use.module for use in unit.uses if use.module]
+    if foreign:
+        message = f"Programs in Python have no module '{foreign[0]}'."
+        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+    functions = [list(_function(routine)) for routine in unit.routines]
+    functions += [list(lines) for lines in inlined.procedures]
+    text = "\n\n\n".join("\n".join(lines) for lines in functions)
+    return f"{_head(unit, text)}\n\n{text}\n"
+
+
+def _head(unit: Unit, text: str) -> str:
+    """Return what stands before the functions: what the module is, and what they need."""
+    lines = [f'"""{unit.comment or unit.name}"""', ""]
+    if f"{abi.NUMPY}." in text:
+        lines += ["import numpy as np", ""]
+    wanted = sorted(name for name in abi.FROM_MODULE if f"{name}(" in text)
+    if wanted:
+        lines.append(f"from {abi.MODULE} import {', '.join(wanted)}")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _function(routine: Routine) -> Iterator[str]:
+    names = [plain(dummy.name) for dummy in routine.dummies]
+    yield from _laid_out(f"def {routine.name}(", names, "):", "")
+    lines = list(_lines(routine.body, {}))
+    while lines and not lines[0]:
+        lines.pop(0)
+    if not any(line and not line.startswith("#") for line in lines):
+        lines.append("return")
+    yield from _indented(lines)
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{_STEP}{line}" if line else ""
+
+
+def _laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
+    """Yield a list in brackets, on one line if it fits."""
+    whole = f"{indent}{head}{', '.join(items)}{tail}"
+    if len(whole) <= _WIDTH - 2 * len(_STEP):
+        yield whole
+        return
+    yield f"{indent}{head}"
+    line = f"{indent}{_STEP}"
+    for item in items:
+        piece = f"{item},"
+        if line.strip() and len(line) + len(piece) > _WIDTH - 2 * len(_STEP):
+            yield line.rstrip()
+            line = f"{indent}{_STEP}"
+        line += f"{piece} "
+    yield line.rstrip()
+    yield f"{indent}{tail}"
+
+
+def _lines(body: Iterable[Line], box: Box) -> Iterator[str]:
+    for line in body:
+        yield from _line(line, box)
+
+
+def _line(line: Line, box: Box) -> Iterator[str]:
+    match line:
+        case Blank():
+            yield ""
+        case Comment(text):
+            yield from (f"# {part.strip()}".rstrip() for part in text.splitlines())
+        case Assign(target, value):
+            yield f"{_text(target)} = {_text(value)}"
+        case Call(procedure, args):
+            yield from _called(procedure, args, box)
+        case If(branches, otherwise):
+            for word, branch in zip(["if", *["elif"] * len(branches)], branches, strict=False):
+                yield f"{word} {_text(branch.condition)}:"
+                yield from _indented(list(_lines(branch.body, box)) or ["pass"])
+            if otherwise:
+                yield "else:"
+                yield from _indented(_lines(otherwise, box))
+        case Do():
+            yield from _do(line, box)
+        case HoldData():
+            yield from _held(line, box)
+        case DirectiveBlock(directive, _, inner):
+            yield f"# {directive.value}: done by NumPy for all points at a time"
+            yield from _lines(inner, box)
+        case (
+            EnterDataLine()
+            | ExitDataLine()
+            | UpdateLine()
+            | QueueWaitLine()
+            | TaskWaitLine()
+            | DirectiveLine()
+        ):
+            # The storage runtime knows where values are, and NumPy has no threads to wait for.
+            pass
+        case _:
+            raise _refused(f"a statement of the class {type(line).__name__}")
+
+
+def _refused(what: str) -> CompileError:
+    message = f"A PSy layer in Python has no words for {what}."
+    return CompileError(Diagnostic("G010", message, hint="Leave out the step that asks for it."))
+
+
+def _do(line: Do, box: Box) -> Iterator[str]:
+    """Yield a loop, or what is in it for all its points."""
+    if line.step is None and _is_point(line):
+        yield from _lines(line.body, {**box, line.variable: (line.start, line.stop)})
+        return
+    step = 1 if line.step is None else integer_value(line.step)
+    bounds = [_text(line.start), _behind(line.stop)]
+    if step != 1:
+        bounds.append(str(step))
+    yield f"for {plain(line.variable)} in range({', '.join(bounds)}):"
+    yield from _indented(_lines(line.body, box))
+
+
+def _is_point(line: Do) -> bool:
+    """Return whether a loop counts the columns or rows that its calls are for."""
+    calls = list(_calls(line.body))
+    if not calls:
+        raise _refused("statements of a kernel in the place of its call")
+    return all(Name(line.variable) in call.args[:2] for call in calls)
+
+
+def _calls(lines: Iterable[Line]) -> Iterator[Call]:
+    for line in lines:
+        match line:
+            case Call():
+                yield line
+            case Do(body=body) | DirectiveBlock(body=body):
+                yield from _calls(body)
+
+
+def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
+    items = [
+        f"slice({_text(box[arg.text][0])}, {_behind(box[arg.text][1])})"
+        if isinstance(arg, Name) and arg.text in box
+        else _text(arg)
+        for arg in args
+    ]
+    yield from _laid_out(f"{_text(procedure)}(", items, ")", "")
+
+
+def _held(line: HoldData, box: Box) -> Iterator[str]:
+    for item in line.items:
+        yield f"# {_text(item.owner)}: {item.why}"
+    read = [item for item in line.items if not item.written]
+    written = [item for item in line.items if item.written and not item.covered]
+    covered = [item for item in line.items if item.covered]
+    groups = [("read", read), ("written", written), ("covered", covered)]
+    given = [
+        f"{word}=({', '.join(_text(item.owner) for item in items)}{',' if len(items) == 1 else ''})"
+        for word, items in groups
+        if items
+    ]
+    arrays = ", ".join(item.array for item in (*read, *written, *covered))
+    one = "," if len(line.items) == 1 else ""
+    yield from _laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
+    yield from _indented(_lines(line.body, box))
+
+
+def _behind(stop: Expr) -> str:
+    """Return the text of the index behind the last one."""
+    match stop:
+        case Binary(Operator.MINUS, before, by) if integer_value(by) == 1:
+            return _text(before)
+    value = integer_value(stop)
+    return str(value + 1) if value is not None else f"{_text(stop)} + 1"
+
+
+def _text(expr: Expr) -> str:
+    try:
+        return _SPELLING.of(expr)
+    except UnspokenError as error:
+        raise InternalError(f"A PSy layer in Python: {error}.") from error

@@ -1,0 +1,91 @@
+"""Python, as the driver knows it: programs for grids, read by `ast` and printed as NumPy.
+
+The reader is one for all APIs: an API says which words lead to its metadata. What reads and prints
+is imported when a program in Python is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from psyclone_storage.backend.fortran.kernel import KernelNames
+from psyclone_storage.base.diagnostic import Diagnostic, InternalError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.rows import Language
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.python.dialect import Annotated, Dialect
+from psyclone_storage.infrastructures import gocean as words
+from psyclone_storage.ir.code import KernelCode
+
+_POINTWISE = words.POINTWISE.upper()
+GOCEAN_WORDS = Dialect(
+    "psyclone_storage.gocean",
+    words.ENTRY,
+    words.COMPONENTS[0],
+    words.COMPONENTS[1:],
+    {
+        "field": Annotated(2, behind=(_POINTWISE,)),
+        "scalar": Annotated(2, behind=(_POINTWISE,)),
+        "grid_property": Annotated(1, before=(words.READ.upper(),)),
+    },
+    words.STENCIL.upper(),
+)
+
+
+def python(dialect: Dialect) -> Language:
+    """Return Python with the words of an API."""
+    return Language(
+        "python",
+        partial(_part, "read_algorithm", dialect),
+        partial(_part, "read_kernel", dialect),
+        partial(_part, "kernel_types", dialect),
+        partial(_part, "read_routine"),
+        partial(_part, "read_code", dialect),
+        _resolve,
+        _keeps_state,
+        _check_syntax,
+        partial(_part, "emit_unit"),
+        partial(_part, "emit_algorithm"),
+        _emit_kernel,
+        partial(_part, "emit_code"),
+        _emit_interface,
+        str,
+        str,
+        partial(_part, "routine_heads"),
+        suffixes=(".py",),
+        words=dialect.module,
+        prints_kernels=True,
+    )
+
+
+def _part(name: str, *given: Any, **named: Any) -> Any:
+    """Call what reads or prints Python, by its name in `driver.python_parts`."""
+    from psyclone_storage.driver import python_parts  # noqa: PLC0415
+
+    return getattr(python_parts, name)(*given, **named)
+
+
+def _resolve(code: KernelCode, _finder: ModuleFinder) -> KernelCode:
+    """Return `code` with a symbol for each name, all of which its reader knows."""
+    found: KernelCode = _part("linked", code)
+    return found
+
+
+def _keeps_state(_source: SourceText, _name: str) -> bool:
+    """Return False: what a kernel assigns to is local, or an argument."""
+    return False
+
+
+def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+    """Return nothing: what is no Python is not read at all."""
+    return ()
+
+
+def _emit_kernel(_codes: tuple[KernelCode, ...], _old: KernelNames, _new: KernelNames) -> str:
+    raise InternalError("A kernel of a program in Python has no file of its own.")
+
+
+def _emit_interface(name: str, _specifics: Iterable[str]) -> list[str]:
+    raise InternalError(f"The kernel '{name}' in Python has several implementations.")

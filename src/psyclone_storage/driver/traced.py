@@ -1,0 +1,272 @@
+"""Invokes of a program that runs: compiled where they stand, when they are first reached.
+
+The same stages make the same schedules as for a file. What is known here and not in a file is which
+arguments are one object: they get one name. What was compiled is kept by the place of the call, the
+kernels, which arguments are one, and what was asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.render import render_text
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.config.load import load_settings
+from psyclone_storage.config.locate import surroundings
+from psyclone_storage.driver.compile import Build, Compiler, make_compiler
+from psyclone_storage.driver.numbering import Counting
+from psyclone_storage.driver.python import GOCEAN_WORDS
+from psyclone_storage.driver.request import Request
+from psyclone_storage.frontend.python.live import calls_at, source_of
+from psyclone_storage.frontend.python.metadata import read_kernel
+from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
+from psyclone_storage.ir.kernel import ArgKind, Kernel
+from psyclone_storage.ir.parsed import (
+    ParsedAlgorithm,
+    ParsedArgument,
+    ParsedCall,
+    ParsedInvoke,
+    Scope,
+    ScopeKind,
+)
+
+
+class LiveKernel(Protocol):
+    """A kernel as a program has it."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that describes it."""
+
+
+class LiveCall(Protocol):
+    """A kernel with what it is called for."""
+
+    @property
+    def kernel(self) -> LiveKernel:
+        """The kernel."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a program asks for: a script, a settings file, single settings, ranks or not."""
+
+    script: str = ""
+    config: str = ""
+    config_opts: str = ""
+    distributed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An invoke that can be run: `order` are the positions of its data among all arguments."""
+
+    routine: Callable[..., None]
+    order: tuple[int, ...]
+    build: Build
+
+
+def run_invoke(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> None:
+    """Run an invoke, which is compiled at its first call.
+
+    Raises:
+        CompileError: everything that is wrong with the kernels or the calls, with a note that
+            shows where.
+    """
+    compiled = compiled_invoke(calls, label, frame, asked)
+    values = [value for call in calls for value in call.args]
+    compiled.routine(*(values[at] for at in compiled.order))
+
+
+def compiled_invoke(
+    calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked
+) -> Compiled:
+    """Return what an invoke becomes."""
+    known = _known()
+    key = _key(calls, label, frame, asked)
+    if key not in known:
+        try:
+            known[key] = _compile(calls, label, frame, asked)
+        except CompileError as error:
+            error.add_note(render_text(error.problems))
+            raise
+    return known[key]
+
+
+def compiled_so_far() -> tuple[Build, ...]:
+    """Return what the invokes of the program became, in the order in which they were reached."""
+    return tuple(compiled.build for compiled in _known().values())
+
+
+@cache
+def _known() -> dict[Hashable, Compiled]:
+    """Return what was compiled so far."""
+    return {}
+
+
+def _key(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> Hashable:
+    values = [value for call in calls for value in call.args]
+    first: dict[int, int] = {}
+    kinds = tuple(
+        first.setdefault(id(value), at) if _is_object(value) else type(value)
+        for at, value in enumerate(values)
+    )
+    kernels = tuple((call.kernel, len(call.args)) for call in calls)
+    code = frame.f_code
+    return code, code.co_filename, frame.f_lasti, kernels, kinds, label, asked
+
+
+def _is_object(value: Any) -> bool:
+    return not isinstance(value, bool | int | float | complex | str)
+
+
+# ---------------------------------------------------------------------------- compiling
+
+
+def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> Compiled:
+    compiler = _compiler(asked)
+    kernels = [_kernel(call.kernel, compiler) for call in calls]
+    source, parsed = _written_at(frame, calls)
+    named = _named(calls, kernels, parsed, source)
+    by_name = {name.lower(): kernel for (name, _), kernel in zip(named, kernels, strict=True)}
+    invoke = ParsedInvoke(
+        tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
+    )
+    algorithm = ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
+    build = compiler.compile_parsed(algorithm, (by_name, ()), (), Counting())
+    (made,) = build.program.invokes
+    texts = [canonical(argument.expr) for _, call in named for argument in call.args]
+    order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
+    names: dict[str, Any] = {"__name__": f"{build.program.name}"}
+    exec(compile(build.psy_text, f"<{made.name}>", "exec"), names)  # noqa: S102 - our own text
+    return Compiled(names[made.name], order, build)
+
+
+def _written_at(
+    frame: FrameType, calls: Sequence[LiveCall]
+) -> tuple[SourceText, tuple[ParsedCall, ...]]:
+    """Return the text of a program and the calls in it; nothing where these are made elsewhere."""
+    written = calls_at(frame)
+    if written is not None:
+        source, parsed = written
+        if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:
+            return source, parsed
+    return SourceText(frame.f_code.co_filename, ""), ()
+
+
+@cache
+def _compiler(asked: Asked) -> Compiler:
+    settings = load_settings(asked.config, asked.config_opts, surroundings(os.environ))
+    request = Request(
+        api="gocean",
+        distributed=asked.distributed,
+        script=Path(asked.script) if asked.script else None,
+        suffix=".py",
+    )
+    return make_compiler(settings, request)
+
+
+@cache
+def _parsed(function: Callable[..., Any]) -> Any:
+    name, module = function.__name__, function.__module__
+    found = read_kernel(GOCEAN_WORDS, source_of(GOCEAN_WORDS, function), name)
+    return replace(found, module=module)
+
+
+def _kernel(live: LiveKernel, compiler: Compiler) -> Kernel:
+    return compiler.api.interpret(_parsed(live.function), compiler.settings)
+
+
+def _scope(source: SourceText) -> Scope:
+    name = Path(source.name).stem
+    module = name if name.isidentifier() else "program"
+    return Scope(ScopeKind.MODULE, module, (), (), 0, 0, source.whole())
+
+
+# ---------------------------------------------------------------------------- names
+
+
+def _named(
+    calls: Sequence[LiveCall],
+    kernels: Sequence[Kernel],
+    parsed: tuple[ParsedCall, ...],
+    source: SourceText,
+) -> list[tuple[str, ParsedCall]]:
+    """Return each call as it is written, or with names of its own; one object has one name.
+
+    A kernel that has the name of another one gets another.
+    """
+    table, kernel_names = NameTable(), dict[int, str]()
+    objects: dict[int, Expr] = {}
+    found: list[tuple[str, ParsedCall]] = []
+    for number, (call, kernel) in enumerate(zip(calls, kernels, strict=True)):
+        name = kernel_names.get(id(call.kernel))
+        if name is None:
+            name = kernel_names[id(call.kernel)] = table.fresh(kernel.name)
+        text = parsed[number] if parsed else None
+        span = text.span if text else source.whole()
+        args = [
+            ParsedArgument(_expr(value, (number, at), text, kernel, objects), span)
+            for at, value in enumerate(call.args)
+        ]
+        found.append((name, ParsedCall(name, span, tuple(args), span)))
+    return found
+
+
+def _expr(
+    value: Any,
+    at: tuple[int, int],
+    text: ParsedCall | None,
+    kernel: Kernel,
+    objects: dict[int, Expr],
+) -> Expr:
+    """Return what an argument is called; `at` are the numbers of its call and of itself."""
+    wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY][at[1]]
+    own = f"{kernel.name}_{at[0] + 1}_{at[1] + 1}"
+    if wanted.kind is ArgKind.FIELD:
+        _check_field(value, kernel.name)
+        if id(value) not in objects:
+            taken = {canonical(expr) for expr in objects.values()}
+            objects[id(value)] = _fresh(_written(text, at[1]) or _own_name(value, own), taken)
+        return objects[id(value)]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
+        raise TypeError(message)
+    expr = _written(text, at[1])
+    return expr if expr is not None else Name(own)
+
+
+def _written(text: ParsedCall | None, at: int) -> Expr | None:
+    return None if text is None else text.args[at].expr
+
+
+def _own_name(value: Any, otherwise: str) -> Expr:
+    label = "".join(one if one.isalnum() else "_" for one in getattr(value, "label", ""))
+    usable = label.isascii() and label[:1].isalpha()
+    return Name(label if usable else otherwise)
+
+
+def _fresh(expr: Expr, taken: set[str]) -> Expr:
+    """Return `expr`, or a name like it where another object has it already."""
+    if canonical(expr) not in taken and not is_constant(expr):
+        return expr
+    base = "".join(one if one.isalnum() else "_" for one in canonical(expr))
+    return Name(NameTable(taken).fresh(base if base[:1].isalpha() else f"field_{base}"))
+
+
+def _check_field(value: Any, kernel: str) -> None:
+    if not hasattr(value, "grid") or not hasattr(value, "storage"):
+        message = f"The kernel '{kernel}' takes a field, not a {type(value).__name__}."
+        raise TypeError(message)

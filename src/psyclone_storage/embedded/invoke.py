@@ -1,0 +1,58 @@
+"""`invoke`: the calls of kernels that belong together, as a statement of an algorithm.
+
+In a program that was compiled ahead there is none left. In all others it is compiled when it is
+reached for the first time; that is when the compiler is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from psyclone_storage.embedded.kernel import Call
+
+_CHOSEN: dict[str, Any] = {}
+
+
+def invoke(*calls: Call, name: str = "") -> None:
+    """Do what kernels are called for, in order: exchanges, transfers and loops.
+
+    Raises:
+        TypeError: something is no call of a kernel, or a kernel is passed what it does not take.
+        ValueError: `name` cannot be the name of an invoke, or nothing is called.
+        CompileError: a kernel or a call is wrong; what and where is in the notes.
+    """
+    from psyclone_storage.driver.traced import Asked, run_invoke  # noqa: PLC0415
+
+    if not calls:
+        raise ValueError("This invoke calls nothing.")
+    for call in calls:
+        if not isinstance(call, Call):
+            raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
+    if name and not (name.isascii() and name.isidentifier() and name[0].isalpha()):
+        raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
+    frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+    run_invoke(calls, name, frame, Asked(**_CHOSEN))
+
+
+def configure(
+    *,
+    script: str | Path | None = None,
+    config: str | Path | None = None,
+    config_opts: str = "",
+    distributed: bool | None = None,
+) -> None:
+    """Choose what invokes are compiled with, from now on: as the options of the command.
+
+    `script` is a recipe with a function `trans`, `config` a settings file, `config_opts` are single
+    settings as `KEY=VALUE`; without `distributed` no halo is exchanged. What is not given is chosen
+    by the settings.
+    """
+    _CHOSEN.clear()
+    _CHOSEN.update(
+        script="" if script is None else str(Path(script).resolve()),
+        config="" if config is None else str(config),
+        config_opts=config_opts,
+        distributed=distributed,
+    )

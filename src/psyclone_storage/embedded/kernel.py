@@ -1,0 +1,97 @@
+"""`@kernel`: a function that is kept to be read, and is run for one point at a time in tests alone.
+
+Owns what a kernel is to the program that defines it. The compiler reads its text; `at` runs the
+function itself, so that what it computes is what Python computes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.embedded.point import Point, anywhere
+from psyclone_storage.embedded.words import Annotation, Word
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A kernel with what it is called for, as an invoke takes it."""
+
+    kernel: Kernel
+    args: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A function for one point of a grid, with what its metadata say of the whole."""
+
+    function: Callable[..., Any]
+    metadata: Mapping[str, Word] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.function.__name__
+
+    def __call__(self, *args: Any) -> Call:
+        """Return a call, for an invoke to do: nothing happens before.
+
+        Raises:
+            TypeError: another number of arguments is given than the function takes, but for
+                properties of the grid, which are not passed.
+        """
+        wanted = [name for name, said in self._annotations().items() if _is_passed(said)]
+        if len(args) != len(wanted):
+            raise TypeError(
+                f"The kernel '{self.name}' takes {len(wanted)} arguments"
+                f" ({', '.join(wanted)}) but is given {len(args)}."
+            )
+        return Call(self, args)
+
+    def at(self, *args: Any, **named: Any) -> Any:
+        """Run the function for one point and return what it writes.
+
+        A field or a property of the grid is a number, the same wherever it is looked at, a mapping
+        from offsets such as `(1, 0)` to numbers, or a function of the two offsets. The value of the
+        field that is written is returned, or of several a mapping by name.
+
+        Raises:
+            TypeError: the arguments are not those of the function, or one that is only read is
+                written.
+            KeyError: the function looks at a point of a field that is not given.
+            IndexError: it writes off its own point.
+        """
+        given = inspect.signature(self.function).bind(*args, **named).arguments
+        points = {}
+        passed = dict(given)
+        for name, said in self._annotations().items():
+            if said.name == "field":
+                passed[name] = points[name] = Point(name, given[name], _is_written(said))
+            elif said.name == "grid_property":
+                passed[name] = anywhere(name, given[name])
+        self.function(**passed)
+        written = {name: point.value for name, point in points.items() if point.may_change}
+        return next(iter(written.values())) if len(written) == 1 else written
+
+    def _annotations(self) -> dict[str, Annotation]:
+        said = inspect.get_annotations(self.function, eval_str=True)
+        return {name: one for name, one in said.items() if isinstance(one, Annotation)}
+
+
+def kernel(**metadata: Word) -> Callable[[Callable[..., Any]], Kernel]:
+    """Keep a function as a kernel: `metadata` say what it is called for."""
+
+    def keep(function: Callable[..., Any]) -> Kernel:
+        return Kernel(function, metadata)
+
+    return keep
+
+
+def _is_passed(said: Annotation) -> bool:
+    return said.name != "grid_property"
+
+
+def _is_written(said: Annotation) -> bool:
+    return bool(said.items) and "write" in said.items[0].name.lower()

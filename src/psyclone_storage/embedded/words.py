@@ -1,0 +1,39 @@
+"""Words of metadata and annotations, as objects that say what was written and mean nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psyclone_storage.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of metadata, by its name in the API's own spelling; called, it takes items."""
+
+    name: str
+    items: tuple[Any, ...] = ()
+
+    def __call__(self, *items: Any) -> Word:
+        """Return the word with `items`, as in `GO_STENCIL("000,011,000")`."""
+        return Word(self.name, items)
+
+    def __repr__(self) -> str:
+        """Return the word as it is written."""
+        return f"{self.name}({', '.join(map(repr, self.items))})" if self.items else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What an argument of a kernel is: a word such as `field`, and its items in brackets."""
+
+    name: str
+    items: tuple[Any, ...] = ()
+
+    def __getitem__(self, items: Any) -> Annotation:
+        """Return the annotation with its items, as in `field[GO_READ, GO_CT]`."""
+        return Annotation(self.name, items if isinstance(items, tuple) else (items,))
+
+    def __repr__(self) -> str:
+        """Return the annotation as it is written."""
+        return f"{self.name}[{', '.join(map(repr, self.items))}]" if self.items else self.name

@@ -1,0 +1,1 @@
+"""Python as text: kernels and algorithms, read by `ast` and never run."""

@@ -1,0 +1,164 @@
+"""Algorithm files in Python: every invoke, and where its kernels are imported from.
+
+All that is wrong with a file is collected before anything is raised. What the invokes mean is not
+known here, and no type of a variable: those follow from the kernels' metadata.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.imports import Names, imports_in, names_of
+from psyclone_storage.frontend.python.invokes import InvokeReader, routine_name
+from psyclone_storage.frontend.python.metadata import kernels_in, module_name
+from psyclone_storage.frontend.python.tree import Tree, read_tree
+from psyclone_storage.ir.parsed import (
+    ParsedAlgorithm,
+    ParsedInvoke,
+    ParsedUse,
+    Scope,
+    ScopeKind,
+    UsedName,
+)
+
+_INVOKE = "invoke"
+
+
+def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
+    """Return the invokes of `source`, which may be none.
+
+    Raises:
+        CompileError: every problem of the file.
+    """
+    if not source.text.strip():
+        message = f"'{source.name}' is empty."
+        raise CompileError(Diagnostic("P002", message, file=source.name))
+    tree = read_tree(source)
+    names = names_of(tree, dialect.module)
+    unit = _unit(tree, dialect)
+    problems = list(_misplaced(tree, names))
+    reader = InvokeReader(tree, problems)
+    invokes = []
+    for node in _invokes(tree, names):
+        label, place = reader.label(node)
+        calls = tuple(reader.calls(node))
+        invokes.append(ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
+    problems += _check_names(tuple(invokes), tree)
+    raise_if_any(sorted(problems, key=lambda one: one.span.start if one.span else 0))
+    return ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
+
+
+def _invokes(tree: Tree, names: Names) -> list[ast.Call]:
+    """Return the invokes that are statements, in the order of the text."""
+    found = [
+        node.value
+        for node in ast.walk(tree.module)
+        if isinstance(node, ast.Expr) and _is_invoke(node.value, names)
+    ]
+    calls = [node for node in found if isinstance(node, ast.Call)]
+    return sorted(calls, key=lambda node: tree.span(node).start)
+
+
+def _is_invoke(node: ast.AST, names: Names) -> bool:
+    return isinstance(node, ast.Call) and names.meant(node.func) == _INVOKE
+
+
+def _misplaced(tree: Tree, names: Names) -> Iterator[Diagnostic]:
+    """Yield invokes that are parts of expressions."""
+    statements = {id(node) for node in _invokes(tree, names)}
+    for node in ast.walk(tree.module):
+        if _is_invoke(node, names) and id(node) not in statements:
+            message = "An invoke is a statement of its own: it has no value."
+            yield Diagnostic("P055", message, tree.span(node))
+
+
+def _unit(tree: Tree, dialect: Dialect) -> Scope:
+    source = tree.source
+    uses = [_use(tree, node) for node in imports_in(tree.module)]
+    own = kernels_in(tree, dialect)
+    module = module_name(source)
+    if own:
+        used = tuple(UsedName(one.text, one.text, one) for one in own)
+        uses.insert(0, ParsedUse(module, used, (), own[0]))
+    return Scope(
+        ScopeKind.MODULE, module, tuple(uses), (), _end_of_imports(tree), 0, source.whole()
+    )
+
+
+def _use(tree: Tree, node: ast.Import | ast.ImportFrom) -> ParsedUse:
+    span = tree.span(node)
+    if isinstance(node, ast.Import):
+        return ParsedUse(node.names[0].name, (), (), span)
+    module = "." * node.level + (node.module or "")
+    named = [item for item in node.names if item.name != "*"]
+    used = tuple(
+        UsedName(item.asname or item.name, item.name, tree.name_of(item)) for item in named
+    )
+    return ParsedUse(module, used, (), span)
+
+
+def _end_of_imports(tree: Tree) -> int:
+    """Return the offset of the line behind the imports at the top level, or behind what leads."""
+    body = tree.module.body
+    last: ast.stmt | None = None
+    for position, node in enumerate(body):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.Import | ast.ImportFrom) or (text and position == 0):
+            last = node
+    if last is None:
+        return 0
+    stop = tree.span(last).stop
+    line = tree.line_at(stop)
+    following = tree.line_start(line + 1) if tree.has_line(line + 1) else len(tree.source.text)
+    shared = any(node is not last and tree.line_at(tree.span(node).start) == line for node in body)
+    return stop if shared else following
+
+
+# ---------------------------------------------------------------------------- names of invokes
+
+
+def _check_names(invokes: tuple[ParsedInvoke, ...], tree: Tree) -> Iterator[Diagnostic]:
+    """Yield labels whose routines are called like each other or like something else."""
+    labels: dict[str, Span] = {}
+    taken = dict(_taken(tree))
+    for invoke in invokes:
+        if invoke.label is None or invoke.label_span is None:
+            continue
+        name = routine_name(invoke.label).lower()
+        if name in labels:
+            yield Diagnostic(
+                "P025",
+                f"Two invokes of this file are called '{invoke.label}'.",
+                invoke.label_span,
+                "second use of the name",
+                "Give each invoke a name of its own, or none.",
+                (Related(labels[name], "first use of the name"),),
+            )
+        elif name in taken:
+            yield Diagnostic(
+                "P026",
+                f"The routine of this invoke would be called '{name}', which means something else"
+                " here.",
+                invoke.label_span,
+                hint="Give the invoke another name.",
+                related=(Related(taken[name], "the other meaning"),),
+            )
+        labels.setdefault(name, invoke.label_span)
+
+
+def _taken(tree: Tree) -> Iterator[tuple[str, Span]]:
+    """Yield the names, in lower case, that the file gives to something, and where."""
+    for node in ast.walk(tree.module):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name.lower(), tree.span(node)
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name.lower(), tree.span(node)
+            case ast.arg(arg=name):
+                yield name.lower(), tree.span(node)
+            case ast.alias(name=name, asname=other):
+                yield (other or name).lower(), tree.span(node)

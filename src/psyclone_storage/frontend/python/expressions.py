@@ -1,0 +1,362 @@
+"""Expressions of kernels in Python, each with the type that its value has.
+
+Owns the meaning of operators: `/` is real division, `//` and `%` round down, numbers and conditions
+are not mixed. What typed code has no word for is refused at its place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.functions import ALL, Function, Takes
+from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, Scope, Typed
+from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
+from psyclone_storage.ir.expr import Expr, Name, integer_value
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.types import Intrinsic
+
+_REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
+_LARGEST = 2**31 - 1
+_PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_COMPARED: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "/=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
+
+
+def read(scope: Scope, node: ast.expr) -> Typed:
+    """Return the typed expression that `node` is; what is wrong is noted in `scope`."""
+    reader = _READERS.get(type(node))
+    if reader is None:
+        what = f"'{scope.text(node)}' is nothing that a kernel can compute."
+        return scope.refuse(
+            "P051", what, node, "Write numbers, conditions and the usual functions."
+        )
+    return reader(scope, node)
+
+
+def read_number(scope: Scope, node: ast.expr) -> Typed:
+    """Return the number that `node` is; a condition is refused."""
+    found = read(scope, node)
+    if found.type is _TRUTH:
+        return scope.refuse("P054", f"'{scope.text(node)}' is a condition, not a number.", node)
+    return found
+
+
+def read_condition(scope: Scope, node: ast.expr) -> Typed:
+    """Return the condition that `node` is; a number is refused."""
+    found = read(scope, node)
+    if found.type in (_REAL, _WHOLE):
+        what = f"'{scope.text(node)}' is a number, not a condition."
+        return scope.refuse("P054", what, node, f"Write '{scope.text(node)} != 0'.")
+    return found
+
+
+def as_real(found: Typed) -> Typed:
+    """Return a number as a real one of the working precision."""
+    if found.type is not _WHOLE:
+        return found
+    return Typed(nodes.call("real", found.expr, Name(WORKING_PRECISION)), _REAL)
+
+
+def offset_of(scope: Scope, node: ast.expr) -> tuple[int, int] | None:
+    """Return the offset in the brackets of an element; None, with a note, if it is none."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    values = [_distance(part) for part in parts]
+    if len(values) == len(_AXES) and values[0] is not None and values[1] is not None:
+        return values[0], values[1]
+    scope.refuse("P051", f"'{scope.text(node)}' is no distance from a point.", node, OFFSETS)
+    return None
+
+
+_AXES = ("i", "j")
+
+
+def _distance(node: ast.expr) -> int | None:
+    sign = 1
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        sign = -sign if isinstance(node.op, ast.USub) else sign
+        node = node.operand
+    if isinstance(node, ast.Constant) and type(node.value) is int and node.value <= _FARTHEST:
+        return sign * node.value
+    return None
+
+
+_FARTHEST = 1000
+
+
+# ---------------------------------------------------------------------------- operands
+
+
+def _constant(scope: Scope, node: ast.Constant) -> Typed:
+    value = node.value
+    if isinstance(value, bool):
+        return Typed(nodes.truth(value), _TRUTH)
+    if isinstance(value, int):
+        if value > _LARGEST:
+            what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
+            return scope.refuse("P054", what, node, "Write it as a real number.")
+        return Typed(nodes.whole(value), _WHOLE)
+    if isinstance(value, float):
+        if value == float("inf"):
+            what = f"'{scope.text(node)}' is more than a real number can be."
+            return scope.refuse("P054", what, node)
+        return Typed(nodes.real(value), _REAL)
+    what = f"'{scope.text(node)}' is no number."
+    return scope.refuse("P054", what, node)
+
+
+def _name(scope: Scope, node: ast.Name) -> Typed:
+    name = node.id
+    if (dummy := scope.arguments.get(name)) is not None:
+        if dummy.rank:
+            what = f"'{name}' is looked at as a whole."
+            return scope.refuse("P051", what, node, OFFSETS)
+        return Typed(Name(name), dummy.type.intrinsic)
+    if name in scope.assigned:
+        local = scope.locals.get(name)
+        if local is None or not scope.has_value(name):
+            what = f"'{name}' may have no value here."
+            hint = "Give it one on every way that leads here."
+            return scope.refuse("P053", what, node, hint)
+        return Typed(Name(name), local.type)
+    if (constant := scope.constants.get(name)) is not None:
+        return Typed(Name(name), constant)
+    if (value := scope.offered.constant(node)) is not None:
+        return Typed(nodes.real(value), _REAL)
+    known = (*scope.arguments, *scope.locals, *scope.constants)
+    hint = did_you_mean(name, known) or (
+        "A kernel knows its arguments, what it has assigned, and numbers that its module assigns."
+    )
+    return scope.refuse("P053", f"'{name}' is not defined.", node, hint)
+
+
+def _attribute(scope: Scope, node: ast.Attribute) -> Typed:
+    if (value := scope.offered.constant(node)) is not None:
+        return Typed(nodes.real(value), _REAL)
+    what = f"'{scope.text(node)}' is not known to a kernel."
+    hint = "Assign it to a name of the module, as a number, or pass it."
+    return scope.refuse("P053", what, node, hint)
+
+
+def _subscript(scope: Scope, node: ast.Subscript) -> Typed:
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    dummy = scope.arguments.get(name)
+    if dummy is None or not dummy.rank:
+        what = f"'{scope.text(node.value)}' has no neighbours to look at."
+        return scope.refuse("P051", what, node.value, "Only fields and properties of a grid have.")
+    offset = offset_of(scope, node.slice)
+    if offset is None or not _may_read(scope, node, dummy, offset):
+        return Typed(UNKNOWN.expr, dummy.type.intrinsic)
+    return Typed(nodes.element(name, scope.index, offset), dummy.type.intrinsic)
+
+
+def _may_read(scope: Scope, node: ast.Subscript, dummy: Dummy, offset: tuple[int, int]) -> bool:
+    name = scope.text(node.value)
+    if not dummy.access.reads and not (offset == (0, 0) and scope.has_value(f"{name}[]")):
+        what = f"'{name}' is only written, but is looked at here before it has a value."
+        scope.refuse("M206", what, node, "Let its access be one that reads, too.")
+        return False
+    if dummy.reach is not None and offset not in dummy.reach:
+        seen = ", ".join(f"[{i}, {j}]" for i, j in sorted(dummy.reach)) or "no point"
+        what = f"'{name}' is looked at outside of its stencil."
+        scope.refuse("M207", what, node, f"Its stencil has {seen}.")
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------- operations
+
+
+def _unary(scope: Scope, node: ast.UnaryOp) -> Typed:
+    if isinstance(node.op, ast.Not):
+        found = read_condition(scope, node.operand)
+        return found if found.type is None else Typed(nodes.negated(found.expr, ".not."), _TRUTH)
+    if isinstance(node.op, ast.Invert):
+        return scope.refuse("P051", "A kernel does not compute with bits.", node)
+    found = read_number(scope, node.operand)
+    op = "-" if isinstance(node.op, ast.USub) else "+"
+    return found if found.type is None else Typed(nodes.negated(found.expr, op), found.type)
+
+
+def _binary(scope: Scope, node: ast.BinOp) -> Typed:
+    left, right = read_number(scope, node.left), read_number(scope, node.right)
+    if left.type is None or right.type is None:
+        return UNKNOWN
+    return operation(scope, node, node.op, (_kept(scope, node.left, left), right))
+
+
+def operation(
+    scope: Scope, node: ast.AST, op: ast.operator, operands: tuple[Typed, Typed]
+) -> Typed:
+    """Return an operation on two numbers, as Python computes it."""
+    left, right = operands
+    if (sign := _PLAIN.get(type(op))) is not None:
+        return Typed(nodes.binary(sign, left.expr, right.expr), _joined(left, right))
+    match op:
+        case ast.Div():
+            if left.type is _WHOLE and right.type is _WHOLE:
+                left, right = as_real(left), as_real(right)
+            return Typed(nodes.binary("/", left.expr, right.expr), _REAL)
+        case ast.Mod():
+            left, right = alike(left, right)
+            return Typed(nodes.call("modulo", left.expr, right.expr), left.type)
+        case ast.FloorDiv():
+            return _rounded_down(scope, node, left, right)
+        case ast.Pow():
+            return power(scope, node, left, right)
+    what = f"'{scope.text(node)}' is no operation on numbers."
+    return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
+
+
+def alike(first: Typed, second: Typed) -> tuple[Typed, Typed]:
+    """Return two numbers as ones of the same type."""
+    if _joined(first, second) is _REAL:
+        return as_real(first), as_real(second)
+    return first, second
+
+
+def power(scope: Scope, node: ast.AST, base: Typed, exponent: Typed) -> Typed:
+    """Return a power; one of whole numbers has an exponent that is written out."""
+    if base.type is _WHOLE and exponent.type is _WHOLE:
+        value = integer_value(exponent.expr)
+        if value is None or value < 0:
+            what = "A power of whole numbers has an exponent that is written out, and not negative."
+            return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
+        return Typed(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
+    base = as_real(base)
+    return Typed(nodes.binary("**", base.expr, exponent.expr), _REAL)
+
+
+def _rounded_down(scope: Scope, node: ast.AST, left: Typed, right: Typed) -> Typed:
+    if left.type is not _WHOLE or right.type is not _WHOLE:
+        what = "'//' divides whole numbers in a kernel."
+        return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
+    multiple = nodes.binary("-", left.expr, nodes.call("modulo", left.expr, right.expr))
+    return Typed(nodes.binary("/", multiple, right.expr), _WHOLE)
+
+
+def _joined(first: Typed, second: Typed) -> Intrinsic:
+    return _REAL if _REAL in (first.type, second.type) else _WHOLE
+
+
+def _kept(scope: Scope, node: ast.expr, found: Typed) -> Typed:
+    """Return an operand with the brackets around it, which tell what to compute first."""
+    span = scope.tree.span(node)
+    before = span.source.text[: span.start].rstrip()
+    if isinstance(node, ast.BinOp) and before.endswith("("):
+        return Typed(nodes.bracketed(found.expr), found.type)
+    return found
+
+
+def _comparison(scope: Scope, node: ast.Compare) -> Typed:
+    values = [read(scope, part) for part in (node.left, *node.comparators)]
+    if any(value.type is None for value in values):
+        return UNKNOWN
+    whole: Expr | None = None
+    for op, left, right in zip(node.ops, values, values[1:], strict=False):
+        word = _COMPARED.get(type(op), "")
+        if (left.type is _TRUTH) is not (right.type is _TRUTH):
+            return scope.refuse("P054", "A condition is compared with a number.", node)
+        if left.type is _TRUTH:
+            word = _OF_CONDITIONS.get(word, "")
+        if not word:
+            return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
+        part = nodes.binary(word, left.expr, right.expr)
+        whole = part if whole is None else nodes.binary(".and.", whole, part)
+    return UNKNOWN if whole is None else Typed(whole, _TRUTH)
+
+
+def _joint(scope: Scope, node: ast.BoolOp) -> Typed:
+    values = [read_condition(scope, part) for part in node.values]
+    if any(value.type is None for value in values):
+        return UNKNOWN
+    op = ".and." if isinstance(node.op, ast.And) else ".or."
+    whole = values[0].expr
+    for value in values[1:]:
+        whole = nodes.binary(op, whole, value.expr)
+    return Typed(whole, _TRUTH)
+
+
+def _choice(scope: Scope, node: ast.IfExp) -> Typed:
+    test = read_condition(scope, node.test)
+    return chosen(scope, node, test, (read(scope, node.body), read(scope, node.orelse)))
+
+
+def chosen(scope: Scope, node: ast.AST, test: Typed, values: tuple[Typed, Typed]) -> Typed:
+    """Return one of two values, by a condition."""
+    if test.type is None or any(value.type is None for value in values):
+        return UNKNOWN
+    first, second = values
+    if (first.type is _TRUTH) is not (second.type is _TRUTH):
+        return scope.refuse("P054", "Either a number or a condition is chosen.", node)
+    if first.type is not _TRUTH:
+        first, second = alike(first, second)
+    scope.called.setdefault("merge", scope.tree.span(node))
+    return Typed(nodes.call("merge", first.expr, second.expr, test.expr), first.type)
+
+
+# ---------------------------------------------------------------------------- functions
+
+
+def _call(scope: Scope, node: ast.Call) -> Typed:
+    name = scope.text(node.func)
+    function = None if name in scope.assigned else scope.offered.function(node.func)
+    if function is None or name in scope.arguments:
+        what = f"'{name}' is no function that a kernel can call."
+        hint = did_you_mean(name, ALL) or "A kernel calls the functions of numbers, as 'sqrt'."
+        return scope.refuse("P051", what, node.func, hint)
+    if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
+        what = f"'{name}' is given its arguments by their order alone."
+        return scope.refuse("P051", what, node)
+    if not function.least <= len(node.args) <= function.most:
+        what = f"'{name}' takes {_count(function)}, not {len(node.args)}."
+        return scope.refuse("P051", what, node)
+    return _called(scope, node, function)
+
+
+def _count(function: Function) -> str:
+    if function.least == function.most:
+        return f"{function.least} argument{'s' if function.least > 1 else ''}"
+    return f"{function.least} arguments or more"
+
+
+def _called(scope: Scope, node: ast.Call, function: Function) -> Typed:
+    if function.takes is Takes.CHOICE:
+        test, first, second = node.args
+        values = read(scope, first), read(scope, second)
+        return chosen(scope, node, read_condition(scope, test), values)
+    args = [read_number(scope, one) for one in node.args]
+    if any(arg.type is None for arg in args):
+        return UNKNOWN
+    scope.called.setdefault(function.name, scope.tree.span(node))
+    match function.takes:
+        case Takes.POWER:
+            return power(scope, node, args[0], args[1])
+        case Takes.TO_REAL:
+            return as_real(args[0])
+        case Takes.TO_WHOLE:
+            if args[0].type is _WHOLE:
+                return args[0]
+            return Typed(nodes.call(function.name, args[0].expr), _WHOLE)
+    if function.takes is Takes.REALS or any(arg.type is _REAL for arg in args):
+        args = list(map(as_real, args))
+    return Typed(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
+
+
+_READERS: Mapping[type[ast.expr], Callable[[Scope, Any], Typed]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.UnaryOp: _unary,
+    ast.BinOp: _binary,
+    ast.Compare: _comparison,
+    ast.BoolOp: _joint,
+    ast.IfExp: _choice,
+    ast.Call: _call,
+}

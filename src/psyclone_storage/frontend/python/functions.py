@@ -1,0 +1,116 @@
+"""The functions that kernels may call, by the names that Python, `math` and `numpy` have for them.
+
+Owns what each is in typed code: a function of the language of the same meaning, or an operation.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from enum import Enum
+
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.frontend.python.imports import Names, names_of
+from psyclone_storage.frontend.python.tree import Tree
+
+
+class Takes(Enum):
+    """What a function takes, and what it gives."""
+
+    REALS = "reals, and gives a real"
+    NUMBERS = "numbers, and gives one of their type"
+    TO_WHOLE = "a number, and gives a whole number"
+    TO_REAL = "a number, and gives a real"
+    CHOICE = "a condition and two numbers, and gives one of these"
+    POWER = "a base and an exponent"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function by its name in typed code, and the least and greatest number of its arguments."""
+
+    name: str
+    takes: Takes
+    least: int = 1
+    most: int = 1
+
+
+_MANY = 100
+
+
+def _reals(*names: str) -> dict[str, Function]:
+    return {name: Function(name, Takes.REALS) for name in names}
+
+
+_MIN, _MAX = (Function(name, Takes.NUMBERS, 2, _MANY) for name in ("min", "max"))
+_ABS = Function("abs", Takes.NUMBERS)
+_SAME = (
+    _reals("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+    | {"hypot": Function("hypot", Takes.REALS, 2, 2), "fabs": Function("abs", Takes.REALS)}
+    | {"copysign": Function("sign", Takes.REALS, 2, 2), "fmod": Function("mod", Takes.REALS, 2, 2)}
+)
+BUILTINS: Mapping[str, Function] = {
+    "abs": _ABS,
+    "min": _MIN,
+    "max": _MAX,
+    "int": Function("int", Takes.TO_WHOLE),
+    "float": Function("real", Takes.TO_REAL),
+    "pow": Function("**", Takes.POWER, 2, 2),
+}
+MATH: Mapping[str, Function] = (
+    _SAME
+    | _reals("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma")
+    | {
+        "atan2": Function("atan2", Takes.REALS, 2, 2),
+        "floor": Function("floor", Takes.TO_WHOLE),
+        "ceil": Function("ceiling", Takes.TO_WHOLE),
+        "trunc": Function("int", Takes.TO_WHOLE),
+        "pow": Function("**", Takes.POWER, 2, 2),
+    }
+)
+NUMPY: Mapping[str, Function] = (
+    _SAME
+    | {
+        f"arc{name}": Function(f"a{name}", Takes.REALS)
+        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+    }
+    | {
+        "arctan2": Function("atan2", Takes.REALS, 2, 2),
+        "minimum": Function("min", Takes.NUMBERS, 2, 2),
+        "maximum": Function("max", Takes.NUMBERS, 2, 2),
+        "abs": _ABS,
+        "absolute": _ABS,
+        "power": Function("**", Takes.POWER, 2, 2),
+        "where": Function("merge", Takes.CHOICE, 3, 3),
+    }
+)
+CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}
+ALL = sorted({*BUILTINS, *MATH})
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What the imports of a file give to call."""
+
+    math: Names
+    numpy: Names
+
+    def function(self, node: ast.expr) -> Function | None:
+        """Return the function that `node` names, None if it is not known."""
+        for names, table in ((self.math, MATH), (self.numpy, NUMPY)):
+            if found := table.get(names.meant(node)):
+                return found
+        return BUILTINS.get(node.id) if isinstance(node, ast.Name) else None
+
+    def constant(self, node: ast.expr) -> float | None:
+        """Return the number that `node` names, None if it is not known."""
+        for names in (self.math, self.numpy):
+            if (value := CONSTANTS.get(names.meant(node))) is not None:
+                return value
+        return None
+
+
+def offered(tree: Tree) -> Offered:
+    """Return what the imports of a file give to call."""
+    return Offered(names_of(tree, "math"), names_of(tree, "numpy"))

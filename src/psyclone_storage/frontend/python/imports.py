@@ -1,0 +1,69 @@
+"""What the names of a file stand for, as far as its imports say so.
+
+Imports are looked for in the whole file, in functions, too: it is read and not run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.frontend.python.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names that a file takes from a module, by what they are called in the file.
+
+    `offered` are the module's own names; `modules` are names of the module itself, with a dot.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+    whole: bool = False
+
+    def meant(self, node: ast.expr) -> str:
+        """Return the name of the module that `node` stands for, or an empty text."""
+        if isinstance(node, ast.Name):
+            return self.words.get(node.id, node.id if self.whole else "")
+        path = dotted(node)
+        for module in self.modules:
+            if path.startswith(f"{module}.") and "." not in path[len(module) + 1 :]:
+                return path[len(module) + 1 :]
+        return ""
+
+
+def names_of(tree: Tree, module: str) -> Names:
+    """Return what `tree` imports from `module`."""
+    words: dict[str, str] = {}
+    modules: list[str] = []
+    whole = False
+    parent, _, last = module.rpartition(".")
+    for node in imports_in(tree.module):
+        if isinstance(node, ast.Import):
+            modules += [item.asname or item.name for item in node.names if item.name == module]
+        elif node.module == module and not node.level:
+            whole = whole or any(item.name == "*" for item in node.names)
+            words.update({item.asname or item.name: item.name for item in node.names})
+        elif node.module == parent and not node.level:
+            modules += [item.asname or item.name for item in node.names if item.name == last]
+    return Names(words, tuple(modules), whole)
+
+
+def imports_in(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield all import statements of a file."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+
+
+def dotted(node: ast.expr) -> str:
+    """Return names with dots between them as they are written, an empty text for all else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])

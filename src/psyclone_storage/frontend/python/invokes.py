@@ -1,0 +1,163 @@
+"""One `invoke(...)`: its calls, their arguments and its name, each with its place.
+
+Reads the form only. An argument is a variable, with attributes and indices, or arithmetic on
+numbers; what would have to be called, and may change something, is given a name before.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import Span
+from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.tree import Tree
+from psyclone_storage.ir.expr import Expr, Index, Literal, Member, Name, canonical
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
+from psyclone_storage.ir.types import Intrinsic
+
+PREFIX = "invoke_"
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_CALL_FORM = "Write a kernel with its arguments: 'kernel(field)'."
+_SIGNS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class InvokeReader:
+    """Reads the invokes of one file; `problems` are what is wrong with all of them."""
+
+    tree: Tree
+    problems: list[Diagnostic]
+
+    def label(self, node: ast.Call) -> tuple[str | None, Span | None]:
+        """Return the name that an invoke is given, and its place."""
+        found: tuple[str | None, Span | None] = None, None
+        for keyword in node.keywords:
+            place = self.tree.span(keyword.value)
+            if keyword.arg != "name":
+                self._refuse_keyword(keyword)
+                continue
+            value = keyword.value
+            if not (isinstance(value, ast.Constant) and isinstance(value.value, str)):
+                hint = f'Write name="{place.text}".' if _NAME.fullmatch(place.text) else ""
+                self._refuse("P023", "The name of an invoke must be a string.", place, hint)
+                continue
+            label = value.value.strip()
+            if self._is_name(label, place):
+                found = label, place
+        return found
+
+    def calls(self, node: ast.Call) -> Iterator[ParsedCall]:
+        """Yield the calls in an invoke."""
+        if not node.args:
+            self._refuse("P020", "This invoke calls nothing.", self.tree.span(node), _CALL_FORM)
+        written: dict[str, tuple[str, Span]] = {}
+        for item in node.args:
+            place = self.tree.span(item)
+            if not isinstance(item, ast.Call) or not isinstance(item.func, ast.Name):
+                message = f"'{place.text}' is not a call of a kernel or a built-in."
+                self._refuse("P021", message, place, _CALL_FORM)
+                continue
+            for keyword in item.keywords:
+                message = f"'{item.func.id}' takes no arguments by keyword."
+                hint = "Give the arguments in the order of the kernel's metadata."
+                self._refuse("P028", message, self.tree.span(keyword), hint)
+            args = tuple(self._arguments(item, item.func.id, written))
+            yield ParsedCall(item.func.id, self.tree.span(item.func), args, place)
+
+    def _arguments(
+        self, call: ast.Call, name: str, written: dict[str, tuple[str, Span]]
+    ) -> Iterator[ParsedArgument]:
+        for node in call.args:
+            place = self.tree.span(node)
+            expr = _argument(node)
+            if expr is None:
+                message = f"'{place.text}' is nothing that a kernel can be passed."
+                hint = "Give it a name before the invoke, and pass that."
+                self._refuse("P029", message, place, hint, f"argument of '{name}'")
+                continue
+            text, _ = written.setdefault(canonical(expr), (ast.unparse(node), place))
+            if text != ast.unparse(node):
+                message = f"'{place.text}' and '{text}' differ in case alone."
+                hint = "Names are those of code in C and Fortran, too, where case does not matter."
+                self._refuse("P052", message, place, hint)
+            yield ParsedArgument(expr, place)
+
+    def _refuse_keyword(self, keyword: ast.keyword) -> None:
+        name = keyword.arg or "**"
+        message = f"An invoke has no argument called '{name}'."
+        hint = did_you_mean(name, ["name"]) or "Only 'name' can be given by keyword."
+        self._refuse("P027", message, self.tree.span(keyword), hint)
+
+    def _is_name(self, label: str, place: Span) -> bool:
+        routine = routine_name(label)
+        if not _NAME.fullmatch(label):
+            message = f"'{label}' cannot name an invoke."
+            hint = "A name has letters, digits and underscores, and a letter comes first."
+            self._refuse("P024", message, place, hint)
+            return False
+        if len(routine) > MAX_FORTRAN_NAME:
+            message = f"The routine '{routine}' has {len(routine)} characters, and may have"
+            self._refuse("P024", f"{message} {MAX_FORTRAN_NAME}.", place)
+            return False
+        return True
+
+    def _refuse(
+        self, code: str, message: str, place: Span, hint: str = "", label: str = ""
+    ) -> None:
+        self.problems.append(Diagnostic(code, message, place, label=label, hint=hint))
+
+
+def routine_name(label: str) -> str:
+    """Return the name of the routine that an invoke labelled `label` becomes."""
+    return label if label.lower().startswith(PREFIX) else PREFIX + label
+
+
+def _argument(node: ast.expr) -> Expr | None:
+    """Return an argument as typed code spells it, None if it cannot be one."""
+    match node:
+        case ast.Name(id=name):
+            return Name(name)
+        case ast.Attribute(value=value, attr=name):
+            base = _argument(value)
+            return None if base is None or not _is_variable(value) else Member(base, name)
+        case ast.Subscript(value=value, slice=part) if _is_variable(value):
+            base, parts = _argument(value), part.elts if isinstance(part, ast.Tuple) else [part]
+            items = [_argument(one) or _key(one) for one in parts]
+            if base is None or any(item is None for item in items):
+                return None
+            return Index(base, tuple(item for item in items if item is not None))
+        case ast.Constant(value=bool() as value):
+            return nodes.truth(value)
+        case ast.Constant(value=int() as value):
+            return nodes.whole(value)
+        case ast.Constant(value=float() as value) if value != float("inf"):
+            return nodes.real(value)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
+            inner = _argument(operand)
+            sign = "-" if isinstance(op, ast.USub) else "+"
+            return None if inner is None else nodes.negated(inner, sign)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _SIGNS:
+            first, second = _argument(left), _argument(right)
+            if first is None or second is None:
+                return None
+            return nodes.binary(_SIGNS[type(op)], first, second)
+    return None
+
+
+def _key(node: ast.expr) -> Expr | None:
+    """Return a text between the brackets of an index, None if it is something else."""
+    match node:
+        case ast.Constant(value=str() as value):
+            return Literal(repr(value), Intrinsic.CHARACTER)
+    return None
+
+
+def _is_variable(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)

@@ -1,0 +1,106 @@
+"""Kernels and invokes of a program that runs: their text, from the function or from the frame.
+
+A function has its text in a file or in a cell of a notebook. What the names in it stand for is
+looked up where Python looks them up: in its globals and in the scopes around it. From that a text
+is made in which the function stands on its own lines, behind the imports and constants it needs.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType, ModuleType
+from typing import Any
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.python.dialect import Dialect
+from psyclone_storage.frontend.python.invokes import InvokeReader
+from psyclone_storage.frontend.python.tree import Tree, read_tree
+from psyclone_storage.ir.parsed import ParsedCall
+
+
+def source_of(dialect: Dialect, function: Callable[..., Any]) -> SourceText:
+    """Return a text with the function on its own lines and all that it needs before them.
+
+    Raises:
+        CompileError: P052, its text is not to be had.
+    """
+    try:
+        lines, first = inspect.getsourcelines(function)
+        name = inspect.getsourcefile(function) or "<kernel>"
+    except (OSError, TypeError):
+        message = f"The text of the kernel '{function.__name__}' is not to be had."
+        hint = "Put it into a file or a cell of a notebook: a kernel is read, not run."
+        raise CompileError(Diagnostic("P052", message, hint=hint)) from None
+    text = textwrap.dedent("".join(lines))
+    tree = read_tree(SourceText(name, text))
+    needed = "; ".join(_needed(dialect, tree, _values(function)))
+    return SourceText(name, f"{needed}\n{_NEWLINE * max(0, first - 2)}{text}")
+
+
+_NEWLINE = "\n"
+
+
+def _values(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return what names stand for in a function."""
+    around = inspect.getclosurevars(function)
+    return {**getattr(function, "__globals__", {}), **around.nonlocals}
+
+
+def _needed(dialect: Dialect, tree: Tree, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield imports and constants for the names in a function, as statements."""
+    used = {node.id for node in ast.walk(tree.module) if isinstance(node, ast.Name)}
+    yield f"from {dialect.module} import *"
+    for name in sorted(used):
+        value = values.get(name)
+        own = str(getattr(value, "__name__", ""))
+        if isinstance(value, ModuleType):
+            yield f"import {value.__name__} as {name}"
+        elif own and getattr(math, own, None) is value:
+            yield f"from math import {own} as {name}"
+        elif isinstance(value, int):
+            yield f"{name} = {value if isinstance(value, bool) else int(value)!r}"
+        elif isinstance(value, float) and math.isfinite(value):
+            yield f"{name} = {float(value)!r}"
+        elif (word := getattr(value, "name", "")) and type(value).__name__ in _WORDS:
+            if word != name:
+                yield f"from {dialect.module} import {word} as {name}"
+        elif own == "kernel" and name != own:
+            yield f"from {dialect.module} import {own} as {name}"
+
+
+_WORDS = ("Word", "Annotation")
+
+
+def calls_at(frame: FrameType) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
+    """Return the text of a frame, and the calls of the invoke that it is in, as they are written.
+
+    None where there is no text, or where what is written are no calls.
+    """
+    source = SourceText(
+        frame.f_code.co_filename, "".join(linecache.getlines(frame.f_code.co_filename))
+    )
+    line, end_line, column, end_column = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if not source.text or line is None:
+        return None
+    try:
+        tree = read_tree(source)
+    except CompileError:
+        return None
+    for node in ast.walk(tree.module):
+        place = (
+            getattr(node, "lineno", None),
+            getattr(node, "end_lineno", None),
+            getattr(node, "col_offset", None),
+            getattr(node, "end_col_offset", None),
+        )
+        if isinstance(node, ast.Call) and place == (line, end_line, column, end_column):
+            reader = InvokeReader(tree, [])
+            calls = tuple(reader.calls(node))
+            return None if reader.problems else (source, calls)
+    return None

@@ -1,0 +1,73 @@
+"""The nodes of typed code that a reader of Python makes: every constant and operator is made here.
+
+A number of Python becomes a constant of the working precision of kernels.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.infrastructures.gocean import REAL, WORKING_PRECISION
+from psyclone_storage.ir.expr import Binary, CallFunction, Element, Expr, Literal, Name, Unary
+from psyclone_storage.ir.operators import SPELLINGS
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+
+TYPES = {
+    Intrinsic.REAL: REAL,
+    Intrinsic.INTEGER: ScalarType(Intrinsic.INTEGER),
+    Intrinsic.LOGICAL: ScalarType(Intrinsic.LOGICAL),
+}
+
+
+def whole(value: int) -> Expr:
+    """Return an integer constant, with a sign before it if it is negative."""
+    made = Literal(str(abs(value)), Intrinsic.INTEGER)
+    return made if value >= 0 else negated(made)
+
+
+def digits(text: str) -> Expr:
+    """Return digits as they are written, zeros before them included."""
+    return Literal(text, Intrinsic.INTEGER)
+
+
+def real(value: float) -> Expr:
+    """Return a real constant of the working precision, by the shortest text that gives it back."""
+    text = repr(value)
+    if "." not in text and "e" in text:
+        text = text.replace("e", ".0e")
+    return Literal(f"{text}_{WORKING_PRECISION}", Intrinsic.REAL, WORKING_PRECISION)
+
+
+def truth(value: bool) -> Expr:
+    """Return a logical constant."""
+    return Literal(f".{str(value).lower()}.", Intrinsic.LOGICAL)
+
+
+def binary(op: str, left: Expr, right: Expr, bracketed: bool = False) -> Binary:
+    """Return an operation; one that is `bracketed` is computed first."""
+    return Binary(SPELLINGS[op], left, right, bracketed)
+
+
+def bracketed(expr: Expr) -> Expr:
+    """Return an operation that is computed first; all else as it is."""
+    return replace(expr, bracketed=True) if isinstance(expr, Binary) else expr
+
+
+def negated(operand: Expr, op: str = "-") -> Unary:
+    """Return an operation on one operand."""
+    return Unary(SPELLINGS[op], operand)
+
+
+def call(function: str, *args: Expr) -> CallFunction:
+    """Return a reference to a function of the language."""
+    return CallFunction(Name(function), args)
+
+
+def element(array: str, index: tuple[str, str], offset: tuple[int, int]) -> Element:
+    """Return the element of `array` that lies `offset` from the point `index`."""
+    return Element(Name(array), tuple(map(_next_to, (Name(name) for name in index), offset)))
+
+
+def _next_to(index: Name, distance: int) -> Expr:
+    if not distance:
+        return index
+    return binary("+" if distance > 0 else "-", index, whole(abs(distance)))

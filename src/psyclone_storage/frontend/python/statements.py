@@ -1,0 +1,269 @@
+"""Statements of kernels in Python as those of typed code.
+
+Owns which locals certainly have a value behind each statement. A `return` leaves the point; a loop
+counts over a `range`, whose counter has no value behind it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from psyclone_storage.base.diagnostic import Related
+from psyclone_storage.frontend.python import nodes
+from psyclone_storage.frontend.python.expressions import (
+    offset_of,
+    operation,
+    read,
+    read_condition,
+    read_number,
+)
+from psyclone_storage.frontend.python.scope import Local, Scope, Typed, both
+from psyclone_storage.ir.expr import Expr, Name, integer_value
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.unit import Assign, Branch, Cycle, Do, Exit, If, Line, Return
+
+_REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
+_OWN = (0, 0)
+_ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
+
+
+def read_block(scope: Scope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
+    """Return the statements of `body`; what is wrong is noted in `scope`."""
+    lines: list[Line] = []
+    for node in body:
+        reader = _READERS.get(type(node))
+        if reader is None:
+            what = "A kernel cannot have this statement."
+            hint = "Write assignments, 'if', 'for ... in range(...)' and 'return'."
+            scope.refuse("P051", what, node, hint)
+        else:
+            lines += reader(scope, node)
+    return tuple(lines)
+
+
+# ---------------------------------------------------------------------------- assignments
+
+
+def _assign(scope: Scope, node: ast.Assign) -> list[Line]:
+    if len(node.targets) > 1:
+        scope.refuse("P051", "A kernel assigns to one name at a time.", node)
+        return []
+    value = read(scope, node.value)
+    return _assigned(scope, node, node.targets[0], value)
+
+
+def _annotated(scope: Scope, node: ast.AnnAssign) -> list[Line]:
+    said = _ANNOTATIONS.get(scope.text(node.annotation))
+    if said is None or node.value is None or not isinstance(node.target, ast.Name):
+        what = f"'{scope.text(node)}' gives no local of a kernel its type and value."
+        scope.refuse("P051", what, node, "Write 'name: float = value', or int or bool.")
+        return []
+    value = read(scope, node.value)
+    if value.type is not None and value.type is not said:
+        what = f"'{scope.text(node.value)}' is {_A[value.type]}, not {_A[said]}."
+        scope.refuse("P054", what, node.value)
+        return []
+    return _assigned(scope, node, node.target, value)
+
+
+def _augmented(scope: Scope, node: ast.AugAssign) -> list[Line]:
+    old = read_number(scope, node.target)
+    value = read_number(scope, node.value)
+    if old.type is None or value.type is None:
+        return []
+    return _assigned(scope, node, node.target, operation(scope, node, node.op, (old, value)))
+
+
+def _assigned(scope: Scope, node: ast.stmt, target: ast.expr, value: Typed) -> list[Line]:
+    match target:
+        case ast.Name():
+            to = _local(scope, target, value)
+        case ast.Subscript():
+            to = _element(scope, target, value)
+        case _:
+            scope.refuse("P051", f"'{scope.text(target)}' cannot be assigned to.", target)
+            return []
+    if to is None or value.type is None:
+        return []
+    return [Assign(to, value.expr, place=scope.tree.span(node))]
+
+
+def _local(scope: Scope, target: ast.Name, value: Typed) -> Expr | None:
+    name = target.id
+    if (dummy := scope.arguments.get(name)) is not None:
+        what = f"'{name}' is an argument, which a kernel cannot assign to."
+        hint = f"Write '{name}[0, 0] = ...'." if dummy.rank else "Give the value another name."
+        scope.refuse("M204", what, target, hint)
+        return None
+    if name in scope.counters:
+        scope.refuse("P051", f"'{name}' counts the loop around.", target, "Use another name.")
+        return None
+    known = scope.locals.get(name)
+    scope.gives_value(name)
+    if known is None or known.type is None:
+        scope.locals[name] = Local(value.type, scope.tree.span(target))
+    elif value.type is not None and not _fits(value.type, known.type):
+        what = f"'{name}' is {_A[known.type]} and is given {_A[value.type]}."
+        hint = "A local has one type. Write '0.0', not '0', where it gets its first value."
+        related = (Related(known.first, "its first value"),)
+        scope.refuse("P054", what, target, hint, related)
+        return None
+    return Name(name)
+
+
+_A = {_REAL: "a real number", _WHOLE: "a whole number", _TRUTH: "a condition"}
+
+
+def _fits(value: Intrinsic, wanted: Intrinsic) -> bool:
+    return value is wanted or (value is _WHOLE and wanted is _REAL)
+
+
+def _element(scope: Scope, target: ast.Subscript, value: Typed) -> Expr | None:
+    name = target.value.id if isinstance(target.value, ast.Name) else ""
+    dummy = scope.arguments.get(name)
+    if dummy is None or not dummy.rank:
+        scope.refuse("P051", f"'{scope.text(target)}' is no field.", target)
+        return None
+    offset = offset_of(scope, target.slice)
+    if offset is None or not _may_write(scope, target, dummy, offset):
+        return None
+    if value.type is not None and not _fits(value.type, dummy.type.intrinsic):
+        what = f"'{name}' holds {_A[dummy.type.intrinsic]}s and is given {_A[value.type]}."
+        scope.refuse("P054", what, target)
+        return None
+    scope.gives_value(f"{name}[]")
+    return nodes.element(name, scope.index, offset)
+
+
+def _may_write(scope: Scope, target: ast.Subscript, dummy: Dummy, offset: tuple[int, int]) -> bool:
+    name = scope.text(target.value)
+    if not dummy.access.writes:
+        what = f"'{name}' is only read, but is written here."
+        scope.refuse("M204", what, target, "Let its access be one that writes.")
+        return False
+    if offset != _OWN:
+        what = f"'{name}' is written off the point that the kernel is called for."
+        scope.refuse("M207", what, target, f"Write '{name}[0, 0]'.")
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------- control
+
+
+def _if(scope: Scope, node: ast.If) -> list[Line]:
+    """Return a choice with all its branches; what follows knows what all of them leave."""
+    branches: list[Branch] = []
+    left: frozenset[str] | None = None
+    otherwise: list[ast.stmt] = [node]
+    while len(otherwise) == 1 and isinstance(otherwise[0], ast.If):
+        one = otherwise[0]
+        test = read_condition(scope, one.test)
+        before = scope.known
+        body = read_block(scope, one.body)
+        branches.append(Branch(test.expr, body, place=scope.tree.span(one)))
+        left, scope.known = both(left, scope.known), before
+        otherwise = one.orelse
+    last = read_block(scope, otherwise)
+    scope.known = both(left, scope.known)
+    return [If(tuple(branches), last, extent=scope.tree.span(node))]
+
+
+def _for(scope: Scope, node: ast.For) -> list[Line]:
+    bounds = _range(scope, node)
+    target = node.target
+    if node.orelse:
+        scope.refuse("P051", "A loop of a kernel has no 'else'.", node.orelse[0])
+    if not isinstance(target, ast.Name):
+        scope.refuse("P051", "A loop of a kernel counts one name.", target)
+        return []
+    counter = _local(scope, target, Typed(Name(target.id), _WHOLE))
+    if counter is not None and (known := scope.locals[target.id].type) is not _WHOLE:
+        scope.refuse("P054", f"'{target.id}' is {_A[known or _REAL]}, and cannot count.", target)
+    before = scope.known
+    scope.counters.append(target.id)
+    body = read_block(scope, node.body)
+    scope.counters.pop()
+    jumps = any(isinstance(one, ast.Break | ast.Continue) for one in ast.walk(node))
+    after = scope.known if bounds is not None and bounds[3] and not jumps else before
+    scope.known = None if after is None else after - {target.id}
+    if before is not None and scope.known is None:
+        scope.known = before - {target.id}
+    if counter is None or bounds is None:
+        return []
+    first, last, step, _ = bounds
+    span = scope.tree.span(node)
+    return [Do(target.id, first, last, body, step, place=span, extent=span)]
+
+
+def _range(scope: Scope, node: ast.For) -> tuple[Expr, Expr, Expr | None, bool] | None:
+    """Return the first and last value, the step, and whether there certainly is one turn."""
+    call = node.iter
+    is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    if not isinstance(call, ast.Call) or not is_range or scope.text(call.func) != "range":
+        what = f"'{scope.text(call)}' is nothing that a kernel can loop over."
+        scope.refuse("P051", what, call, "Write 'for name in range(first, behind_last)'.")
+        return None
+    if call.keywords or not 1 <= len(call.args) <= _ALL_OF_RANGE:
+        scope.refuse("P051", "A 'range' has one to three bounds.", call)
+        return None
+    values = [read_number(scope, one) for one in call.args]
+    if any(value.type is not _WHOLE for value in values):
+        if all(value.type is not None for value in values):
+            scope.refuse("P054", "The bounds of a 'range' are whole numbers.", call)
+        return None
+    first = values[0].expr if len(values) > 1 else nodes.whole(0)
+    behind = values[min(1, len(values) - 1)].expr
+    by = values[2].expr if len(values) == _ALL_OF_RANGE else None
+    step = 1 if by is None else integer_value(by)
+    if not step:
+        scope.refuse("P051", "The step of a 'range' is a number that is written out.", call)
+        return None
+    start, stop = integer_value(first), integer_value(behind)
+    turns = start is not None and stop is not None and bool(range(start, stop, step))
+    return first, _before(behind, step), by, turns
+
+
+_ALL_OF_RANGE = 3
+
+
+def _before(behind: Expr, step: int) -> Expr:
+    """Return the last value that a loop can reach before `behind`."""
+    value = integer_value(behind)
+    if value is not None:
+        return nodes.whole(value - 1 if step > 0 else value + 1)
+    return nodes.binary("-" if step > 0 else "+", behind, nodes.whole(1))
+
+
+def _return(scope: Scope, node: ast.Return) -> list[Line]:
+    if node.value is not None:
+        what = "A kernel returns nothing: what it computes it writes into its arguments."
+        scope.refuse("P051", what, node)
+    scope.known = None
+    return [Return(place=scope.tree.span(node))]
+
+
+def _jump(scope: Scope, node: ast.Break | ast.Continue) -> list[Line]:
+    scope.known = None
+    kind = Exit if isinstance(node, ast.Break) else Cycle
+    return [kind(place=scope.tree.span(node))]
+
+
+def _pass(_scope: Scope, _node: ast.Pass) -> list[Line]:
+    return []
+
+
+_READERS: Mapping[type[ast.stmt], Callable[[Scope, Any], list[Line]]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.If: _if,
+    ast.For: _for,
+    ast.Return: _return,
+    ast.Break: _jump,
+    ast.Continue: _jump,
+    ast.Pass: _pass,
+}

@@ -1,0 +1,118 @@
+"""A Python file as a syntax tree, every node of which knows its place in the text.
+
+Owns what is refused before anything is read: text that is no Python, and nesting so deep that no
+stage could follow it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.source import SourceText, Span
+
+MAX_DEPTH = 100
+_LINE_END = re.compile(r"\r\n|\r|\n|\f")
+_CODE = "P050"
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The text of a file, and what it says."""
+
+    source: SourceText
+    module: ast.Module
+    _starts: list[int] = field(repr=False, default_factory=list)
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the place of a node, which has one."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        last = getattr(node, "end_lineno", None) or line
+        end = getattr(node, "end_col_offset", None)
+        start = self._offset(line, column)
+        return self.source.span(start, self._offset(last, end) if end is not None else start + 1)
+
+    def line_start(self, number: int) -> int:
+        """Return the offset of the first character of a line, as Python counts lines."""
+        return self._starts[min(number, len(self._starts)) - 1]
+
+    def has_line(self, number: int) -> bool:
+        """Return whether there is a line of this number."""
+        return number <= len(self._starts)
+
+    def line_at(self, offset: int) -> int:
+        """Return the number of the line, as Python counts them, that holds an offset."""
+        return bisect_right(self._starts, offset)
+
+    def name_of(self, node: ast.FunctionDef | ast.alias) -> Span:
+        """Return the place of the name that a definition or an import gives."""
+        whole = self.span(node)
+        start = whole.start if isinstance(node, ast.alias) else whole.start + len("def")
+        name = node.asname or node.name if isinstance(node, ast.alias) else node.name
+        found = re.compile(rf"\b{re.escape(name)}\b").search(self.source.text, start, whole.stop)
+        return self.source.span(*found.span()) if found else whole
+
+    def _offset(self, line: int, column: int) -> int:
+        """Return the offset of a column that is counted in bytes."""
+        start = self.line_start(line)
+        stop = self._starts[line] if line < len(self._starts) else len(self.source.text)
+        text = self.source.text[start:stop]
+        return start + len(text.encode("utf-8")[:column].decode("utf-8", "ignore"))
+
+
+def read_tree(source: SourceText) -> Tree:
+    """Return the tree of a file.
+
+    Raises:
+        CompileError: `P050`, it is no Python, or is nested deeper than is read; `P001`, it is no
+            text.
+    """
+    if "\0" in source.text:
+        message = f"'{source.name}' is not a text file."
+        raise CompileError(Diagnostic("P001", message, file=source.name))
+    starts = [0, *(found.end() for found in _LINE_END.finditer(source.text) if found[0] != "\f")]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(source.text)
+    except SyntaxError as error:
+        raise CompileError(_refused(source, starts, error)) from None
+    except (RecursionError, MemoryError, ValueError):
+        raise CompileError(_too_deep(source, None)) from None
+    tree = Tree(source, module, starts)
+    for node, depth in _with_depths(module):
+        if depth > MAX_DEPTH and hasattr(node, "lineno"):
+            raise CompileError(_too_deep(source, tree.span(node)))
+    return tree
+
+
+def _refused(source: SourceText, starts: list[int], error: SyntaxError) -> Diagnostic:
+    line = min(max(error.lineno or 1, 1), len(starts))
+    start = starts[line - 1]
+    length = len(source.text) - start
+    first = start + min(max((error.offset or 1) - 1, 0), max(length - 1, 0))
+    same_line = error.end_lineno == error.lineno and error.end_offset is not None
+    stop = start + (error.end_offset or 1) - 1 if same_line else first + 1
+    span = source.span(first, max(min(stop, len(source.text)), first + 1))
+    what = (error.msg or "invalid syntax").rstrip(".")
+    return Diagnostic(_CODE, f"'{source.name}' is not Python: {what}.", span)
+
+
+def _too_deep(source: SourceText, span: Span | None) -> Diagnostic:
+    message = f"'{source.name}' is nested more than {MAX_DEPTH} levels deep."
+    hint = "Give a part of the expression a name, or the statements a function of their own."
+    return Diagnostic(_CODE, message, span, hint=hint, file=source.name)
+
+
+def _with_depths(module: ast.Module) -> Iterator[tuple[ast.AST, int]]:
+    """Yield every node with the number of those around it."""
+    stack: list[tuple[ast.AST, int]] = [(module, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        stack += [(child, depth + 1) for child in ast.iter_child_nodes(node)]

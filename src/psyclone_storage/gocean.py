@@ -1,0 +1,41 @@
+"""The words of GOcean for programs in Python: `from psyclone_storage.gocean import *`.
+
+They are those of the API's metadata, from the table that kernels in Fortran are read with. Any
+other word that begins with `GO_` can be imported by name: properties of a grid are settings.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.embedded.invoke import configure, invoke
+from psyclone_storage.embedded.kernel import Kernel, kernel
+from psyclone_storage.embedded.words import Annotation, Word
+from psyclone_storage.infrastructures import gocean_words as _table
+from psyclone_storage.infrastructures.gocean import PROPERTIES
+
+field = Annotation("field")
+scalar = Annotation("scalar")
+grid_property = Annotation("grid_property")
+GO_STENCIL = Word("GO_STENCIL")
+
+_WORDS = {word.upper(): Word(word.upper()) for word in (*_table.WORDS, *PROPERTIES)}
+
+__all__ = [  # noqa: PLE0604 - the words are those of the table
+    "GO_STENCIL",
+    "Kernel",
+    "configure",
+    "field",
+    "grid_property",
+    "invoke",
+    "kernel",
+    "scalar",
+    *_WORDS,
+]
+
+
+def __getattr__(name: str) -> Word:
+    """Return a word of metadata."""
+    if name in _WORDS:
+        return _WORDS[name]
+    if name.startswith("GO_") and name.isupper():
+        return Word(name)
+    raise AttributeError(f"module 'psyclone_storage.gocean' has no attribute '{name}'")

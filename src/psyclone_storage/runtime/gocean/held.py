@@ -1,0 +1,103 @@
+"""What generated code needs of fields besides exchanges: to hold them, and to look around a point.
+
+`held` is the contract with the storages: all data of an invoke are acquired together, once, where
+the code runs, and known to be written when it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.runtime.gocean.field import Field
+from psyclone_storage.storage import bound
+
+Box = tuple[slice, slice]
+
+
+@contextmanager
+def held(
+    read: Sequence[Field] = (),
+    written: Sequence[Field] = (),
+    covered: Sequence[Field] = (),
+) -> Iterator[tuple[Any, ...]]:
+    """Hold fields on the host for a block and give their arrays, in this order.
+
+    Those that are `covered` are written at all points, so that no value is brought in for them.
+    What was written is noted as dirty: an exchange that looks at that knows.
+
+    Raises:
+        TypeError: something is no field.
+        ValueError: one field is there twice, and is written; fields are on different grids.
+    """
+    fields = (*read, *written, *covered)
+    _check(fields, (*written, *covered))
+    for field in covered:
+        _ = field.storage.data_wo
+    names = {str(number): field.storage for number, field in enumerate(fields)}
+    changed = [str(number) for number in range(len(read), len(fields))]
+    with bound(names, writes=changed) as arrays, np.errstate(all="ignore"):
+        yield tuple(arrays[name] for name in names)
+    for field in (*written, *covered):
+        field.set_dirty()
+
+
+def _check(fields: Sequence[Any], changed: Sequence[Any]) -> None:
+    for field in fields:
+        if not isinstance(field, Field):
+            raise TypeError(f"An invoke takes fields, not a {type(field).__name__}.")
+        if field.grid is not fields[0].grid:
+            raise ValueError(
+                f"{field.describe()} and {fields[0].describe()} are on different grids."
+            )
+        field.check_idle()
+    for field in changed:
+        if sum(other is field for other in fields) > 1:
+            raise ValueError(
+                f"{field.describe()} is passed twice, under two names of the algorithm, and is "
+                f"written: give it one name, so that what depends on it is known."
+            )
+
+
+def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int, int], Box]:
+    """Return what gives the box of points that lies `i` columns and `j` rows from another.
+
+    Raises:
+        IndexError: when it is asked for points outside of arrays of this `shape`.
+    """
+    known: dict[tuple[int, int], Box] = {}
+
+    def at(i: int, j: int) -> Box:
+        found = known.get((i, j))
+        if found is None:
+            starts = columns.start + i, rows.start + j
+            stops = max(columns.stop + i, starts[0]), max(rows.stop + j, starts[1])
+            if min(starts) < 0 or stops[0] > shape[0] or stops[1] > shape[1]:
+                raise IndexError(
+                    f"A kernel looks ({i}, {j}) away from its point, which is outside of the "
+                    f"arrays of this rank: the halo of the grid is too narrow for it."
+                )
+            found = known[i, j] = slice(starts[0], stops[0]), slice(starts[1], stops[1])
+        return found
+
+    return at
+
+
+def power(base: Any, exponent: int) -> Any:
+    """Return a power of a whole exponent by products, in the order of compilers."""
+    if exponent <= 1:
+        return base if exponent else base * 0 + 1
+    part = _SPLIT.get(exponent, exponent // 2)
+    return power(base, exponent - part) * power(base, part)
+
+
+_SPLIT = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 6, 10: 5, 11: 6, 12: 6, 13: 10, 14: 7, 15: 9}
+
+
+def quotient(dividend: Any, divisor: Any) -> Any:
+    """Return a quotient of whole numbers without its fraction, towards zero."""
+    whole = np.abs(dividend) // np.abs(divisor)
+    return np.where((dividend < 0) == (divisor < 0), whole, -whole)

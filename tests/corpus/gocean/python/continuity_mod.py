@@ -1,0 +1,15 @@
+"""Continuity mod."""
+
+from diverge_mod import diverge
+from flux_u_mod import flux_u
+from flux_v_mod import flux_v
+
+from psyclone_storage.gocean import *
+
+
+def run(flux_x, height, u, flux_y, v, time_step):
+    invoke(
+        flux_u(flux_x, height, u),
+        flux_v(flux_y, height, v),
+        diverge(height, flux_x, flux_y, time_step),
+    )

@@ -1,0 +1,11 @@
+"""In a program."""
+
+from smooth_mod import smooth
+
+from psyclone_storage.gocean import *
+
+
+def run(new, old):
+    invoke(
+        smooth(new, old),
+    )

@@ -1,0 +1,13 @@
+"""Ping pong mod."""
+
+from smooth_mod import smooth
+
+from psyclone_storage.gocean import *
+
+
+def run(new, old):
+    invoke(
+        smooth(new, old),
+        smooth(old, new),
+        smooth(new, old),
+    )

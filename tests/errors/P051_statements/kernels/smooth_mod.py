@@ -1,0 +1,15 @@
+"""A kernel."""
+
+from psyclone_storage.gocean import *
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
+def smooth(
+    new: field[GO_WRITE, GO_CT],
+    old: field[GO_READ, GO_CT, GO_STENCIL("010,010,000")],
+):
+    n = 0
+    while n < 3:
+        n += 1
+    new[0, 0] = sum(old)
+    print(new[0, 0])

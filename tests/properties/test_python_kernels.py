@@ -1,0 +1,112 @@
+"""Kernels in Python: what is accepted computes what Python does, and nothing makes a trace."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from properties.python_kernels import SETTINGS, Writer, by_numpy, by_python, printed
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import Request
+
+ROOT = Path(__file__).parents[2]
+KERNELS = sorted(
+    [
+        *(ROOT / "tests/corpus/gocean/python/kernels").glob("*.py"),
+        *(ROOT / "examples/python").glob("*/kernels/*.py"),
+    ]
+)
+ALGORITHMS = sorted(
+    [
+        *(ROOT / "tests/corpus/gocean/python").glob("*.py"),
+        *(ROOT / "examples/python").glob("*/*.py"),
+    ]
+)
+COMPILER = make_compiler(
+    SETTINGS,
+    Request(
+        api="gocean",
+        directories=tuple(sorted({file.parent for file in KERNELS})),
+        suffix=".py",
+    ),
+)
+_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+_WORDS = [
+    *"( ) [ ] , : . = == + - * / // % ** @ 0 1 2.5 1e400 9999999999 if for return in range".split(),
+    *"while lambda None True field scalar grid_property kernel GO_READ GO_STENCIL not and".split(),
+    *('"000,010,000"', "'", "#", "\n", "\n    ", "\t", "é", "\0", "abs", "yield", "await", ":="),
+]
+
+
+@pytest.mark.parametrize("start", range(0, 200, 50))
+def test_what_is_accepted_computes_what_python_computes(start: int) -> None:
+    accepted = 0
+    for seed in range(start, start + 50):
+        text = Writer(seed).kernel()
+        try:
+            printed(text)
+        except CompileError:
+            continue
+        accepted += 1
+        for one, other in zip(by_python(text, seed), by_numpy(text, seed), strict=True):
+            assert np.array_equal(one, other, equal_nan=True), text
+    assert accepted > 30
+
+
+@pytest.mark.parametrize("start", range(0, 1200, 300))
+def test_no_mutation_makes_a_trace(start: int) -> None:
+    refused = 0
+    for seed in range(start, start + 300):
+        rng = random.Random(seed)
+        text = mutated(rng, rng.choice(KERNELS).read_text(encoding="utf-8"))
+        try:
+            printed(text)
+        except CompileError as error:
+            refused += 1
+            for problem in error.problems:
+                assert problem.span is not None or problem.file
+                assert problem.code in {"P050", "P001"} or problem.span is not None
+    assert 100 < refused < 300
+
+
+@pytest.mark.parametrize("start", range(0, 300, 150))
+def test_no_mutation_of_an_algorithm_makes_a_trace(start: int) -> None:
+    refused = 0
+    for seed in range(start, start + 150):
+        rng = random.Random(seed)
+        text = mutated(rng, rng.choice(ALGORITHMS).read_text(encoding="utf-8"))
+        problems = problems_of(text)
+        refused += bool(problems)
+        assert all(one.span is not None or one.file for one in problems)
+    assert 50 < refused < 150
+
+
+def problems_of(text: str) -> tuple[Diagnostic, ...]:
+    try:
+        COMPILER.compile_text(SourceText("alg.py", text))
+    except CompileError as error:
+        return error.problems
+    return ()
+
+
+def mutated(rng: random.Random, text: str) -> str:
+    """Return a text with some of its words left out, doubled, exchanged or replaced."""
+    tokens = _TOKEN.findall(text)
+    for _ in range(rng.randint(1, 3)):
+        at, other = rng.randrange(len(tokens)), rng.randrange(len(tokens))
+        match rng.randrange(5):
+            case 0:
+                tokens[at] = ""
+            case 1:
+                tokens[at] *= 2
+            case 2:
+                tokens[at], tokens[other] = tokens[other], tokens[at]
+            case _:
+                tokens[at] = rng.choice(_WORDS)
+    return "".join(tokens)

@@ -1,0 +1,225 @@
+"""Invokes that are compiled when a program reaches them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import linecache
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from command import run_command
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.driver.traced import compiled_so_far
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_ANY,
+    GO_R_SCALAR,
+    GO_READ,
+    GO_READWRITE,
+    GO_STENCIL,
+    GO_WRITE,
+    configure,
+    field,
+    invoke,
+    kernel,
+    scalar,
+)
+from psyclone_storage.ir.view import schedule_json
+from psyclone_storage.runtime.gocean import Field, Grid, Points
+from unit.driver.test_python_schedules import CORPUS, PAIRS, without_places
+
+FACTOR = 2.0
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def east(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("000,001,000")]):
+    new[0, 0] = old[1, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def scale(new: field[GO_READWRITE, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
+    new[0, 0] = FACTOR * by * new[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def broken(new: field[GO_WRITE, GO_CT]):
+    new[0, 0] = missing  # noqa: F821
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    yield
+    configure()
+
+
+def fields(count: int) -> list[Field]:
+    grid = Grid((4, 3), periodic=(True, True))
+    values = np.arange(12.0).reshape(4, 3)
+    return [Field(grid, Points.T, f"f{number}", values=values + number) for number in range(count)]
+
+
+def test_values_and_exchanges() -> None:
+    one, two = fields(2)
+    was = two.values.copy()
+    invoke(east(one, two), scale(one, 0.5), name="move")
+    assert np.array_equal(one.values, np.roll(was, -1, axis=0))
+
+
+def test_names_are_those_of_the_text() -> None:
+    state = SimpleNamespace(new=fields(1)[0], old=None)
+    invoke(scale(state.new, 3.0))
+    schedule = compiled_so_far()[-1].program.invokes[0].schedule
+    assert [datum.name for datum in schedule.data] == ["state_new"]
+
+
+def test_one_object_has_one_name() -> None:
+    one, two = fields(2)
+    again = one
+    was = one.values.copy()
+    invoke(scale(one, 1.0), east(two, again))
+    schedule = compiled_so_far()[-1].program.invokes[0].schedule
+    assert [datum.name for datum in schedule.data] == ["one", "two"]
+    assert np.array_equal(two.values, np.roll(2.0 * was, -1, axis=0))
+
+
+def test_one_place_with_other_objects_is_compiled_again_and_kept() -> None:
+    one, two = fields(2)
+    before = len(compiled_so_far())
+    for first, second in ((one, two), (one, one), (two, one), (two, two)):
+        invoke(scale(first, 1.0), scale(second, 1.0))
+    assert len(compiled_so_far()) == before + 2
+
+
+def test_calls_that_are_made_elsewhere() -> None:
+    one, two, three = fields(3)
+    was = one.values.copy()
+    invoke(*[scale(some, factor) for some, factor in ((one, 0.5), (two, 1.0), (three, 2.0))])
+    assert np.array_equal(one.values, was)
+    assert np.array_equal(three.values, 4.0 * (was + 2.0))
+
+
+def test_constants_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = fields(1)
+    was = one.values.copy()
+    for factor in (3.0, 5.0):
+        monkeypatch.setattr(sys.modules[__name__], "FACTOR", factor)
+        invoke(scale(one, 1.0))
+    assert np.array_equal(one.values, 15.0 * was)
+
+
+def test_what_is_wrong_is_shown() -> None:
+    (one,) = fields(1)
+    with pytest.raises(CompileError) as caught:
+        invoke(broken(one))
+    (note,) = caught.value.__notes__
+    assert "'missing' is not defined" in note
+    assert "test_traced.py" in note
+    assert "^^^^^^^" in note
+
+
+def test_what_is_no_invoke_is_refused() -> None:
+    (one,) = fields(1)
+    with pytest.raises(TypeError, match="takes calls of kernels, not a int"):
+        invoke(3)
+    with pytest.raises(ValueError, match="calls nothing"):
+        invoke()
+    with pytest.raises(ValueError, match="'2nd' cannot name an invoke"):
+        invoke(scale(one, 1.0), name="2nd")
+    with pytest.raises(TypeError, match="takes a field, not a float"):
+        invoke(scale(2.0, 1.0))
+    with pytest.raises(TypeError, match="takes a number, not a Field"):
+        invoke(scale(one, one))
+    with pytest.raises(ValueError, match="on different grids"):
+        invoke(east(one, fields(1)[0]))
+
+
+def test_recipes(tmp_path: Path) -> None:
+    script = tmp_path / "tiles.py"
+    script.write_text(
+        "from psyclone_storage.scripting import *\n"
+        "def trans(psy):\n    print('seen', list(psy.invokes.names))\n    return psy\n"
+    )
+    (one,) = fields(1)
+    configure(script=script)
+    invoke(scale(one, 1.0), name="seen")
+    assert compiled_so_far()[-1].program.invokes[0].name == "invoke_seen"
+    configure(distributed=False)
+    invoke(east(fields(1)[0], one)) if False else None
+
+
+def test_cells_of_a_notebook() -> None:
+    head = "from psyclone_storage.gocean import *\nimport math as m\nDEPTH = 2\n"
+    cell = (
+        "@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)\n"
+        "def fill(new: field[GO_WRITE, GO_CT]):\n"
+        "    new[0, 0] = m.sqrt(DEPTH * 8.0)\n"
+    )
+    names: dict[str, Any] = {"__name__": "__main__", "one": fields(1)[0]}
+    main = sys.modules["__main__"]
+    for number, text in enumerate((head, cell, "invoke(fill(one), name='cell')\n")):
+        file = f"<cell {number}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), names)
+        main.DEPTH = 2
+    assert np.all(names["one"].values == 4.0)
+
+
+# ---------------------------------------------------------------------------- the corpus
+
+
+def module_of(file: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(CORPUS / "python" / "kernels"))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def values_for(schedules: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return something for each name that an algorithm passes."""
+    grid = Grid((8, 8), periodic=(True, True), halo=2)
+    found: dict[str, Any] = {}
+    for datum in (datum for one in schedules for datum in one["data"]):
+        field_or_number = Field(grid) if datum["kind"] == "field" else 1
+        base, dot, member = datum["actual"].partition("%")
+        array, bracket, index = base.partition("(")
+        if dot:
+            setattr(found.setdefault(base, SimpleNamespace()), member, field_or_number)
+        elif bracket:
+            found.setdefault(array, {})[int(index.rstrip(")"))] = field_or_number
+        else:
+            found.setdefault(base, field_or_number)
+    return found
+
+
+@pytest.mark.parametrize("file", PAIRS, ids=lambda file: file.stem)
+def test_schedules_are_those_of_the_compiled_file(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [str(file), "-d", str(CORPUS / "python" / "kernels"), "--schedule-json", "-"]
+    wanted = json.loads(run_command(words, tmp_path).out)
+    module = module_of(file, monkeypatch)
+    before = len(compiled_so_far())
+    values = values_for(wanted)
+    names = module.run.__code__.co_varnames[: module.run.__code__.co_argcount]
+    try:
+        module.run(*(values.get(name, 1.0) for name in names))
+    except ValueError as error:
+        pytest.skip(str(error))
+    found = [schedule_json(one.program.invokes[0].schedule) for one in compiled_so_far()[before:]]
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        own = {key: value for key, value in one.items() if key != "name"}
+        assert without_places(own) == without_places(
+            {key: value for key, value in other.items() if key != "name"}
+        )
