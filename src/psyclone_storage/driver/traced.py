@@ -144,14 +144,17 @@ def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Ask
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
     )
-    algorithm = ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
-    build = compiler.compile_parsed(algorithm, (by_name, ()), (), Counting())
+    build = compiler.compile_parsed(_algorithm(source, invoke), (by_name, ()), (), Counting())
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
     names: dict[str, Any] = {"__name__": f"{build.program.name}"}
-    exec(compile(build.psy_text, f"<{made.name}>", "exec"), names)  # noqa: S102 - our own text
+    exec(compile(build.psy_text, f"<{made.name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
     return Compiled(names[made.name], order, build)
+
+
+def _algorithm(source: SourceText, invoke: ParsedInvoke) -> ParsedAlgorithm:
+    return ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
 
 
 def _written_at(

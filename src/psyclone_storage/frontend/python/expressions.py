@@ -81,8 +81,11 @@ def _distance(node: ast.expr) -> int | None:
     while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         sign = -sign if isinstance(node.op, ast.USub) else sign
         node = node.operand
-    if isinstance(node, ast.Constant) and type(node.value) is int and node.value <= _FARTHEST:
-        return sign * node.value
+    match node:
+        case ast.Constant(value=bool()):
+            return None
+        case ast.Constant(value=int() as value) if value <= _FARTHEST:
+            return sign * value
     return None
 
 

@@ -138,7 +138,7 @@ def _check_signature(found: Definition) -> Iterator[Diagnostic]:
         hint = "Write 'name=word', as in 'iterates_over=GO_INTERNAL_PTS'."
         yield Diagnostic("P052", message, tree.span(one), hint=hint)
     if len(node.decorator_list) > 1:
-        other = next(one for one in node.decorator_list if one is not found.decorator)
+        other, *_ = (one for one in node.decorator_list if one is not found.decorator)
         message = f"The kernel '{node.name}' has a second decorator."
         yield Diagnostic("P052", message, tree.span(other), hint="A kernel is read and not run.")
     yield from _check_names(found)

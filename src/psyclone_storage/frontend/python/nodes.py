@@ -42,9 +42,9 @@ def truth(value: bool) -> Expr:
     return Literal(f".{str(value).lower()}.", Intrinsic.LOGICAL)
 
 
-def binary(op: str, left: Expr, right: Expr, bracketed: bool = False) -> Binary:
-    """Return an operation; one that is `bracketed` is computed first."""
-    return Binary(SPELLINGS[op], left, right, bracketed)
+def binary(op: str, left: Expr, right: Expr) -> Binary:
+    """Return an operation."""
+    return Binary(SPELLINGS[op], left, right)
 
 
 def bracketed(expr: Expr) -> Expr:
