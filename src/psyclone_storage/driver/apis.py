@@ -14,6 +14,7 @@ from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.gocean import DL_ESM_INF, GOCEAN, GRIDS_IN_PYTHON
 from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE
 from psyclone_storage.driver.rows import ApiParts, Target
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.unit import Unit
 
@@ -40,7 +41,7 @@ def target_of(api: Api, name: str = "", suffix: str = "") -> Target:
     known = {known: row for (owner, known), row in TARGETS.items() if owner is api}
     if name:
         return known[name]
-    fitting = [row for row in known.values() if suffix.lower() in row.language.suffixes]
+    fitting = [row for row in known.values() if key_of(suffix) in row.language.suffixes]
     return next(iter((*fitting, *known.values())))
 
 

@@ -10,6 +10,7 @@ from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import API_NAMES
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.search import SUFFIXES
+from psyclone_storage.ir.keys import key_of
 
 _PYTHON = ".py"
 _WORDS = re.compile(r"\bpsyclone_storage(?:\.|\s+import\s+)(\w+)")
@@ -33,12 +34,12 @@ def for_file(request: Request, file: Path) -> Request:
 
 def suffixes_of(request: Request) -> tuple[str, ...]:
     """Return what the names of files with kernels end in."""
-    return (_PYTHON,) if request.suffix.lower() == _PYTHON else SUFFIXES
+    return (_PYTHON,) if key_of(request.suffix) == _PYTHON else SUFFIXES
 
 
 def _api_of(file: Path) -> str | None:
     """Return the API whose words a program in Python imports, None where that is not to be seen."""
-    if file.suffix.lower() != _PYTHON or not file.is_file():
+    if key_of(file.suffix) != _PYTHON or not file.is_file():
         return None
     found = _WORDS.findall(read_source(file).text)
     return next((name for name in found if name in API_NAMES), None)

@@ -29,6 +29,7 @@ from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
 from psyclone_storage.ir.kernel import ArgKind, Kernel
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import (
     ParsedAlgorithm,
     ParsedArgument,
@@ -140,7 +141,7 @@ def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Ask
     kernels = [_kernel(call.kernel, compiler) for call in calls]
     source, parsed = _written_at(frame, calls)
     named = _named(calls, kernels, parsed, source)
-    by_name = {name.lower(): kernel for (name, _), kernel in zip(named, kernels, strict=True)}
+    by_name = {key_of(name): kernel for (name, _), kernel in zip(named, kernels, strict=True)}
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
     )

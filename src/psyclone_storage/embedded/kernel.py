@@ -94,4 +94,4 @@ def _is_passed(said: Annotation) -> bool:
 
 
 def _is_written(said: Annotation) -> bool:
-    return bool(said.items) and "write" in said.items[0].name.lower()
+    return bool(said.items) and "WRITE" in said.items[0].name.upper()

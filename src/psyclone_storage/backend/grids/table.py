@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.infrastructure import Context, Infrastructure
-from psyclone_storage.backend.workspace import Section, whole
+from psyclone_storage.backend.workspace import Section
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir import runtime_ops as ops
@@ -25,6 +25,7 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
+    whole,
 )
 from psyclone_storage.ir.kernel import (
     FIRST_INTERNAL,

@@ -25,6 +25,7 @@ from psyclone_storage.ir.expr import (
     integer_value,
     walk,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.typed import Typing
@@ -114,7 +115,7 @@ class _Writer:
 
         spelling = Spelling(lambda expr: _differs(expr, varying, code), arrays.element, is_whole)
         written = {
-            name.lower()
+            key_of(name)
             for line in walk_lines(code.body)
             if isinstance(line, Assign) and isinstance(line.target, Index)
             for name in names(line.target.base)
@@ -130,7 +131,7 @@ class _Writer:
         }  # fmt: skip
         for item in self.code.module.declarations:
             name = getattr(item, "name", "")
-            if name.lower() in used and self.code.declared(name) is None:
+            if key_of(name) in used and self.code.declared(name) is None:
                 yield name
 
     def is_array(self, name: str) -> bool:
@@ -188,7 +189,7 @@ class _Writer:
         raise UnspokenError("this cannot be assigned to")
 
     def _local(self, text: str, expr: Expr, value: str, mask: _Mask) -> str:
-        key, name = text.lower(), plain(text)
+        key, name = key_of(text), plain(text)
         is_view = isinstance(expr, Index) and self.spelling.element(expr) is not None
         if is_view and names(expr.base) & self.written:  # type: ignore[union-attr]
             value = f"{value}.copy()"
@@ -251,7 +252,7 @@ class _Writer:
         if any(isinstance(one, Return) for one in walk_lines(line.body)):
             self.left = True
         before = set(self.assigned)
-        self.assigned.add(line.variable.lower())
+        self.assigned.add(key_of(line.variable))
         head = f"for {plain(line.variable)} in range({', '.join(bounds)}):"
         found = [head, *_indented(self.block(line.body, mask))]
         if not _certainly_done(line, step):
@@ -282,14 +283,14 @@ class _Writer:
         if isinstance(expr, Index) and isinstance(expr.base, Name):
             declared = self.code.declared(expr.base.text)
             if declared is not None and declared.shape:
-                own = expr.base.text.lower() in map(str.lower, self.code.dummies)
+                own = key_of(expr.base.text) in map(key_of, self.code.dummies)
                 if not own:
                     self._refuse(line, f"the local array '{expr.base.text}' is one for each point")
-                elif expr.base.text.lower() in self.written and self._looks_around(expr):
+                elif key_of(expr.base.text) in self.written and self._looks_around(expr):
                     why = f"it looks at neighbours of '{expr.base.text}', which it writes"
                     self._refuse(line, f"{why}, so that the order of points shows")
                 return
-        if isinstance(expr, Name) and expr.text.lower() in map(str.lower, self.code.dummies[:2]):
+        if isinstance(expr, Name) and key_of(expr.text) in map(key_of, self.code.dummies[:2]):
             self._refuse(line, "it computes with the indices of its point")
         for part in children(expr):
             self._check(line, part)
@@ -336,14 +337,14 @@ def _offset(expr: Index, code: KernelCode) -> tuple[int, int] | None:
 
 def _distance(item: Expr, index: str) -> int | None:
     match item:
-        case Name(text) if text.lower() == index.lower():
+        case Name(text) if key_of(text) == key_of(index):
             return 0
-        case Binary(Operator.PLUS | Operator.MINUS as op, Name(text), by) if (
-            text.lower() == index.lower()
+        case Binary(Operator.PLUS | Operator.MINUS as op, Name(text), by) if key_of(text) == key_of(
+            index
         ):
             value = integer_value(by)
             return value if value is None or op is Operator.PLUS else -value
-        case Binary(Operator.PLUS, by, Name(text)) if text.lower() == index.lower():
+        case Binary(Operator.PLUS, by, Name(text)) if key_of(text) == key_of(index):
             return integer_value(by)
     return None
 
@@ -398,7 +399,7 @@ def _spread(lines: Iterable[Line], code: KernelCode, found: set[str], *, masked:
         match line:
             case Assign(Name(text), value):
                 if masked or _differs(value, found, code):
-                    found.add(text.lower())
+                    found.add(key_of(text))
             case If(branches, otherwise):
                 inner = masked or any(_differs(one.condition, found, code) for one in branches)
                 parts = [*(one.body for one in branches), otherwise]
@@ -418,6 +419,6 @@ def _differs(expr: Expr, varying: set[str], code: KernelCode) -> bool:
     for part in walk(expr):
         if isinstance(part, Name):
             declared = code.declared(part.text)
-            if part.text.lower() in varying or (declared is not None and declared.shape):
+            if key_of(part.text) in varying or (declared is not None and declared.shape):
                 return True
     return False

@@ -26,6 +26,7 @@ from psyclone_storage.ir.expr import (
     integer_value,
     walk,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.types import Intrinsic
 
@@ -158,8 +159,8 @@ class Spelling:
         if found is not None:
             return found
         match expr.base:
-            case Name(text) if text.lower() in (*_NUMPY, *_ROUNDED, "merge"):
-                return self._function(text.lower(), expr.items)
+            case Name(text) if key_of(text) in (*_NUMPY, *_ROUNDED, "merge"):
+                return self._function(key_of(text), expr.items)
             case Member():
                 items = ", ".join(map(self.of, expr.items))
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
@@ -191,12 +192,12 @@ def literal(expr: Literal) -> str:
     text = expr.text
     match expr.intrinsic:
         case Intrinsic.LOGICAL:
-            return "True" if "true" in text.lower() else "False"
+            return "True" if "true" in key_of(text) else "False"
         case Intrinsic.CHARACTER:
             return text
         case Intrinsic.INTEGER:
             return str(int(text.partition("_")[0]))
-    return repr(float(text.partition("_")[0].lower().replace("d", "e")))
+    return repr(float(key_of(text.partition("_")[0]).replace("d", "e")))
 
 
 def plain(name: str) -> str:
@@ -206,7 +207,7 @@ def plain(name: str) -> str:
 
 def names(expr: Expr) -> set[str]:
     """Return the names in an expression, in lower case."""
-    return {part.text.lower() for part in walk(expr) if isinstance(part, Name)}
+    return {key_of(part.text) for part in walk(expr) if isinstance(part, Name)}
 
 
 def _bracketed(text: str, rank: int, outer: int) -> str:
