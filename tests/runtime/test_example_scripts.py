@@ -13,10 +13,11 @@ from libraries import EXTERNAL
 from runtime.examples import EXAMPLES, run_example
 
 GOCEAN = "gocean/shallow_water/run"
+PYTHON = "python/shallow_water/run"
 LFRIC = "lfric/advection/run"
 DEMO = "lfric/demo/run"
 SCRIPTS = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/*/run"))
-NEEDED = ("psyclone-storage", "make", "gfortran", "mpif90", "mpirun")
+NEEDED = ("psyclone-storage", "make", "gfortran", "mpif90", "mpirun", "python3")
 SHELL = ("bash", "cat", "dirname", "env", "id", "mkdir", "readlink", "rm", "wc")
 NOTHING_BUILT = shutil.ignore_patterns("build")
 
@@ -82,6 +83,7 @@ def test_words_that_mean_nothing_are_refused(
         *((LFRIC, (), tool) for tool in ("psyclone-storage", "make", "mpif90", "mpirun")),
         *((GOCEAN, (), tool) for tool in ("psyclone-storage", "make", "gfortran")),
         *((GOCEAN, ("--ranks", "2"), tool) for tool in ("mpif90", "mpirun")),
+        *((PYTHON, (), tool) for tool in ("psyclone-storage", "python3")),
         (DEMO, (), "psyclone-storage"),
     ],
 )
