@@ -48,7 +48,13 @@ from psyclone_storage.ir.expr import (
     spell,
 )
 from psyclone_storage.ir.intrinsics import PROCEDURES
-from psyclone_storage.ir.operators import SPELLINGS, AnyOperator, DefinedOperator, OperatorKind
+from psyclone_storage.ir.operators import (
+    SPELLINGS,
+    AnyOperator,
+    DefinedOperator,
+    Operator,
+    OperatorKind,
+)
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 _SYMBOLS = {
@@ -243,7 +249,7 @@ def _operation(node: Any) -> Expr | None:
     """Return a unary or binary operation with its operator in Fortran 90's spelling."""
     match getattr(node, "items", None):
         case (str(op), operand) if _is_operator(op):
-            return Unary(_operator(op), _converted(operand))
+            return Unary(_operator(op, before=True), _converted(operand))
         case (left, str(op), right) if _is_operator(op):
             return Binary(_operator(op), _converted(left), _converted(right))
     return None
@@ -253,9 +259,19 @@ def _is_operator(text: str) -> bool:
     return text.startswith(".") or text in _OPERATORS
 
 
-def _operator(text: str) -> AnyOperator:
+def _operator(text: str, *, before: bool = False) -> AnyOperator:
+    """Return an operator between operands, or before one.
+
+    Where the language has none of that spelling there, fparser2 takes it for one that a user
+    defines, which the language forbids.
+    """
     word = _SYMBOLS.get(text.lower(), text.lower())
-    return SPELLINGS.get(word) or DefinedOperator(word)
+    operator = SPELLINGS.get(word) or DefinedOperator(word)
+    signs = (Operator.PLUS, Operator.MINUS)
+    allowed = (*signs, Operator.NOT) if before else tuple(set(Operator) - {Operator.NOT})
+    if isinstance(operator, Operator) and operator not in allowed:
+        raise UnreadableError(text)
+    return operator
 
 
 _OPERATORS = frozenset({"+", "-", "*", "/", "**", "//", "==", "/=", "<", "<=", ">", ">="})

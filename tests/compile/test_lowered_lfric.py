@@ -36,7 +36,7 @@ from psyclone_storage.backend.fortran.printer import emit_unit
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lfric.table import lfric_infrastructure
 from psyclone_storage.backend.lowering import lower_program
-from psyclone_storage.ir.expr import Literal, Name
+from psyclone_storage.ir.expr import Literal, Name, spell
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
     Access,
@@ -289,7 +289,7 @@ def stub(kernel_: Kernel, dummies: tuple[Dummy, ...], types: dict[int, str]) -> 
     def declared(dummy: Dummy) -> str:
         kind = f"{dummy.type.intrinsic.value}({dummy.type.kind})"
         data_type = types.get(dummy.arg, kind) if dummy.type.intrinsic is Intrinsic.REAL else kind
-        shape = f"({', '.join(dummy.shape)})"
+        shape = f"({', '.join(map(spell, dummy.shape))})"
         return f"  {data_type} :: {dummy.name}{shape if dummy.shape else ''}"
 
     names = [dummy.name for dummy in dummies]
