@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import numpy as np
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode
 
@@ -168,7 +168,7 @@ def transfers() -> Iterator[Figure]:
 
 def both_ways(name: str, nbytes: int, hints: Hints) -> Iterator[Figure]:
     """Measure one size and kind of host memory in both directions."""
-    buffer = Buffer(nbytes // 8, "f8", BufferOptions(init=0.0, hints=hints))
+    buffer = CoherentBuffer(nbytes // 8, "f8", BufferOptions(init=0.0, hints=hints))
     host = np.zeros(nbytes // 8)
     device = importlib.import_module("cupy").asarray(host)
     buffer.touch("host")
@@ -212,7 +212,7 @@ def calls() -> Iterator[Figure]:
     yield Figure("empty", ours, "CuPy", 1e6 * best(lambda: cupy.empty((16, 16, 8))), "us")
 
 
-def move(buffer: Buffer, source: str, target: str) -> None:
+def move(buffer: CoherentBuffer, source: str, target: str) -> None:
     """Copy all values from one side to the other."""
     buffer.touch(source)
     buffer.make_valid(target)

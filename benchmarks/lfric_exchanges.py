@@ -25,12 +25,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from psyclone_storage.analysis.schedules.check import World, check_halos, extent_names
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, extent_names
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Compiler, make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import FillHalo, HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence, statements
@@ -81,7 +81,7 @@ def compiler_for(folders: Sequence[Path], *, annexed: bool, fills: bool) -> Comp
     }
     overrides = " ".join(f"{key}={str(value).lower()}" for key, value in keys.items())
     settings = load_settings("", overrides, surroundings({}))
-    request = Request(api="lfric", distributed=True, directories=tuple(folders))
+    request = CompileRequest(api="lfric", distributed=True, directories=tuple(folders))
     return make_compiler(settings, request)
 
 
@@ -127,7 +127,9 @@ def unfilled(schedule: Schedule, rules: Rules) -> set[tuple[str, str]]:
     return {
         (found.uid, found.key.datum)
         for flags in range(LEVELS + 1)
-        for world in [World(LEVELS, extents, shared, flags, schedule.annexed_clean, filled=False)]
+        for world in [
+            HaloScenario(LEVELS, extents, shared, flags, schedule.annexed_clean, filled=False)
+        ]
         for found in check_halos(asked, world)
         if "nothing has ever filled" in found.message
     }

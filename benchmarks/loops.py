@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import Independence, independence_of
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
@@ -107,14 +107,14 @@ def report(source: SourceText, name: str, offers: Offers) -> list[Asked]:
     return found
 
 
-def outermost(flow: Flow) -> Iterator[Node]:
+def outermost(flow: Flow) -> Iterator[FlowNode]:
     """Yield the counted loops that are in no other one."""
     for node in flow.loops:
         if not any(isinstance(flow.node(number).line, Do) for number in node.around):
             yield node
 
 
-def _line(node: Node) -> int:
+def _line(node: FlowNode) -> int:
     place = place_of_line(node.line)
     return place.line if place is not None else 0
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import numpy as np
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import COMPILED
 
@@ -264,7 +264,7 @@ def measure_overlap() -> None:
     the computation is NumPy's. Each is timed alone, then both together.
     """
     gt.use_device("emulated", gt.Emulation(latency=0.05))
-    buffer = Buffer(1 << 20)
+    buffer = CoherentBuffer(1 << 20)
     values = np.linspace(0.0, 1.0, 1 << 20)
 
     def compute() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.driver.compile import CompileRequest, make_compiler
 from psyclone_storage.driver.reports import schedule_objects
 
 DEMO = Path(__file__).resolve().parents[1] / "examples" / "lfric" / "demo"
@@ -166,7 +166,7 @@ ROW, COLUMN, LEFT, TOP = 34, 118, 130, 76
 
 @cache
 def _schedules() -> tuple[dict[str, Any], ...]:
-    compiler = make_compiler(default_settings(), Request(directories=(DEMO / "kernels",)))
+    compiler = make_compiler(default_settings(), CompileRequest(directories=(DEMO / "kernels",)))
     build = compiler.compile_algorithm(DEMO / "gravity_wave_alg_mod.x90")
     return schedule_objects(build)
 

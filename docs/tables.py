@@ -18,7 +18,7 @@ from enum import Enum, StrEnum
 from pathlib import Path
 
 from psyclone_storage.backend.lfric import abi
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.codes import CODES
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
 from psyclone_storage.cli.options import _build_parser as build_parser
@@ -89,7 +89,7 @@ def parts() -> dict[str, str]:
         "step-pages": "\n\n".join(_step_page(name, step) for name, step in STEPS.items()),
         "psyclone-transformations": _psyclone_transformations(),
         "psyclone-missing": _codes_of(sorted(_missing())),
-        "sections": "\n".join(f"1. {item.value}" for item in Section if item.value),
+        "sections": "\n".join(f"1. {item.value}" for item in SetupSection if item.value),
     }
 
 
@@ -276,8 +276,9 @@ def _kind_of(item: ProxiedType) -> str:
 
 def _members() -> Iterator[str]:
     for group in (
-        abi.Field, abi.Operator, abi.Columnwise, abi.Space, abi.Mesh, abi.MeshMap, abi.StencilMap,
-        abi.Element, abi.Quadrature, abi.Scalar, abi.Log,
+        abi.FieldMember, abi.OperatorMember, abi.Columnwise, abi.SpaceProcedure, abi.Mesh,
+        abi.MeshMap, abi.StencilMapProcedure,
+        abi.ReferenceElementProcedure, abi.Quadrature, abi.Scalar, abi.Log,
     ):  # fmt: skip
         yield f"- {_title(group)}: {_codes_of(member.value for member in group)}"
 

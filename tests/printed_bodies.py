@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from psyclone_storage.backend.c.printer import CUnit, emit_c
-from psyclone_storage.backend.c.scope import Scope
+from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.base.diagnostic import CompileError
@@ -64,7 +64,7 @@ class Printed:
     code: KernelCode
     unit: CUnit
     tag: str
-    scope: Scope
+    scope: CScope
     source: SourceText
 
     @property
@@ -126,7 +126,7 @@ class Bodies:
             code, unit = self._printer.printed(source, name)
         except CompileError as error:
             return Refused(name, error)
-        return Printed(code, unit, tag, Scope(code, self._printer.around), source)
+        return Printed(code, unit, tag, CScope(code, self._printer.around), source)
 
 
 def _implementations(source: SourceText) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ class Input:
             return 5
         return int(self._random.integers(2, 4))
 
-    def _extent(self, part: Expr, symbol: Symbol, scope: Scope) -> int:
+    def _extent(self, part: Expr, symbol: Symbol, scope: CScope) -> int:
         if is_assumed(part):
             return 12 if len(symbol.shape) > 1 else _UNIQUE
         lower = part.lower if isinstance(part, Range) else None
@@ -201,7 +201,7 @@ class Input:
         assert upper is not None
         return max(0, self._value(upper, scope) - first + 1)
 
-    def _value(self, expr: Expr, scope: Scope) -> int:
+    def _value(self, expr: Expr, scope: CScope) -> int:
         known = scope.integer(expr)
         if known is not None:
             return known

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from psyclone_storage.backend.c.scope import Callee, Scope, Surroundings
+from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.fortran.printer import emit_declarations
 from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.ir.code import KernelCode
@@ -35,7 +35,7 @@ class _Module:
 class ReducedModules:
     """The modules around one subroutine; their names get an ending that is theirs alone."""
 
-    def __init__(self, code: KernelCode, around: Surroundings, ending: str) -> None:
+    def __init__(self, code: KernelCode, around: ModuleContext, ending: str) -> None:
         self._around = around
         self._ending = ending
         self._modules: dict[str, _Module] = {}
@@ -82,12 +82,12 @@ class ReducedModules:
         if code.name.lower() in module.procedures:
             return
         module.procedures[code.name.lower()] = without_uses(code.module.routine.text)
-        scope = Scope(code, self._around)
+        scope = CScope(code, self._around)
         inside = local_names(code) - {name.local.lower() for use in code.uses for name in use.names}
         for key in sorted(used_names(code) - inside):
             self._need(scope, key)
 
-    def _need(self, scope: Scope, key: str) -> None:
+    def _need(self, scope: CScope, key: str) -> None:
         """Let a module have the name `key`, which `scope` sees."""
         if not key.isidentifier():
             return
@@ -111,7 +111,7 @@ class ReducedModules:
         for callee in found:
             self._add_procedure(callee)
 
-    def _declare(self, scope: Scope, home: str, symbol: Symbol) -> None:
+    def _declare(self, scope: CScope, home: str, symbol: Symbol) -> None:
         module, key = self._module(home), symbol.name.lower()
         if key in module.declared:
             return

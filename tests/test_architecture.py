@@ -336,6 +336,21 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, int]]:
             yield name, node.lineno
 
 
+def check_class_names(source: Path) -> list[str]:
+    """Name every class that is called as one in another file, but for views of what scripts see."""
+    files: dict[str, set[str]] = {}
+    for file, tree in trees_of(source):
+        if room_of(file) != "scripting":
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef):
+                    files.setdefault(node.name, set()).add(file.as_posix())
+    return [
+        f"'{name}' is a class in {len(found)} files: {', '.join(sorted(found))}"
+        for name, found in sorted(files.items())
+        if len(found) > 1
+    ]
+
+
 RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_rooms,
     check_storage,
@@ -346,6 +361,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     check_cycles,
     check_sizes,
     check_functions,
+    check_class_names,
     check_process_state,
     check_state,
 )
@@ -524,6 +540,7 @@ VIOLATIONS = [
     (check_process_state, {"cli/a.py": "x: dict = {}\ndef f():\n    x[1] = 2\n"}),
     (check_process_state, {"base/a.py": "x = A()\nf = lambda: x.seen.clear() or x.pop()\n"}),
     (check_process_state, {"base/a.py": "x = A()\ndef f():\n    x.count += 1\n"}),
+    (check_class_names, {"ir/a.py": "class A: ...\n", "base/b.py": "class A: ...\n"}),
     (check_state, {"base/a.py": "def f():\n    global x\n"}),
     (check_state, {"ir/a.py": "object.__setattr__(x, 'y', 1)\n"}),
     (check_state, {"ir/a.py": "x.__dict__['y'] = 1\n"}),
@@ -540,6 +557,8 @@ INNOCENT = {
     "storage/__init__.py": f"import numpy\nfrom {PACKAGE}.storage.a import f\n",
     "storage/a.py": "def f():\n    import cupy\n    x.__dict__['y'] = 1\n",
     "ir/a.py": "x = 1\n" * MAX_FILE_LINES,
+    "ir/b.py": "class Loop: ...\n",
+    "scripting/b.py": "class Loop: ...\n",
 }
 
 

@@ -7,21 +7,21 @@ other word that begins with `GO_` can be imported by name: properties of a grid 
 from __future__ import annotations
 
 from psyclone_storage.embedded.invoke import configure, invoke
-from psyclone_storage.embedded.kernel import Kernel, kernel
-from psyclone_storage.embedded.words import Annotation, Word
+from psyclone_storage.embedded.kernel import PythonKernel, kernel
+from psyclone_storage.embedded.words import Annotation, MetadataWord
 from psyclone_storage.infrastructures import gocean_words as _table
 from psyclone_storage.infrastructures.gocean import PROPERTIES
 
 field = Annotation("field")
 scalar = Annotation("scalar")
 grid_property = Annotation("grid_property")
-GO_STENCIL = Word("GO_STENCIL")
+GO_STENCIL = MetadataWord("GO_STENCIL")
 
-_WORDS = {word.upper(): Word(word.upper()) for word in (*_table.WORDS, *PROPERTIES)}
+_WORDS = {word.upper(): MetadataWord(word.upper()) for word in (*_table.WORDS, *PROPERTIES)}
 
 __all__ = [  # noqa: PLE0604 - the words are those of the table
     "GO_STENCIL",
-    "Kernel",
+    "PythonKernel",
     "configure",
     "field",
     "grid_property",
@@ -32,10 +32,10 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
 ]
 
 
-def __getattr__(name: str) -> Word:
+def __getattr__(name: str) -> MetadataWord:
     """Return a word of metadata."""
     if name in _WORDS:
         return _WORDS[name]
     if name.startswith("GO_") and name.isupper():
-        return Word(name)
+        return MetadataWord(name)
     raise AttributeError(f"module 'psyclone_storage.gocean' has no attribute '{name}'")

@@ -15,7 +15,7 @@ from psyclone_storage.backend.fortran.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccRoutine, DeviceLevel
+from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.unit import DirectiveLine
 from psyclone_storage.transform.kernel.arrays import check_assignments, with_loops
 from psyclone_storage.transform.kernel.intrinsics import FUNCTIONS, written_out
@@ -233,7 +233,9 @@ end program calls
 
 def test_lanes_share_a_loop_of_a_kernel(compiler: Compiler, tmp_path: Path) -> None:
     code = read_code(SourceText("work_mod.f90", SHARED), "work_code")
-    code = replace(code, directives=(DirectiveLine(meaning=AccRoutine(DeviceLevel.VECTOR)),))
+    code = replace(
+        code, directives=(DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.VECTOR)),)
+    )
     text = "\n".join(emit_code(with_shared(code, 1, "vector")))
     assert "!$acc loop vector independent private(t)" in text
     sources = {"work_mod": f"module work_mod\ncontains\n{text}\nend module\n", "calls": CALLS}

@@ -16,7 +16,7 @@ import pytest
 from differential.peer import gocean_layer
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 
 pytestmark = pytest.mark.differential
 
@@ -76,7 +76,7 @@ def _plain(text: str) -> str:
 
 
 def ours(name: str, *, distributed: bool) -> Layer:
-    request = Request("gocean", distributed, (CORPUS / "kernels",))
+    request = CompileRequest("gocean", distributed, (CORPUS / "kernels",))
     compiler = make_compiler(default_settings(), request)
     return read_layer(compiler.compile_algorithm(CORPUS / f"{name}.x90").psy_text)
 

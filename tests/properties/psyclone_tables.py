@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from psyclone_storage.analysis.schedules.touch import Key, data_by_name, keys_of
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, data_by_name, keys_of
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.kernel import Access, ArgKind, KernelArg, MeshRole
@@ -34,7 +34,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import calls_in
 
-Value = tuple[Key, int]
+Value = tuple[ExchangedComponent, int]
 ONE = Depth.of(1)
 
 
@@ -58,11 +58,11 @@ class Life:
 
 def placed_exchanges(schedule: Schedule) -> Counter[Value]:
     """Count the exchanges of each value in `schedule`."""
-    versions: Counter[Key] = Counter()
+    versions: Counter[ExchangedComponent] = Counter()
     counted: Counter[Value] = Counter()
     for item in schedule.body:
         if isinstance(item, HaloExchange):
-            key = Key(item.datum, item.component)
+            key = ExchangedComponent(item.datum, item.component)
             counted[key, versions[key]] += 1
         elif isinstance(item, Loop):
             for key in written_keys(schedule, item):
@@ -73,7 +73,7 @@ def placed_exchanges(schedule: Schedule) -> Counter[Value]:
 def demanded_exchanges(schedule: Schedule) -> Counter[Value]:
     """Count the exchanges of each value that the tables demand, 0 or 1."""
     data = data_by_name(schedule)
-    lives: dict[Key, list[Life]] = {}
+    lives: dict[ExchangedComponent, list[Life]] = {}
     for item in schedule.body:
         if not isinstance(item, Loop):
             continue
@@ -93,7 +93,7 @@ def demanded_exchanges(schedule: Schedule) -> Counter[Value]:
     )
 
 
-def written_keys(schedule: Schedule, outer: Loop) -> list[Key]:
+def written_keys(schedule: Schedule, outer: Loop) -> list[ExchangedComponent]:
     data = data_by_name(schedule)
     return [
         key

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from psyclone_storage.analysis.schedules.order import UserWord, may_fuse
+from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (
@@ -100,7 +100,7 @@ class Maker:
             before = next((item for item in schedule.body if item.uid == first.uid), None)
             if before is None:
                 continue
-            if may_fuse(schedule, RULES, first.uid, second.uid, UserWord(same_space=True)):
+            if may_fuse(schedule, RULES, first.uid, second.uid, UserAssertions(same_space=True)):
                 continue
             joined = replace(before, body=before.body + second.body)
             body = [item for item in schedule.body if item.uid != second.uid]

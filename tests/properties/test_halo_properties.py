@@ -10,7 +10,7 @@ import pytest
 
 from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
-from psyclone_storage.analysis.schedules.check import World, check_halos, execute
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.region import Depth
@@ -30,7 +30,7 @@ def batch(number: int, size: int = PER_BATCH) -> Iterator[tuple[Case, Schedule]]
         yield case, with_halos(case.schedule, RULES)
 
 
-def some_worlds(schedule: Schedule, shared: frozenset[str], most: int = 16) -> list[World]:
+def some_worlds(schedule: Schedule, shared: frozenset[str], most: int = 16) -> list[HaloScenario]:
     every = list(worlds(schedule, shared))
     return random.Random(schedule.name).sample(every, min(most, len(every)))
 
@@ -205,7 +205,7 @@ def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:
     assert found > 50
 
 
-def flags_after(schedule: Schedule, world: World) -> tuple[str, ...]:
+def flags_after(schedule: Schedule, world: HaloScenario) -> tuple[str, ...]:
     """Return the exchanges of a schedule that happen in a world, and those that would after it."""
     halos = [item for item in schedule.body if isinstance(item, HaloExchange | MarkHalo)]
     keys = sorted({(item.datum, item.component or 0) for item in halos})

@@ -13,7 +13,7 @@ from properties.python_kernels import SETTINGS, Writer, by_numpy, by_python, pri
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 
 ROOT = Path(__file__).parents[2]
 KERNELS = sorted(
@@ -30,7 +30,7 @@ ALGORITHMS = sorted(
 )
 COMPILER = make_compiler(
     SETTINGS,
-    Request(
+    CompileRequest(
         api="gocean",
         directories=tuple(sorted({file.parent for file in KERNELS})),
         suffix=".py",

@@ -13,7 +13,7 @@ import pytest
 
 from properties.random_schedules import Case
 from properties.worked import PLANES, case_of, on_plane
-from psyclone_storage.analysis.schedules.check import World, check_halos
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.ir.schedule import HaloExchange, Phase, Schedule
 from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
@@ -27,7 +27,7 @@ def batch(number: int) -> Iterator[tuple[Case, Workbench]]:
         yield case_of(seed), on_plane(seed).tried.bench
 
 
-def has_levels_of_pinned(schedule: Schedule, world: World) -> bool:
+def has_levels_of_pinned(schedule: Schedule, world: HaloScenario) -> bool:
     """Return whether the halo is as deep as what a script has pinned.
 
     A loop may run through the whole halo, however shallow, after an exchange for it was pinned at

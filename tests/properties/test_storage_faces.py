@@ -29,7 +29,7 @@ from psyclone_storage.storage.accessors import (
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import AllocationInUseError, StorageError
 from psyclone_storage.storage.core.locks import Policy
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.hmemo import HArray, WriteAccess, WriteOnlyAccess
 from storage_threads import wait_for_queue
 
@@ -101,7 +101,7 @@ class OneBuffer(UseOneBuffer):
     @rule(place=places, ends=ends)
     def read_a_region(self, place: str, ends: tuple[int, int]) -> None:
         region = self.region(ends)
-        request = Request(region=(region.start, region.stop))
+        request = AccessRequest(region=(region.start, region.stop))
         if self.refusal_of_read():
             return
         accessor = DeviceAccessor(self.buffer, place, const=True, request=request)
@@ -113,7 +113,7 @@ class OneBuffer(UseOneBuffer):
     def write_a_region(self, place: str, ends: tuple[int, int], mode: AccessMode) -> None:
         """Write a region: what is promised to be overwritten is needed only where it is cut."""
         region, values = self.region(ends), self.new_values()
-        request = Request(region=(region.start, region.stop))
+        request = AccessRequest(region=(region.start, region.stop))
         accessor = DeviceAccessor(self.buffer, place, mode=mode, request=request)
         error = self.refusal_of_write(Policy.WAIT, place, reads=mode.reads)
         if error is not None:
@@ -272,7 +272,7 @@ class OneBuffer(UseOneBuffer):
     @precondition(lambda self: self.model.poisoned)
     @rule(place=places)
     def read_what_failed(self, place: str) -> None:
-        request = Request(ignore_failed=True)
+        request = AccessRequest(ignore_failed=True)
         with self.buffer.acquire(place, AccessMode.READ, Policy.RAISE, request) as access:
             self.model.need(place)
             assert self.model.agrees(np.array(access.kernel_array))

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from psyclone_storage.analysis.schedules.check import World, check_halos, execute
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos, execute
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.kernel import Access, ArgKind, ReductionOp
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import (
@@ -203,13 +203,13 @@ def touched_by(call: KernelCall) -> list[tuple[str, Access]]:
     return [(actual.datum, arg.access) for arg, actual in pairs if actual.datum is not None]
 
 
-def levels_of(depth: Depth, world: World) -> int:
+def levels_of(depth: Depth, world: HaloScenario) -> int:
     """Return how many levels a depth comes to in a world."""
     sums = [sum(world.extents[name] for name in term.names) + term.constant for term in depth.terms]
     return max([0, *sums])
 
 
-def flags_after(schedule: Schedule, mark: MarkHalo, world: World) -> tuple[str, ...]:
+def flags_after(schedule: Schedule, mark: MarkHalo, world: HaloScenario) -> tuple[str, ...]:
     """Return the exchanges that would happen if one was asked for after a schedule, by depth."""
     asked = tuple(
         HaloExchange(f"later({depth})", mark.datum, mark.component, Depth.of(depth), guarded=True)
@@ -221,7 +221,7 @@ def flags_after(schedule: Schedule, mark: MarkHalo, world: World) -> tuple[str, 
 def schedules(sources: Path, annexed: bool, by_halves: bool) -> Iterator[tuple[str, Schedule]]:
     """Yield the schedule of each routine of a suite with `algorithm/routine`."""
     settings = default_settings()
-    request = Request("lfric", True, directories=(sources / "kernels",))
+    request = CompileRequest("lfric", True, directories=(sources / "kernels",))
     compilers = {
         filled: make_compiler(replace(settings, lfric=lfric), request)
         for filled in (True, False)

@@ -14,7 +14,7 @@ from enum import Enum
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import World, check_halos
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.base.events import HALO, Copy, HaloEvent
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.region import NOTHING, Depth
@@ -135,7 +135,7 @@ def told(row: Row, *probes: Step) -> list[str]:
     """Return what the adversary says of the copies at the row's place."""
     made = made_of([*row.steps(), *probes], row.place)
     shared = frozenset({"u"})
-    world = World(DEEP, {}, shared, 0, made.annexed_clean, filled=False)
+    world = HaloScenario(DEEP, {}, shared, 0, made.annexed_clean, filled=False)
     found = check_halos(replace(made, annexed_clean=False), world)
     return [one.message for one in found if f"{row.place.text} of 'u'" in one.message]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld, check_transfers
-from psyclone_storage.base.events import MEMORY, Holders, Memory, MemoryEvent
+from psyclone_storage.base.events import MEMORY, Holders, MemoryEvent, MemoryOutcome
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import (
@@ -25,7 +25,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, Update
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.device import use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
 from psyclone_storage.storage.core.locks import AccessMode, Policy
@@ -166,7 +166,7 @@ def test_the_planner_of_transfers_follows_the_table(
 class InPython:
     """A buffer, some of whose copies are current."""
 
-    buffer: Buffer
+    buffer: CoherentBuffer
 
     def use(self, space: str, mode: AccessMode, error: Exception | None = None) -> None:
         self.buffer.acquire(space, mode, Policy.RAISE).release(error)
@@ -232,7 +232,9 @@ class InFortran:
         return True
 
 
-def outcome(subject: InPython | InFortran, row: tuple[MemoryEvent, Holders], here: str) -> Memory:
+def outcome(
+    subject: InPython | InFortran, row: tuple[MemoryEvent, Holders], here: str
+) -> MemoryOutcome:
     """Return what really comes of an event, of a subject without values."""
     event, state = row
     there = "gpu" if here == "host" else "host"
@@ -244,10 +246,10 @@ def outcome(subject: InPython | InFortran, row: tuple[MemoryEvent, Holders], her
     try:
         subject.happen(event, here)
     except StorageError:
-        return Memory(None)
+        return MemoryOutcome(None)
     moved = subject.transfers - moved
     left = holders_of(here=subject.valid(here), there=subject.valid(there))
-    return Memory(left, moved, subject.usable())
+    return MemoryOutcome(left, moved, subject.usable())
 
 
 @pytest.fixture
@@ -261,7 +263,7 @@ def device() -> None:
 def test_the_buffer_in_python_follows_the_table(
     event: MemoryEvent, state: Holders, here: str
 ) -> None:
-    subject = InPython(Buffer(8, "f8"))
+    subject = InPython(CoherentBuffer(8, "f8"))
     assert outcome(subject, (event, state), here) == MEMORY[event, state]
 
 
@@ -306,10 +308,10 @@ def test_were_a_row_different_it_would_not_be_followed(
     event: MemoryEvent, state: Holders, change: str
 ) -> None:
     row = MEMORY[event, state]
-    others: dict[str, Callable[[], list[Memory]]] = {
+    others: dict[str, Callable[[], list[MemoryOutcome]]] = {
         "holders": lambda: [row._replace(holders=one) for one in (*Holders, None)],
         "transfers": lambda: [row._replace(transfers=count) for count in range(3)],
         "usable": lambda: [row._replace(usable=not row.usable)],
     }
-    found = outcome(InPython(Buffer(8, "f8")), (event, state), "gpu")
+    found = outcome(InPython(CoherentBuffer(8, "f8")), (event, state), "gpu")
     assert all(found != other for other in others[change]() if other != row)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from psyclone_storage.ir.types import DerivedType
 
 
-class Module(StrEnum):
+class ProfileModule(StrEnum):
     """The module that a profiler provides."""
 
     PROFILE = "profile_psy_data_mod"
@@ -23,6 +23,6 @@ class Caliper(StrEnum):
     STOP = "PostEnd"
 
 
-TYPE = DerivedType("profile_PSyDataType", Module.PROFILE)
+TYPE = DerivedType("profile_PSyDataType", ProfileModule.PROFILE)
 VARIABLE = "profile_psy_data"
-RESERVED = frozenset({*Module, TYPE.name})
+RESERVED = frozenset({*ProfileModule, TYPE.name})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.spaces import iteration_space, space_named, space_of
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
@@ -53,7 +53,7 @@ from psyclone_storage.ir.schedule import Axis, Datum, KernelCall
 _ALL = Range()
 
 
-def actual_arguments(context: Context, call: KernelCall, index: Expr) -> tuple[Expr, ...]:
+def actual_arguments(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Expr, ...]:
     """Return what is passed for each dummy of `call`.
 
     `index` is the current cell or dof; a kernel that is called for all cells at once has `:`.
@@ -61,13 +61,13 @@ def actual_arguments(context: Context, call: KernelCall, index: Expr) -> tuple[E
     return tuple(_actual(context, call, dummy, index) for dummy in call.dummies)
 
 
-def scalar_value(context: Context, call: KernelCall, arg: int) -> Expr:
+def scalar_value(context: LoweringContext, call: KernelCall, arg: int) -> Expr:
     """Return the scalar that a call passes: a variable, or a constant as it was written."""
     actual = call.args[arg]
     return context.work.constant(actual.value) if actual.datum is None else Name(actual.datum)
 
 
-def _actual(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
+def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
     """Return the actual argument for one dummy, from the group that its role belongs to."""
     role = dummy.role
     if role in _COUNTERS:
@@ -154,7 +154,7 @@ _BAND_NUMBERS = {
 }
 
 
-def _of_the_call(context: Context, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
+def _of_the_call(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Expr) -> Expr:
     role = dummy.role
     if role is Role.CELL:
         return index
@@ -175,7 +175,7 @@ def _of_the_call(context: Context, call: KernelCall, dummy: Dummy, index: Expr) 
     return Section(context.value(AdjacentFaces(space)), (_ALL, index))
 
 
-def _of_a_pair(context: Context, call: KernelCall, role: Role, index: Expr) -> Expr:
+def _of_a_pair(context: LoweringContext, call: KernelCall, role: Role, index: Expr) -> Expr:
     first = {arg.mesh: position for position, arg in reversed(list(enumerate(call.kernel.args)))}
     coarse, fine = (
         space_of(context, call, first[mesh]) for mesh in (MeshRole.COARSE, MeshRole.FINE)
@@ -191,7 +191,7 @@ def _of_a_pair(context: Context, call: KernelCall, role: Role, index: Expr) -> E
 
 
 def _of_a_space(
-    context: Context, call: KernelCall, dummy: Dummy, space: SpaceRef, index: Expr
+    context: LoweringContext, call: KernelCall, dummy: Dummy, space: SpaceRef, index: Expr
 ) -> Expr:
     match dummy.role:
         case Role.NDF:
@@ -209,7 +209,7 @@ def _of_a_space(
     return context.value(_basis(context, call, dummy, space))
 
 
-def _basis(context: Context, call: KernelCall, dummy: Dummy, space: SpaceRef) -> Value:
+def _basis(context: LoweringContext, call: KernelCall, dummy: Dummy, space: SpaceRef) -> Value:
     if dummy.operation is None or dummy.quadrature is None:
         raise InternalError(f"'{dummy.name}' is no basis function.")
     size = whole_number(dummy.shape[0]) if dummy.shape else None
@@ -219,7 +219,7 @@ def _basis(context: Context, call: KernelCall, dummy: Dummy, space: SpaceRef) ->
     return BasisAtPoints(space, dummy.operation, size, *_rule(context, call, dummy))
 
 
-def _rule(context: Context, call: KernelCall, dummy: Dummy) -> tuple[Datum, BasisShape]:
+def _rule(context: LoweringContext, call: KernelCall, dummy: Dummy) -> tuple[Datum, BasisShape]:
     """Return the quadrature object that a call passes for the shape of `dummy`, and the shape."""
     if dummy.quadrature is None:
         raise InternalError(f"'{dummy.name}' belongs to no quadrature.")
@@ -227,7 +227,7 @@ def _rule(context: Context, call: KernelCall, dummy: Dummy) -> tuple[Datum, Basi
     return context.of(rule), dummy.quadrature
 
 
-def _stencil_of(context: Context, call: KernelCall, arg: int) -> StencilRef:
+def _stencil_of(context: LoweringContext, call: KernelCall, arg: int) -> StencilRef:
     """Return the stencil with which `call` reads its argument `arg`."""
     actual, shape = call.args[arg], call.kernel.args[arg].stencil
     if actual.extent is None or not isinstance(shape, StencilShape):
@@ -237,7 +237,7 @@ def _stencil_of(context: Context, call: KernelCall, arg: int) -> StencilRef:
     return StencilRef(space, extent, shape, actual.direction)
 
 
-def _of_a_stencil(context: Context, role: Role, stencil: StencilRef, index: Expr) -> Expr:
+def _of_a_stencil(context: LoweringContext, role: Role, stencil: StencilRef, index: Expr) -> Expr:
     branches = (_ALL,) if stencil.branched else ()
     match role:
         case Role.STENCIL_SIZE:
@@ -251,7 +251,7 @@ def _of_a_stencil(context: Context, role: Role, stencil: StencilRef, index: Expr
 
 
 def _of_an_argument(
-    context: Context, call: KernelCall, dummy: Dummy, arg: int, index: Expr
+    context: LoweringContext, call: KernelCall, dummy: Dummy, arg: int, index: Expr
 ) -> Expr:
     described = call.kernel.args[arg]
     if dummy.role is Role.GRID_PROPERTY:
@@ -282,7 +282,7 @@ def _component(call: KernelCall, dummy: Dummy) -> int | None:
     return written if written is not None else dummy.component
 
 
-def _imported_variable(context: Context, call: KernelCall, arg: int) -> Expr:
+def _imported_variable(context: LoweringContext, call: KernelCall, arg: int) -> Expr:
     """Return the variable of a module that `call` passes for the argument `arg`, imported."""
     name = call.args[arg].datum
     if name is None:

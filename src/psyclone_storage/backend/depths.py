@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.ir.expr import (
     Binary,
     Expr,
@@ -15,7 +15,7 @@ from psyclone_storage.ir.region import Depth, Term, multiples
 from psyclone_storage.ir.runtime_ops import HaloDepth, SpaceRef
 
 
-def depth_value(context: Context, depth: Depth, space: SpaceRef) -> Expr:
+def depth_value(context: LoweringContext, depth: Depth, space: SpaceRef) -> Expr:
     """Return `depth` as an integer expression; the whole halo is that of the space's mesh."""
     terms = [_term_value(context, term, space) for term in depth.terms]
     if not terms:
@@ -25,7 +25,7 @@ def depth_value(context: Context, depth: Depth, space: SpaceRef) -> Expr:
     return intrinsic("max", *(_of_index_kind(context, term) for term in terms))
 
 
-def _term_value(context: Context, term: Term, space: SpaceRef) -> Expr:
+def _term_value(context: LoweringContext, term: Term, space: SpaceRef) -> Expr:
     parts: list[Expr] = [context.value(HaloDepth(space))] if term.whole else []
     parts += [context.work.constant(part) for part in multiples(term)]
     if not parts:
@@ -40,7 +40,7 @@ def _term_value(context: Context, term: Term, space: SpaceRef) -> Expr:
     return total
 
 
-def _of_index_kind(context: Context, value: Expr) -> Expr:
+def _of_index_kind(context: LoweringContext, value: Expr) -> Expr:
     """Return `value` with the kind of the variables: all arguments of `max` must agree in kind."""
     kind = context.ops.integer.kind
     if not isinstance(value, Literal) or kind is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from psyclone_storage.backend.depths import depth_value
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.spaces import space_for_mesh
 from psyclone_storage.ir.devices import entered_data, parts_of
 from psyclone_storage.ir.expr import Expr
@@ -26,7 +26,7 @@ from psyclone_storage.ir.unit import Branch, Comment, If, Line
 _LEAST = Depth.of(1)
 
 
-def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]:
+def exchange_lines(context: LoweringContext, exchange: HaloExchange) -> tuple[Line, ...]:
     """Return a halo exchange, under a test of the dirty flag if only run time can tell.
 
     The annexed dofs alone are brought up to date by an exchange of one level.
@@ -41,7 +41,7 @@ def exchange_lines(context: Context, exchange: HaloExchange) -> tuple[Line, ...]
     return (*_explanation(exchange), *exchanges)
 
 
-def joint_lines(context: Context, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
+def joint_lines(context: LoweringContext, exchanges: tuple[HaloExchange, ...]) -> tuple[Line, ...]:
     """Return one call for exchanges of one phase; where fields keep flags it is to ask them."""
     depths = tuple(_levels(context, item, context.schedule.datum(item.datum)) for item in exchanges)
     notes = dict.fromkeys(line for exchange in exchanges for line in _explanation(exchange))
@@ -49,7 +49,7 @@ def joint_lines(context: Context, exchanges: tuple[HaloExchange, ...]) -> tuple[
     return (*notes, *context.lines(ExchangeTogether(exchanges, depths, guarded)))
 
 
-def mark_lines(context: Context, mark: MarkHalo) -> tuple[Line, ...]:
+def mark_lines(context: LoweringContext, mark: MarkHalo) -> tuple[Line, ...]:
     """Return the record of which levels of a halo a loop left dirty, and which clean."""
     datum = context.schedule.datum(mark.datum)
     lines: list[Line] = []
@@ -62,7 +62,7 @@ def mark_lines(context: Context, mark: MarkHalo) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def fill_lines(context: Context, fill: FillHalo) -> tuple[Line, ...]:
+def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
     """Return what sets dofs that a kernel adds to and that may never have been set."""
     datum = context.schedule.datum(fill.datum)
     beyond, depth = (
@@ -79,7 +79,7 @@ def fill_lines(context: Context, fill: FillHalo) -> tuple[Line, ...]:
     return (note, *lines)
 
 
-def _levels(context: Context, exchange: HaloExchange, datum: Datum) -> Expr:
+def _levels(context: LoweringContext, exchange: HaloExchange, datum: Datum) -> Expr:
     """Return the depth of an exchange; for annexed dofs alone it is 1."""
     depth = _LEAST if exchange.depth == NOTHING else exchange.depth
     return depth_value(context, depth, space_for_mesh(datum))
@@ -95,7 +95,7 @@ def _explanation(exchange: HaloExchange) -> Iterator[Comment]:
 
 
 def _exchange(
-    context: Context, exchange: HaloExchange, component: int | None, depth: Expr
+    context: LoweringContext, exchange: HaloExchange, component: int | None, depth: Expr
 ) -> tuple[Line, ...]:
     """Return the exchange of one component, with its transfers, which its guard is about, too.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.backend.arguments import scalar_value
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.reductions import combined, is_exact
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
@@ -39,7 +39,7 @@ def written_argument(call: KernelCall) -> int:
     return written
 
 
-def formula_line(context: Context, call: KernelCall, formula: Formula, index: Expr) -> Line:
+def formula_line(context: LoweringContext, call: KernelCall, formula: Formula, index: Expr) -> Line:
     """Return what the built-in `call` does at the dof `index`, in one statement."""
     operands = {
         letter: _operand(context, call, position, index)
@@ -61,7 +61,7 @@ def formula_line(context: Context, call: KernelCall, formula: Formula, index: Ex
     return Assign(target, _converted(context, call, formula, value))
 
 
-def _operand(context: Context, call: KernelCall, position: int, index: Expr) -> Expr:
+def _operand(context: LoweringContext, call: KernelCall, position: int, index: Expr) -> Expr:
     if call.kernel.args[position].kind is not ArgKind.FIELD:
         return scalar_value(context, call, position)
     actual = call.args[position]
@@ -69,7 +69,7 @@ def _operand(context: Context, call: KernelCall, position: int, index: Expr) -> 
     return Element(data, (index,))
 
 
-def _kinds(context: Context, call: KernelCall, formula: Formula) -> Mapping[str, str]:
+def _kinds(context: LoweringContext, call: KernelCall, formula: Formula) -> Mapping[str, str]:
     """Return the kind of every argument that has one, under the argument's letter."""
     kinds: dict[str, str] = {}
     for letter, actual in zip(formula.letters, call.args, strict=True):
@@ -80,7 +80,7 @@ def _kinds(context: Context, call: KernelCall, formula: Formula) -> Mapping[str,
 
 
 def _type_of(
-    context: Context, call: KernelCall, datum: str | None, value: Expr
+    context: LoweringContext, call: KernelCall, datum: str | None, value: Expr
 ) -> ScalarType | None:
     if datum is not None:
         return context.ops.value_type(context.schedule.datum(datum))
@@ -111,7 +111,7 @@ def _substituted(value: Expr, operands: Mapping[str, Expr], kinds: Mapping[str, 
     return value
 
 
-def _converted(context: Context, call: KernelCall, formula: Formula, value: Expr) -> Expr:
+def _converted(context: LoweringContext, call: KernelCall, formula: Formula, value: Expr) -> Expr:
     """Return `value` in the kind of the written argument, if an operand may have another."""
     written = written_argument(call)
     target = _type_of(context, call, call.args[written].datum, call.args[written].value)

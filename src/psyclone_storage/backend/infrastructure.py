@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from psyclone_storage.backend.workspace import Imports, Section, Workspace
+from psyclone_storage.backend.workspace import ModuleImports, SetupSection, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
@@ -18,15 +18,15 @@ PADDING = 8
 """Values from one partial sum to the next, unless a user asks for another number."""
 
 
-def _no_helpers(_program: Program, _imports: Imports) -> tuple[Routine, ...]:
+def _no_helpers(_program: Program, _imports: ModuleImports) -> tuple[Routine, ...]:
     return ()
 
 
-def _as_it_is(_context: Context, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+def _as_it_is(_context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return lines
 
 
-def _nothing_more(_context: Context) -> None:
+def _nothing_more(_context: LoweringContext) -> None:
     return None
 
 
@@ -52,20 +52,22 @@ class Infrastructure:
     home_of_kind: Callable[[str], str]
     integer: ScalarType
     value_type: Callable[[Datum], ScalarType]
-    dummies: Callable[[Context], tuple[Declare, ...]]
-    values: Mapping[type[Value], Callable[[Context, Any], Expr]]
-    actions: Mapping[type[Action], Callable[[Context, Any], tuple[Line, ...]]]
-    region_items: Callable[[Context, Iterable[KernelCall], Iterable[Line]], tuple[DeviceItem, ...]]
-    finish: Callable[[Context], None] = _nothing_more
-    helpers: Callable[[Program, Imports], tuple[Routine, ...]] = _no_helpers
+    dummies: Callable[[LoweringContext], tuple[Declare, ...]]
+    values: Mapping[type[Value], Callable[[LoweringContext, Any], Expr]]
+    actions: Mapping[type[Action], Callable[[LoweringContext, Any], tuple[Line, ...]]]
+    region_items: Callable[
+        [LoweringContext, Iterable[KernelCall], Iterable[Line]], tuple[DeviceItem, ...]
+    ]
+    finish: Callable[[LoweringContext], None] = _nothing_more
+    helpers: Callable[[Program, ModuleImports], tuple[Routine, ...]] = _no_helpers
     exact_sums: bool = False
     names_what_is_copied: bool = True
     padding: int = PADDING
-    around: Callable[[Context, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
+    around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class LoweringContext:
     """A routine that is being lowered.
 
     `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
@@ -93,7 +95,7 @@ class Context:
 
     def counter(self, name: str) -> Name:
         """Return the integer that a loop counts, or that a thread has for itself."""
-        return self.work.variable(Section.COUNTERS, name, Declare(name, self.ops.integer))
+        return self.work.variable(SetupSection.COUNTERS, name, Declare(name, self.ops.integer))
 
     def datum(self, call: KernelCall, arg: int) -> Datum:
         """Return the datum that `call` passes for its argument at position `arg`."""

@@ -15,11 +15,11 @@ from itertools import groupby
 
 from psyclone_storage.backend import abi_profile
 from psyclone_storage.backend.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
-from psyclone_storage.backend.infrastructure import Context, Infrastructure
+from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.profile import profiled
 from psyclone_storage.backend.reductions import ends, reduction_lines, starts
 from psyclone_storage.backend.statements import nested
-from psyclone_storage.backend.workspace import Imports, Workspace
+from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.keys import key_of
@@ -59,7 +59,7 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
         for call in kernel_calls(invoke.schedule)
         if call.kernel.module == program.name
     }
-    imports = Imports({program.name, *routines, *data, *own}, program.name)
+    imports = ModuleImports({program.name, *routines, *data, *own}, program.name)
     lowered = tuple(
         _lower_invoke(program, invoke, imports, infrastructure) for invoke in program.invokes
     )
@@ -68,14 +68,14 @@ def lower_program(program: Program, infrastructure: Infrastructure, comment: str
 
 
 def _lower_invoke(
-    program: Program, invoke: Invoke, imports: Imports, infrastructure: Infrastructure
+    program: Program, invoke: Invoke, imports: ModuleImports, infrastructure: Infrastructure
 ) -> Routine:
     schedule = invoke.schedule
     home_of_kind = partial(_home_of_kind, invoke, infrastructure)
     taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
     work = Workspace(imports, taken, home_of_kind)
     several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
-    context = Context(schedule, work, infrastructure, several)
+    context = LoweringContext(schedule, work, infrastructure, several)
     dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
     body = tuple(_lower_body(context, schedule.body, partial(profiled, work, program.name)))
     infrastructure.finish(context)
@@ -111,7 +111,9 @@ def _home_of_kind(invoke: Invoke, infrastructure: Infrastructure, kind: str) -> 
     return infrastructure.home_of_kind(key_of(kind))
 
 
-def _lower_body(context: Context, body: tuple[Statement, ...], timed: Timed) -> Iterator[Line]:
+def _lower_body(
+    context: LoweringContext, body: tuple[Statement, ...], timed: Timed
+) -> Iterator[Line]:
     """Yield the statements, an empty line before each loop and before the exchanges for it.
 
     `timed` puts the lines of a region between the calls of a profiler.
@@ -133,7 +135,7 @@ def _lower_body(context: Context, body: tuple[Statement, ...], timed: Timed) -> 
         before = statement
 
 
-def _outer(context: Context, statement: Statement) -> tuple[Line, ...]:
+def _outer(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that stands directly in the schedule, or in a region."""
     match statement:
         case Loop() | DirectiveRegion():
@@ -162,7 +164,7 @@ def _outer(context: Context, statement: Statement) -> tuple[Line, ...]:
             raise InternalError(f"'{statement.uid}' stands outside of any loop.")
 
 
-def _entered(context: Context, enter: EnterData) -> tuple[Line, ...]:
+def _entered(context: LoweringContext, enter: EnterData) -> tuple[Line, ...]:
     """Return what gives the device all that the regions of the routine take."""
     regions = tuple(device_regions(context.schedule))
     lines = tuple(line for region in regions for line in nested(context, region))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.backend import abi_profile as abi
-from psyclone_storage.backend.workspace import Section, Workspace
+from psyclone_storage.backend.workspace import SetupSection, Workspace
 from psyclone_storage.ir.expr import (
     Expr,
     Literal,
@@ -27,7 +27,7 @@ def profiled(
     `module` is the generated module, whose name the region goes by unless it has another.
     """
     wished = Declare(abi.VARIABLE, abi.TYPE, _ATTRIBUTES)
-    variable = work.variable(Section.COUNTERS, ("profile", region.uid), wished)
+    variable = work.variable(SetupSection.COUNTERS, ("profile", region.uid), wished)
     names = (_text(region.module or module), _text(region.name))
     start = Call(Member(variable, abi.Caliper.START), (*names, _NO_DATA, _NO_DATA))
     return (start, *lines, Call(Member(variable, abi.Caliper.STOP)))

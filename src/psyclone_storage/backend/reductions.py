@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import (
-    Section,
+    SetupSection,
     colons,
 )
 from psyclone_storage.base.diagnostic import InternalError
@@ -38,7 +38,7 @@ from psyclone_storage.ir.walk import kernel_calls
 Reduced = tuple[Datum, ReductionOp]
 
 
-def reduced(context: Context, block: Loop | DirectiveRegion) -> Iterator[Reduced]:
+def reduced(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars that the calls inside `block` reduce to."""
     for call in kernel_calls(block):
         formula = call.kernel.formula
@@ -49,7 +49,7 @@ def reduced(context: Context, block: Loop | DirectiveRegion) -> Iterator[Reduced
                 yield context.datum(call, at), formula.reduction
 
 
-def is_exact(context: Context, datum: Datum, operation: ReductionOp) -> bool:
+def is_exact(context: LoweringContext, datum: Datum, operation: ReductionOp) -> bool:
     """Return whether `datum` is reduced to by an exact sum.
 
     Sums of integers are exact as they are, a minimum and a maximum do not depend on an order.
@@ -73,7 +73,7 @@ def combined(operation: ReductionOp, target: Expr, value: Expr) -> Expr:
 # ---------------------------------------------------------------------------- begin and end
 
 
-def starts(context: Context, block: Loop | DirectiveRegion) -> Iterator[Line]:
+def starts(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
     """Yield what each scalar that `block` reduces to is before it."""
     for datum, operation in reduced(context, block):
         if is_exact(context, datum, operation):
@@ -82,14 +82,14 @@ def starts(context: Context, block: Loop | DirectiveRegion) -> Iterator[Line]:
             yield Assign(Name(datum.name), _neutral(context, datum, operation))
 
 
-def ends(context: Context, block: Loop | DirectiveRegion) -> Iterator[Line]:
+def ends(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:
     """Yield the end of each exact sum that no reduction over ranks will end."""
     for datum, operation in reduced(context, block):
         if not context.schedule.distributed and is_exact(context, datum, operation):
             yield from context.lines(EndExactSum(datum, over_ranks=False))
 
 
-def reduction_lines(context: Context, reduction: GlobalReduction) -> tuple[Line, ...]:
+def reduction_lines(context: LoweringContext, reduction: GlobalReduction) -> tuple[Line, ...]:
     """Return the combination of the values of all ranks."""
     datum = context.schedule.datum(reduction.datum)
     if is_exact(context, datum, reduction.op):
@@ -97,7 +97,7 @@ def reduction_lines(context: Context, reduction: GlobalReduction) -> tuple[Line,
     return context.lines(Reduce(datum, reduction.op))
 
 
-def _neutral(context: Context, datum: Datum, operation: ReductionOp) -> Expr:
+def _neutral(context: LoweringContext, datum: Datum, operation: ReductionOp) -> Expr:
     """Return what leaves every other operand as it is.
 
     A rank without dofs contributes just that, so it is 0 for a sum, the largest value for a
@@ -113,7 +113,7 @@ def _neutral(context: Context, datum: Datum, operation: ReductionOp) -> Expr:
             return Unary(Operator.MINUS, largest)
 
 
-def _zero(context: Context, data_type: ScalarType) -> Expr:
+def _zero(context: LoweringContext, data_type: ScalarType) -> Expr:
     if data_type.intrinsic is Intrinsic.INTEGER:
         return whole(0)
     kind = data_type.kind and context.work.kind(data_type.kind)
@@ -129,7 +129,7 @@ def _scalar_type(datum: Datum) -> ScalarType:
 # ---------------------------------------------------------------------------- partial sums
 
 
-def with_partial_sums(context: Context, region: DirectiveRegion) -> Context:
+def with_partial_sums(context: LoweringContext, region: DirectiveRegion) -> LoweringContext:
     """Return the context for what is inside `region`, whose threads may sum on their own."""
     if not region.options.reproducible:
         return context
@@ -137,20 +137,20 @@ def with_partial_sums(context: Context, region: DirectiveRegion) -> Context:
     return replace(context, partial_sums={**context.partial_sums, **sums})
 
 
-def in_order(context: Context, region: DirectiveRegion) -> Iterator[Reduced]:
+def in_order(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars for which threads have partial sums in a reproducible `region`."""
     for datum, op in reduced(context, region):
         if not is_exact(context, datum, op):
             yield datum, op
 
 
-def thread_number(context: Context) -> Assign:
+def thread_number(context: LoweringContext) -> Assign:
     """Return the assignment of the number of this thread, from 1."""
     number = CallFunction(Name(context.work.imports.local("omp_lib", "omp_get_thread_num")), ())
     return Assign(context.counter("thread"), Binary(Operator.PLUS, number, whole(1)))
 
 
-def made_ready(context: Context, datum: Datum) -> Iterator[Line]:
+def initial_partial_sums(context: LoweringContext, datum: Datum) -> Iterator[Line]:
     """Yield the making of the partial sums, each with the start value that `datum` has by now."""
     array = _partials(context, datum)
     if context.work.first(("allocated", array)):
@@ -162,7 +162,7 @@ def made_ready(context: Context, datum: Datum) -> Iterator[Line]:
     yield Assign(array, Name(datum.name))
 
 
-def summed(context: Context, datum: Datum, op: ReductionOp) -> Do:
+def summed(context: LoweringContext, datum: Datum, op: ReductionOp) -> Do:
     """Return the loop that combines the partial sums in the order of the threads."""
     array, name = _partials(context, datum), Name(datum.name)
     last = intrinsic("size", array, whole(2))
@@ -170,12 +170,12 @@ def summed(context: Context, datum: Datum, op: ReductionOp) -> Do:
     return Do(context.counter("thread").text, whole(1), last, (Assign(name, value),))
 
 
-def _partials(context: Context, datum: Datum) -> Name:
+def _partials(context: LoweringContext, datum: Datum) -> Name:
     """Return the array of what each thread has found of `datum`, (padding, thread)."""
     name = f"{datum.name}_of_threads"
     wished = Declare(name, _scalar_type(datum), ("allocatable",), colons(2))
-    return context.work.variable(Section.COUNTERS, ("partial sums", datum.name), wished)
+    return context.work.variable(SetupSection.COUNTERS, ("partial sums", datum.name), wished)
 
 
-def _partial(context: Context, datum: Datum) -> Expr:
+def _partial(context: LoweringContext, datum: Datum) -> Expr:
     return Element(_partials(context, datum), (whole(1), context.counter("thread")))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.reductions import (
     Reduced,
     in_order,
+    initial_partial_sums,
     is_exact,
-    made_ready,
     reduced,
     summed,
     thread_number,
@@ -41,7 +41,7 @@ from psyclone_storage.ir.walk import kernel_calls, statements
 
 
 def region_lines(
-    context: Context, region: DirectiveRegion, lines: tuple[Line, ...]
+    context: LoweringContext, region: DirectiveRegion, lines: tuple[Line, ...]
 ) -> tuple[Line, ...]:
     """Return `lines` under the directive of `region`.
 
@@ -64,7 +64,7 @@ def region_lines(
         return (_block(region, lines, private, scalars, items),)
     number = thread_number(context)
     private.append(context.counter("thread").text)
-    before = [line for datum, _ in ordered for line in made_ready(context, datum)]
+    before = [line for datum, _ in ordered for line in initial_partial_sums(context, datum)]
     block = _block(region, (number, *lines), private, scalars, items)
     return (*before, block, *(summed(context, datum, op) for datum, op in ordered))
 
@@ -105,12 +105,12 @@ def _block(
     )
 
 
-def _combined(context: Context, region: DirectiveRegion) -> Iterator[Reduced]:
+def _combined(context: LoweringContext, region: DirectiveRegion) -> Iterator[Reduced]:
     """Yield the scalars that the directive of `region` has to combine as they are."""
     return iter(()) if region.options.reproducible else in_order(context, region)
 
 
-def _exact(context: Context, region: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:
+def _exact(context: LoweringContext, region: DirectiveRegion) -> Iterator[tuple[str, ReductionOp]]:
     """Yield the exact sums, by their variables, that a directive of `region` has to combine."""
     for datum, op in reduced(context, region):
         if is_exact(context, datum, op):

@@ -8,13 +8,13 @@ share what is asked of it only if they pass the same object.
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, KernelCall
 
 
-def space_of(context: Context, call: KernelCall, arg: int, name: str = "") -> SpaceRef:
+def space_of(context: LoweringContext, call: KernelCall, arg: int, name: str = "") -> SpaceRef:
     """Return the space that the metadata of `call` call `name`, as its argument `arg` has it.
 
     Without a `name`, it is the space of a field, or the one that an operator maps from.
@@ -31,7 +31,7 @@ def space_of(context: Context, call: KernelCall, arg: int, name: str = "") -> Sp
     return SpaceRef(name, name, datum, side)
 
 
-def space_named(context: Context, call: KernelCall, name: str) -> SpaceRef:
+def space_named(context: LoweringContext, call: KernelCall, name: str) -> SpaceRef:
     """Return the space that the metadata of `call` call `name`: of a field, else an operator."""
     candidates = [
         (arg.kind is not ArgKind.FIELD, position)
@@ -41,7 +41,7 @@ def space_named(context: Context, call: KernelCall, name: str) -> SpaceRef:
     return space_of(context, call, min(candidates)[1], name)
 
 
-def iteration_space(context: Context, call: KernelCall) -> SpaceRef:
+def iteration_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
     """Return the space of the first field or operator of a call, for what only needs a mesh."""
     first = next(at for at, arg in enumerate(call.kernel.args) if not arg.kind.is_scalar)
     return space_of(context, call, first)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from psyclone_storage.backend.arguments import actual_arguments
 from psyclone_storage.backend.formulas import formula_line
 from psyclone_storage.backend.in_place import in_place_lines
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.reductions import with_partial_sums
 from psyclone_storage.backend.regions import region_lines
 from psyclone_storage.backend.spaces import space_of
@@ -57,7 +57,7 @@ _BLOCKS = (Over.ROW_TILES, Over.COLUMN_TILES)
 _IN_BLOCKS = {Over.ROWS_OF_TILE: "j_tile", Over.COLUMNS_OF_TILE: "i_tile"}
 
 
-def nested(context: Context, statement: Statement) -> tuple[Line, ...]:
+def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that may stand in a loop or under a directive."""
     match statement:
         case Loop(over=Over.DOMAIN):
@@ -75,7 +75,7 @@ def nested(context: Context, statement: Statement) -> tuple[Line, ...]:
     raise InternalError(f"'{statement.uid}' stands inside of a loop nest or a construct.")
 
 
-def _loop(context: Context, loop: Loop) -> Do:
+def _loop(context: LoweringContext, loop: Loop) -> Do:
     """Return a loop over a range, or over the first indices of tiles, or inside of a tile."""
     within = tuple(map(context.counter, _WITHIN.get(loop.over, ())))
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
@@ -87,7 +87,7 @@ def _loop(context: Context, loop: Loop) -> Do:
     return Do(counter.text, start, stop, body, whole(loop.tile) if loop.over in _BLOCKS else None)
 
 
-def _loop_over_positions(context: Context, loop: Loop) -> Do:
+def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
     """Return the loop over the cells of a colour, or over those of a tile of a colour."""
     within = tuple(map(context.counter, _WITHIN[loop.over]))
     cell, position = context.counter("cell"), context.counter(_COUNTERS[loop.over])
@@ -97,7 +97,7 @@ def _loop_over_positions(context: Context, loop: Loop) -> Do:
     return Do(position.text, start, stop, (current, *_inside(context, loop, cell)))
 
 
-def _inside(context: Context, loop: Loop, index: Expr) -> tuple[Line, ...]:
+def _inside(context: LoweringContext, loop: Loop, index: Expr) -> tuple[Line, ...]:
     """Return what stands in a loop: calls for `index`, or other loops and directives."""
     lines: list[Line] = []
     for item in loop.body:
@@ -107,7 +107,7 @@ def _inside(context: Context, loop: Loop, index: Expr) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _call(context: Context, call: KernelCall, index: Expr) -> tuple[Line, ...]:
+def _call(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Line, ...]:
     kernel = call.kernel
     if kernel.formula is not None:
         line = formula_line(context, call, kernel.formula, index)

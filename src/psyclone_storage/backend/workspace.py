@@ -34,7 +34,7 @@ from psyclone_storage.ir.unit import (
 INTRINSIC_MODULES = frozenset({"iso_fortran_env", "iso_c_binding", "ieee_arithmetic"})
 
 
-class Section(Enum):
+class SetupSection(Enum):
     """A group of set-up statements, in the order in which groups are written, with its heading."""
 
     DATA = "Access to the data of fields and operators"
@@ -63,7 +63,7 @@ def colons(rank: int) -> tuple[Range, ...]:
     return (Range(),) * rank
 
 
-class Imports:
+class ModuleImports:
     """The names that a module takes from other modules.
 
     A name that is already `taken`, or that two modules both provide, gets a local name. What is
@@ -110,14 +110,16 @@ class Workspace:
     """
 
     def __init__(
-        self, imports: Imports, taken: Iterable[str], home_of_kind: Callable[[str], str]
+        self, imports: ModuleImports, taken: Iterable[str], home_of_kind: Callable[[str], str]
     ) -> None:
         self.imports = imports
         self._names = NameTable(taken)
         self._home_of_kind = home_of_kind
         self._known: dict[Hashable, Name] = {}
-        self._declared: dict[Section, list[Declare]] = {section: [] for section in Section}
-        self._lines: dict[Section, list[Line]] = {section: [] for section in Section}
+        self._declared: dict[SetupSection, list[Declare]] = {
+            section: [] for section in SetupSection
+        }
+        self._lines: dict[SetupSection, list[Line]] = {section: [] for section in SetupSection}
         self._allocated: list[Expr] = []
         self._endings: list[Line] = []
         self._directives: dict[ReductionLine, None] = {}
@@ -131,7 +133,7 @@ class Workspace:
         self._known[key] = Name("")
         return True
 
-    def variable(self, section: Section, key: Hashable, wished: Declare) -> Name:
+    def variable(self, section: SetupSection, key: Hashable, wished: Declare) -> Name:
         """Return the variable for `key`, declared as `wished` under that name or one like it."""
         known = self._known.get(key)
         if known is not None:
@@ -141,17 +143,17 @@ class Workspace:
         self._declared[section].append(self._ready(replace(wished, name=name.text)))
         return name
 
-    def assigned(self, section: Section, key: Hashable, wished: Declare, value: Expr) -> Name:
+    def assigned(self, section: SetupSection, key: Hashable, wished: Declare, value: Expr) -> Name:
         """Return the variable for `key`, which holds `value`."""
         return self._set_up(section, key, wished, lambda name: Assign(name, value))
 
-    def pointer(self, section: Section, key: Hashable, wished: Declare, target: Expr) -> Name:
+    def pointer(self, section: SetupSection, key: Hashable, wished: Declare, target: Expr) -> Name:
         """Return the pointer for `key`, which points to `target`."""
         pointing = replace(wished, attributes=("pointer", *wished.attributes))
         return self._set_up(section, key, pointing, lambda name: PointerAssign(name, target))
 
     def _set_up(
-        self, section: Section, key: Hashable, wished: Declare, setting: Callable[[Name], Line]
+        self, section: SetupSection, key: Hashable, wished: Declare, setting: Callable[[Name], Line]
     ) -> Name:
         is_new = key not in self._known
         name = self.variable(section, key, wished)
@@ -159,7 +161,7 @@ class Workspace:
             self.add(section, setting(name))
         return name
 
-    def add(self, section: Section, *lines: Line) -> None:
+    def add(self, section: SetupSection, *lines: Line) -> None:
         """Put statements at the end of a section."""
         self._lines[section] += lines
 
@@ -175,7 +177,7 @@ class Workspace:
         """Put a directive, once, behind the declarations of the routine."""
         self._directives[directive] = None
 
-    def found(self, name: str) -> tuple[Section, Declare] | None:
+    def found(self, name: str) -> tuple[SetupSection, Declare] | None:
         """Return the declaration of the variable `name` and its section, None if it is none."""
         for section, group in self._declared.items():
             for declared in group:

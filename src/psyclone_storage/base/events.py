@@ -92,7 +92,7 @@ class MemoryEvent(Enum):
     FAILED_READ_WRITE = "access to read and write that fails"
 
 
-class Memory(NamedTuple):
+class MemoryOutcome(NamedTuple):
     """What comes of an event: who is current then, after how many transfers, and if it is usable.
 
     `holders` is None where the event is refused. Values of a write that failed are not usable
@@ -106,38 +106,38 @@ class Memory(NamedTuple):
 
 _NONE, _HERE, _THERE, _BOTH = Holders.NONE, Holders.HERE, Holders.THERE, Holders.BOTH
 
-MEMORY: Mapping[tuple[MemoryEvent, Holders], Memory] = {
-    (MemoryEvent.READ, _NONE): Memory(_NONE),
-    (MemoryEvent.READ, _HERE): Memory(_HERE),
-    (MemoryEvent.READ, _THERE): Memory(_BOTH, 1),
-    (MemoryEvent.READ, _BOTH): Memory(_BOTH),
-    (MemoryEvent.WRITE, _NONE): Memory(_HERE),
-    (MemoryEvent.WRITE, _HERE): Memory(_HERE),
-    (MemoryEvent.WRITE, _THERE): Memory(_HERE),
-    (MemoryEvent.WRITE, _BOTH): Memory(_HERE),
-    (MemoryEvent.READ_WRITE, _NONE): Memory(_HERE),
-    (MemoryEvent.READ_WRITE, _HERE): Memory(_HERE),
-    (MemoryEvent.READ_WRITE, _THERE): Memory(_HERE, 1),
-    (MemoryEvent.READ_WRITE, _BOTH): Memory(_HERE),
-    (MemoryEvent.TOUCH, _NONE): Memory(_HERE),
-    (MemoryEvent.TOUCH, _HERE): Memory(_HERE),
-    (MemoryEvent.TOUCH, _THERE): Memory(_HERE),
-    (MemoryEvent.TOUCH, _BOTH): Memory(_HERE),
-    (MemoryEvent.EXCHANGE, _NONE): Memory(_HERE),
-    (MemoryEvent.EXCHANGE, _HERE): Memory(_HERE),
-    (MemoryEvent.EXCHANGE, _THERE): Memory(_HERE, 1),
-    (MemoryEvent.EXCHANGE, _BOTH): Memory(_HERE),
-    (MemoryEvent.DROP, _NONE): Memory(_NONE),
-    (MemoryEvent.DROP, _HERE): Memory(None),
-    (MemoryEvent.DROP, _THERE): Memory(_THERE),
-    (MemoryEvent.DROP, _BOTH): Memory(_THERE),
-    (MemoryEvent.FAILED_WRITE, _NONE): Memory(_HERE, usable=False),
-    (MemoryEvent.FAILED_WRITE, _HERE): Memory(_HERE, usable=False),
-    (MemoryEvent.FAILED_WRITE, _THERE): Memory(_HERE, usable=False),
-    (MemoryEvent.FAILED_WRITE, _BOTH): Memory(_HERE, usable=False),
-    (MemoryEvent.FAILED_READ_WRITE, _NONE): Memory(_HERE, usable=False),
-    (MemoryEvent.FAILED_READ_WRITE, _HERE): Memory(_HERE, usable=False),
-    (MemoryEvent.FAILED_READ_WRITE, _THERE): Memory(_HERE, 1, usable=False),
-    (MemoryEvent.FAILED_READ_WRITE, _BOTH): Memory(_HERE, usable=False),
+MEMORY: Mapping[tuple[MemoryEvent, Holders], MemoryOutcome] = {
+    (MemoryEvent.READ, _NONE): MemoryOutcome(_NONE),
+    (MemoryEvent.READ, _HERE): MemoryOutcome(_HERE),
+    (MemoryEvent.READ, _THERE): MemoryOutcome(_BOTH, 1),
+    (MemoryEvent.READ, _BOTH): MemoryOutcome(_BOTH),
+    (MemoryEvent.WRITE, _NONE): MemoryOutcome(_HERE),
+    (MemoryEvent.WRITE, _HERE): MemoryOutcome(_HERE),
+    (MemoryEvent.WRITE, _THERE): MemoryOutcome(_HERE),
+    (MemoryEvent.WRITE, _BOTH): MemoryOutcome(_HERE),
+    (MemoryEvent.READ_WRITE, _NONE): MemoryOutcome(_HERE),
+    (MemoryEvent.READ_WRITE, _HERE): MemoryOutcome(_HERE),
+    (MemoryEvent.READ_WRITE, _THERE): MemoryOutcome(_HERE, 1),
+    (MemoryEvent.READ_WRITE, _BOTH): MemoryOutcome(_HERE),
+    (MemoryEvent.TOUCH, _NONE): MemoryOutcome(_HERE),
+    (MemoryEvent.TOUCH, _HERE): MemoryOutcome(_HERE),
+    (MemoryEvent.TOUCH, _THERE): MemoryOutcome(_HERE),
+    (MemoryEvent.TOUCH, _BOTH): MemoryOutcome(_HERE),
+    (MemoryEvent.EXCHANGE, _NONE): MemoryOutcome(_HERE),
+    (MemoryEvent.EXCHANGE, _HERE): MemoryOutcome(_HERE),
+    (MemoryEvent.EXCHANGE, _THERE): MemoryOutcome(_HERE, 1),
+    (MemoryEvent.EXCHANGE, _BOTH): MemoryOutcome(_HERE),
+    (MemoryEvent.DROP, _NONE): MemoryOutcome(_NONE),
+    (MemoryEvent.DROP, _HERE): MemoryOutcome(None),
+    (MemoryEvent.DROP, _THERE): MemoryOutcome(_THERE),
+    (MemoryEvent.DROP, _BOTH): MemoryOutcome(_THERE),
+    (MemoryEvent.FAILED_WRITE, _NONE): MemoryOutcome(_HERE, usable=False),
+    (MemoryEvent.FAILED_WRITE, _HERE): MemoryOutcome(_HERE, usable=False),
+    (MemoryEvent.FAILED_WRITE, _THERE): MemoryOutcome(_HERE, usable=False),
+    (MemoryEvent.FAILED_WRITE, _BOTH): MemoryOutcome(_HERE, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _NONE): MemoryOutcome(_HERE, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _HERE): MemoryOutcome(_HERE, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _THERE): MemoryOutcome(_HERE, 1, usable=False),
+    (MemoryEvent.FAILED_READ_WRITE, _BOTH): MemoryOutcome(_HERE, usable=False),
 }
 """What comes of an event in one space, by which spaces had the current values before."""

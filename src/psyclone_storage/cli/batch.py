@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.cli.conflicts import over_input
+from psyclone_storage.cli.conflicts import overwrites_input
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.guard import as_errors, failure
 from psyclone_storage.cli.kernel_folder import KernelFolder, discard
@@ -35,7 +35,7 @@ from psyclone_storage.config.locate import (
 )
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.driver.inputs import Inputs, find_inputs
-from psyclone_storage.driver.request import LineLimit, Request, for_file
+from psyclone_storage.driver.request import CompileRequest, LineLimit, for_file
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.compile import Build, Compiler
@@ -45,7 +45,7 @@ CHECKING = "PSYCLONE_STORAGE_CHECK"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FileResult:
     """What became of one algorithm file.
 
     `printed` is what its script printed, `texts` are generated texts that go to standard output,
@@ -86,7 +86,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     known = _known(options, results)
     compiler = None if all(known.values()) else _make_compiler(settings, request, inputs)
     problems = list(settings.warnings)
-    finished: list[Done] = []
+    finished: list[FileResult] = []
     try:
         with (
             Progress(len(options.files), sys.stderr) as progress,
@@ -110,11 +110,11 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     return tuple(problems)
 
 
-def _request(options: Options) -> Request:
+def _request(options: Options) -> CompileRequest:
     folders = options.directories or tuple(
         dict.fromkeys(file.parent for file in options.files if file.parent.is_dir())
     )
-    return Request(
+    return CompileRequest(
         options.api,
         options.distributed,
         folders,
@@ -130,7 +130,7 @@ def _request(options: Options) -> Request:
     )
 
 
-def _make_compiler(settings: Settings, request: Request, inputs: Inputs) -> Compiler:
+def _make_compiler(settings: Settings, request: CompileRequest, inputs: Inputs) -> Compiler:
     """Return the compiler, which is loaded only where something has to be compiled."""
     from psyclone_storage.driver.compile import make_compiler  # noqa: PLC0415
 
@@ -140,7 +140,7 @@ def _make_compiler(settings: Settings, request: Request, inputs: Inputs) -> Comp
 # ------------------------------------------------------------------ one file or many
 
 
-def _known(options: Options, results: Results | None) -> dict[Path, Done | None]:
+def _known(options: Options, results: Results | None) -> dict[Path, FileResult | None]:
     """Return what becomes of each file whose translation is known from an earlier call."""
     found = {file: results.find(file) if results else None for file in options.files}
     return {file: _done(file, one, options) if one else None for file, one in found.items()}
@@ -148,8 +148,8 @@ def _known(options: Options, results: Results | None) -> dict[Path, Done | None]
 
 @contextmanager
 def _compiled(
-    options: Options, known: Mapping[Path, Done | None], compiler: Compiler | None
-) -> Iterator[Iterator[Done]]:
+    options: Options, known: Mapping[Path, FileResult | None], compiler: Compiler | None
+) -> Iterator[Iterator[FileResult]]:
     """Give what becomes of each file of which that is not known, in their order."""
     files = tuple(file for file in options.files if not known[file])
     if compiler is None:
@@ -165,14 +165,14 @@ def _compiled(
             yield workers.each(files)
 
 
-def _compile_in_worker(file: Path, options: Options, compiler: Compiler) -> Done:
+def _compile_in_worker(file: Path, options: Options, compiler: Compiler) -> FileResult:
     """Compile `file` and keep what a script prints: the order of the files is the parent's."""
     with redirect_stdout(io.StringIO()) as printed:
         done = _compile_file(file, options, compiler)
     return replace(done, printed=printed.getvalue())
 
 
-def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
+def _compile_file(file: Path, options: Options, compiler: Compiler) -> FileResult:
     """Compile `file`; a problem, a defect of this tool included, concerns this file alone."""
     try:
         with _kernels(options) as kernels:
@@ -185,11 +185,11 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> Done:
                 done = replace(done, outputs=outputs, kernels=kernels.written)
             return done if build.kernels else replace(done, translation=made)
     except CompileError as error:
-        return Done(error.problems)
+        return FileResult(error.problems)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-        return Done((failure(error, file),))
+        return FileResult((failure(error, file),))
 
 
 @contextmanager
@@ -228,14 +228,14 @@ def _translation(
     return Translation(build.algorithm_text, build.psy_text, build.kernel_files, warnings, reports)
 
 
-def _done(file: Path, made: Translation, options: Options) -> Done:
+def _done(file: Path, made: Translation, options: Options) -> FileResult:
     """Return what belongs in files, what belongs on standard output, and what is wrong."""
     outputs = {
         "Transformed algorithm code": (algorithm_path(file, options), made.algorithm_text),
         "Generated psy layer code": (psy_path(file, options), made.psy_text),
     }
     shown = () if options.reports or (options.compile and not options.writes) else outputs.items()
-    return Done(
+    return FileResult(
         made.warnings,
         "",
         tuple((heading, text) for heading, (path, text) in shown if path is None),
@@ -249,7 +249,7 @@ def _done(file: Path, made: Translation, options: Options) -> Done:
 # ------------------------------------------------------------------ all files together
 
 
-def _agreeing(done: Done, earlier: list[Done]) -> Done:
+def _agreeing(done: FileResult, earlier: list[FileResult]) -> FileResult:
     """Return `done`, or that it differs from an `earlier` file in a kernel that both share."""
     known = {
         output.path: output.text for other in earlier for output in other.outputs if output.shared
@@ -259,15 +259,15 @@ def _agreeing(done: Done, earlier: list[Done]) -> Done:
         for output in done.outputs
         if output.shared and known.get(output.path, output.text) != output.text
     ]
-    return Done((*done.problems, *problems), done.printed) if problems else done
+    return FileResult((*done.problems, *problems), done.printed) if problems else done
 
 
-def _discard(finished: list[Done]) -> None:
+def _discard(finished: list[FileResult]) -> None:
     for done in finished:
         discard(done.kernels)
 
 
-def _write_all(options: Options, finished: list[Done]) -> None:
+def _write_all(options: Options, finished: list[FileResult]) -> None:
     """Write all outputs to their files and all else to standard output, or change no file.
 
     Raises:
@@ -290,13 +290,15 @@ def _write_all(options: Options, finished: list[Done]) -> None:
     write_together(outputs, show)
 
 
-def _check_inputs(outputs: list[Output], finished: list[Done]) -> None:
+def _check_inputs(outputs: list[Output], finished: list[FileResult]) -> None:
     read = {source.resolve() for done in finished for source in done.sources}
-    problems = [over_input(output.path) for output in outputs if output.path.resolve() in read]
+    problems = [
+        overwrites_input(output.path) for output in outputs if output.path.resolve() in read
+    ]
     raise_if_any(problems)
 
 
-def _gathered(options: Options, finished: list[Done]) -> Iterator[tuple[Path | None, str]]:
+def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Path | None, str]]:
     """Yield each report on all files, and the dependencies, with where they go."""
     yield from gathered_reports([done.reports for done in finished], options)
     if options.depfile is not None:

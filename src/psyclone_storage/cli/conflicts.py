@@ -7,7 +7,7 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import Diagnostic
 
 
-def over_input(path: Path) -> Diagnostic:
+def overwrites_input(path: Path) -> Diagnostic:
     """Return that `path` is read, and would be overwritten."""
     message = f"'{path}' is an input and would be overwritten."
     return Diagnostic("L002", message, hint="Name another output.")

@@ -22,7 +22,7 @@ DEFECT = "I001"
 _INTERRUPTED = 130  # what a shell reports for a command that was stopped from the keyboard
 
 
-def guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
+def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> int:
     """Run `command`, print the problems that it returns or raises, and return an exit status.
 
     0: everything asked for was done. 1: something was wrong with what the user gave, or whoever

@@ -21,14 +21,14 @@ _FLAGS = ("-std=f2008", "-O0")
 
 
 @dataclass(frozen=True, slots=True)
-class Infrastructure:
+class CompiledModules:
     """Where the compiled modules are, and their names."""
 
     directory: Path
     modules: frozenset[str]
 
 
-def find_infrastructure(name: str, compiler: str) -> Infrastructure:
+def find_infrastructure(name: str, compiler: str) -> CompiledModules:
     """Return an infrastructure compiled by `compiler`, compiling it if that was not done yet.
 
     `name` is that of its folder in `external`.
@@ -47,7 +47,7 @@ def find_infrastructure(name: str, compiler: str) -> Infrastructure:
         except OSError as error:
             hint = "Name a folder for caches that can be written to in XDG_CACHE_HOME."
             raise CompileError(replace(cannot_write(directory, error), hint=hint)) from error
-    return Infrastructure(directory, frozenset(modules_in(sources)))
+    return CompiledModules(directory, frozenset(modules_in(sources)))
 
 
 def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -58,7 +58,7 @@ def run_compiler(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def complaint_of(done: subprocess.CompletedProcess[str]) -> str:
+def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
     """Return what a compiler that failed says, or, where it says nothing, how it ended."""
     if said := done.stderr.strip():
         return said
@@ -100,7 +100,7 @@ def _build(sources: list[Path], compiler: str, directory: Path) -> None:
             words = [compiler, *_FLAGS, "-c", str(source), f"-J{scratch}", "-o"]
             done = run_compiler([*words, str(scratch / f"{source.stem}.o")])
             if done.returncode:
-                raise CompileError(_rejected(compiler, source, complaint_of(done)))
+                raise CompileError(_rejected(compiler, source, compiler_message(done)))
         scratch.rename(directory)
     except OSError:
         if not directory.is_dir():

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.cli.guard import guarded
+from psyclone_storage.cli.guard import run_guarded
 from psyclone_storage.cli.options import Options, read_options
 from psyclone_storage.cli.style import read_style
 
@@ -14,7 +14,7 @@ from psyclone_storage.cli.style import read_style
 def main(words: Sequence[str] | None = None) -> int:
     """Run `psyclone-storage` on `words` (default: those of the process); return its exit status."""
     given = sys.argv[1:] if words is None else list(words)
-    return guarded(lambda: _run(read_options(given)), read_style(given))
+    return run_guarded(lambda: _run(read_options(given)), read_style(given))
 
 
 def _run(options: Options) -> tuple[Diagnostic, ...]:

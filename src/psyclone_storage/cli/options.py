@@ -13,7 +13,7 @@ from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.cli.conflicts import over_input, written_twice
+from psyclone_storage.cli.conflicts import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.settings import API_NAMES
@@ -203,7 +203,7 @@ def _clashes(options: Options) -> Iterator[Diagnostic]:
         if _is_stream(path):
             continue
         if path.resolve() in read:
-            yield over_input(path)
+            yield overwrites_input(path)
         elif path.resolve() in seen:
             yield written_twice(path)
         seen.add(path.resolve())

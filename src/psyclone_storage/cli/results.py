@@ -26,7 +26,7 @@ from psyclone_storage.cli.options import Options
 from psyclone_storage.cli.report import Reports
 from psyclone_storage.cli.style import in_colour
 from psyclone_storage.driver.inputs import Inputs
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Results:
 
 
 def open_results(
-    options: Options, settings: tuple[str, ...], request: Request, inputs: Inputs
+    options: Options, settings: tuple[str, ...], request: CompileRequest, inputs: Inputs
 ) -> Results | None:
     """Return the kept translations for `options`, None if nothing may be kept or found.
 

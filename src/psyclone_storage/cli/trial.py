@@ -15,8 +15,8 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.infrastructure import (
-    Infrastructure,
-    complaint_of,
+    CompiledModules,
+    compiler_message,
     find_infrastructure,
     run_compiler,
 )
@@ -45,16 +45,16 @@ def try_to_compile(
     except CompileError as error:
         return error.problems
     with tempfile.TemporaryDirectory() as scratch:
-        trial = _Trial(Path(scratch), interfaces, options)
+        trial = _TrialCompilation(Path(scratch), interfaces, options)
         return tuple(trial.run(file, build, compiler))
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _TrialCompilation:
     """One compilation in a folder of its own."""
 
     scratch: Path
-    interfaces: tuple[Infrastructure, ...]
+    interfaces: tuple[CompiledModules, ...]
     options: Options
 
     def run(self, file: Path, build: Build, compiler: Compiler) -> Iterator[Diagnostic]:
@@ -102,7 +102,7 @@ class _Trial:
         done = run_compiler(command)
         file = self._shown(str(source))
         if done.returncode:
-            complaint = self._shown(complaint_of(done))
+            complaint = self._shown(compiler_message(done))
             message = f"The Fortran compiler rejects '{source.name}':\n{complaint}"
             return Diagnostic("L011", message, file=file)
         if output := self._shown(done.stderr.strip()):

@@ -115,7 +115,7 @@ def encoded(text: str) -> bytes:
 
 
 @dataclass(slots=True)
-class _Part:
+class _Replacement:
     """A file to be replaced: where it really is, its new content beside it, and its old one."""
 
     output: Output
@@ -129,7 +129,7 @@ class _Landing:
     """The files of one command on their way."""
 
     def __init__(self) -> None:
-        self._parts: list[_Part] = []
+        self._parts: list[_Replacement] = []
         self._folders: list[Path] = []
 
     def prepare(self, outputs: Iterable[Output]) -> None:
@@ -203,7 +203,7 @@ class _Landing:
             with target.open("ab"):
                 pass
         self._make_folder(output.path.parent)
-        self._parts.append(_Part(output, target, _written_beside(target, data)))
+        self._parts.append(_Replacement(output, target, _written_beside(target, data)))
 
     def _make_folder(self, folder: Path) -> None:
         missing = [parent for parent in (folder, *folder.parents) if not parent.is_dir()]

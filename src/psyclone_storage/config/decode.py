@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean, listed
-from psyclone_storage.config.scan import Entry, Word
+from psyclone_storage.config.scan import Entry, SettingsWord
 
 T = TypeVar("T")
 
@@ -65,10 +65,10 @@ def choice(values: Mapping[str, T]) -> Callable[[Entry], T]:
     return lambda entry: chosen(entry.value, values)
 
 
-def mapping(value: Callable[[Word], T]) -> Callable[[Entry], dict[str, T]]:
+def mapping(value: Callable[[SettingsWord], T]) -> Callable[[Entry], dict[str, T]]:
     """Return a decoder for `name: value, name: value`; names come out in lower case."""
 
-    def pair(item: Word) -> tuple[str, T]:
+    def pair(item: SettingsWord) -> tuple[str, T]:
         key, *rest = item.split(":")
         if len(rest) != 1:
             raise refused(item, f"'{item.text}' is not a pair.", "Write 'name: value'.")
@@ -77,7 +77,7 @@ def mapping(value: Callable[[Word], T]) -> Callable[[Entry], dict[str, T]]:
     return lambda entry: unique(collect(lambda item: (item, *pair(item)), entry.items()))
 
 
-def unique(pairs: Iterable[tuple[Word, str, T]]) -> dict[str, T]:
+def unique(pairs: Iterable[tuple[SettingsWord, str, T]]) -> dict[str, T]:
     """Return a dictionary of (place, name, value); a name that comes twice is refused."""
     table: dict[str, T] = {}
     for item, key, value in pairs:
@@ -87,7 +87,7 @@ def unique(pairs: Iterable[tuple[Word, str, T]]) -> dict[str, T]:
     return table
 
 
-def collect(decode: Callable[[Word], T], items: Iterable[Word]) -> tuple[T, ...]:
+def collect(decode: Callable[[SettingsWord], T], items: Iterable[SettingsWord]) -> tuple[T, ...]:
     """Decode every item, and raise all that was refused together."""
     values: list[T] = []
     problems: list[Diagnostic] = []
@@ -100,14 +100,14 @@ def collect(decode: Callable[[Word], T], items: Iterable[Word]) -> tuple[T, ...]
     return tuple(values)
 
 
-def positive_word(word: Word) -> int:
+def positive_word(word: SettingsWord) -> int:
     """Return the whole number of at least 1 that `word` spells."""
     if word.text.isdecimal() and int(word.text) > 0:
         return int(word.text)
     raise refused(word, f"'{word.text}' is not a whole number of at least 1.")
 
 
-def name_word(word: Word) -> str:
+def name_word(word: SettingsWord) -> str:
     """Return `word` if it is a Fortran name."""
     text = plain(word)
     if _NAME.fullmatch(text):
@@ -119,7 +119,7 @@ def name_word(word: Word) -> str:
     )
 
 
-def chosen(word: Word, values: Mapping[str, T]) -> T:
+def chosen(word: SettingsWord, values: Mapping[str, T]) -> T:
     """Return the value whose key is `word`, in any case."""
     text = plain(word).lower()
     if text in values:
@@ -128,7 +128,7 @@ def chosen(word: Word, values: Mapping[str, T]) -> T:
     raise refused(word, f"'{word.text}' is not one of {listed(values)}.", hint)
 
 
-def plain(word: Word) -> str:
+def plain(word: SettingsWord) -> str:
     """Return the text that `word` stands for: `%%` is one percent sign.
 
     `configparser` would put another key's value in place of `%(key)s`; no known settings file
@@ -146,6 +146,6 @@ def plain(word: Word) -> str:
     return word.text.replace("%%", "%")
 
 
-def refused(word: Word, message: str, hint: str = "") -> CompileError:
+def refused(word: SettingsWord, message: str, hint: str = "") -> CompileError:
     """Return the error `C004` for a value that is not what its key asks for."""
     return CompileError(Diagnostic("C004", message, word.span, hint=hint))

@@ -11,7 +11,7 @@ import re
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
 from psyclone_storage.config.decode import chosen, collect, name_word, plain, refused, unique
-from psyclone_storage.config.scan import Entry, Word
+from psyclone_storage.config.scan import Entry, SettingsWord
 from psyclone_storage.config.settings import IterationSpace
 from psyclone_storage.infrastructures.gocean import (
     FIELD_TYPES,
@@ -56,7 +56,7 @@ def iteration_spaces(entry: Entry) -> tuple[IterationSpace, ...]:
     return collect(_iteration_space, entry.lines)
 
 
-def _grid_property(item: Word) -> tuple[Word, str, GridProperty]:
+def _grid_property(item: SettingsWord) -> tuple[SettingsWord, str, GridProperty]:
     parts = item.split(":")
     if len(parts) != 4:
         raise refused(
@@ -71,7 +71,7 @@ def _grid_property(item: Word) -> tuple[Word, str, GridProperty]:
     return item, name_word(key).lower(), reached
 
 
-def _iteration_space(line: Word) -> IterationSpace:
+def _iteration_space(line: SettingsWord) -> IterationSpace:
     parts = line.split(":")
     if len(parts) != 7:
         raise refused(
@@ -92,7 +92,7 @@ def _iteration_space(line: Word) -> IterationSpace:
     )
 
 
-def _bound(word: Word) -> str:
+def _bound(word: SettingsWord) -> str:
     """Return a loop bound; its placeholders, characters and parentheses are checked."""
     text = plain(word)
     fortran = re.sub(r"\{(\w+)\}", lambda hole: _PLACEHOLDERS.get(hole[1], hole[0]), text)

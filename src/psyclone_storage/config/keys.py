@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.config import decode, gocean
-from psyclone_storage.config.scan import Entry, Word
+from psyclone_storage.config.scan import Entry, SettingsWord
 from psyclone_storage.config.settings import API_NAMES, FortranStandard, RunTimeChecks
 
 SECTIONS: Mapping[str, str] = {
@@ -30,7 +30,7 @@ _CHECKS = {check.value: check for check in RunTimeChecks}
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SettingsKey:
     """A key: its section, its name in lower case, the field it fills and its decoder.
 
     A key that is read for the sake of PSyclone's files and changes nothing says why, as `unused`.
@@ -51,83 +51,87 @@ def _run_time_checks(entry: Entry) -> RunTimeChecks:
     return RunTimeChecks.ERROR if meaning else RunTimeChecks.NONE
 
 
-def _access(word: Word) -> str:
+def _access(word: SettingsWord) -> str:
     return decode.chosen(word, {access: access for access in ACCESSES})
 
 
-KEYS: tuple[Key, ...] = (
-    Key("default", "defaultapi", "api", decode.choice(API_NAMES)),
-    Key("default", "defaultstubapi", "stub_api", decode.choice(API_NAMES)),
-    Key("default", "distributed_memory", "distributed_memory", decode.boolean),
-    Key("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
-    Key("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
-    Key("default", "joint_exchanges", "joint_exchanges", decode.boolean),
-    Key("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
-    Key(
+KEYS: tuple[SettingsKey, ...] = (
+    SettingsKey("default", "defaultapi", "api", decode.choice(API_NAMES)),
+    SettingsKey("default", "defaultstubapi", "stub_api", decode.choice(API_NAMES)),
+    SettingsKey("default", "distributed_memory", "distributed_memory", decode.boolean),
+    SettingsKey("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
+    SettingsKey("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
+    SettingsKey("default", "joint_exchanges", "joint_exchanges", decode.boolean),
+    SettingsKey("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
+    SettingsKey(
         "default",
         "psyir_root_name",
         "psyir_root_name",
         decode.name,
         unused="Names are made of those that they stand for.",
     ),
-    Key(
+    SettingsKey(
         "default",
         "valid_psy_data_prefixes",
         "valid_psy_data_prefixes",
         decode.names,
         unused="Regions for a profiler call the library 'profile'; there are no others.",
     ),
-    Key(
+    SettingsKey(
         "default",
         "ocl_devices_per_node",
         "ocl_devices_per_node",
         decode.positive,
         unused="No OpenCL is generated.",
     ),
-    Key("default", "ignore_modules", "ignore_modules", decode.words),
-    Key(
+    SettingsKey("default", "ignore_modules", "ignore_modules", decode.words),
+    SettingsKey(
         "default",
         "fortran_standard",
         "fortran_standard",
         decode.choice(_STANDARDS),
         unused="Files are read as Fortran 2008, of which 2003 is a part.",
     ),
-    Key("default", "backend_checks_enabled", "backend_checks_enabled", decode.boolean),
-    Key("default", "backend_indentation_disabled", "backend_indentation_disabled", decode.boolean),
-    Key("lfric", "compute_annexed_dofs", "compute_annexed_dofs", decode.boolean),
-    Key("lfric", "fill_before_increment", "fill_before_increment", decode.boolean),
-    Key("lfric", "fuse_built_ins", "fuse_built_ins", decode.boolean),
-    Key("lfric", "exact_sums", "exact_sums", decode.boolean),
-    Key("lfric", "run_time_checks", "run_time_checks", _run_time_checks),
-    Key(
+    SettingsKey("default", "backend_checks_enabled", "backend_checks_enabled", decode.boolean),
+    SettingsKey(
+        "default", "backend_indentation_disabled", "backend_indentation_disabled", decode.boolean
+    ),
+    SettingsKey("lfric", "compute_annexed_dofs", "compute_annexed_dofs", decode.boolean),
+    SettingsKey("lfric", "fill_before_increment", "fill_before_increment", decode.boolean),
+    SettingsKey("lfric", "fuse_built_ins", "fuse_built_ins", decode.boolean),
+    SettingsKey("lfric", "exact_sums", "exact_sums", decode.boolean),
+    SettingsKey("lfric", "run_time_checks", "run_time_checks", _run_time_checks),
+    SettingsKey(
         "lfric",
         "supported_fortran_datatypes",
         "supported_fortran_datatypes",
         decode.words,
         unused="LFRic's data are real, integer or logical.",
     ),
-    Key(
+    SettingsKey(
         "lfric",
         "default_kind",
         "default_kind",
         decode.mapping(decode.name_word),
         unused="What an algorithm does not declare has the kind r_def, i_def or l_def.",
     ),
-    Key(
+    SettingsKey(
         "lfric",
         "precision_map",
         "precision_map",
         decode.mapping(decode.positive_word),
         unused="Kinds are told apart by their names; their sizes are the compiler's business.",
     ),
-    Key("lfric", "num_any_space", "num_any_space", decode.positive),
-    Key("lfric", "num_any_discontinuous_space", "num_any_discontinuous_space", decode.positive),
-    Key("lfric", "access_mapping", "access_mapping", decode.mapping(_access)),
-    Key("gocean", "grid-properties", "grid_properties", gocean.grid_properties),
-    Key("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
-    Key("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
-    Key("gocean", "dirty_flags", "dirty_flags", decode.boolean),
-    Key(
+    SettingsKey("lfric", "num_any_space", "num_any_space", decode.positive),
+    SettingsKey(
+        "lfric", "num_any_discontinuous_space", "num_any_discontinuous_space", decode.positive
+    ),
+    SettingsKey("lfric", "access_mapping", "access_mapping", decode.mapping(_access)),
+    SettingsKey("gocean", "grid-properties", "grid_properties", gocean.grid_properties),
+    SettingsKey("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
+    SettingsKey("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
+    SettingsKey("gocean", "dirty_flags", "dirty_flags", decode.boolean),
+    SettingsKey(
         "gocean",
         "debug_mode",
         "debug_mode",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.config.locate import (
-    Surroundings,
+    SearchContext,
     find_settings_file,
     shipped_settings_file,
 )
@@ -20,7 +20,7 @@ def default_settings() -> Settings:
     return settings_of({shipped: _text(shipped)}, "")
 
 
-def load_settings(explicit: str, overrides: str, around: Surroundings) -> Settings:
+def load_settings(explicit: str, overrides: str, around: SearchContext) -> Settings:
     """Find and read the settings file, over the default configuration.
 
     `explicit` is the file named on the command line, or empty; `overrides` the text behind
@@ -33,7 +33,7 @@ def load_settings(explicit: str, overrides: str, around: Surroundings) -> Settin
     return settings_of(read_settings_texts(explicit, around), overrides)
 
 
-def read_settings_texts(explicit: str, around: Surroundings) -> dict[Path, str]:
+def read_settings_texts(explicit: str, around: SearchContext) -> dict[Path, str]:
     """Return the texts of the settings files by their paths: the default one first.
 
     Raises:

@@ -20,7 +20,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SearchContext:
     """What the search for a settings file depends on besides its arguments.
 
     `environment` holds the environment variables; `prefix` is where Python is installed, and
@@ -34,9 +34,9 @@ class Surroundings:
     in_venv: bool
 
 
-def surroundings(environment: Mapping[str, str]) -> Surroundings:
+def surroundings(environment: Mapping[str, str]) -> SearchContext:
     """Return the surroundings of this process; `environment` is usually `os.environ`."""
-    return Surroundings(
+    return SearchContext(
         environment=environment,
         directory=Path(),
         home=Path(environment.get("HOME", "~")).expanduser(),
@@ -65,7 +65,7 @@ def shipped_settings_file() -> Path:
     return shared_file(f"config/{SETTINGS_FILE}")
 
 
-def find_settings_file(explicit: str, around: Surroundings) -> Path:
+def find_settings_file(explicit: str, around: SearchContext) -> Path:
     """Return the settings file to read.
 
     The first of these counts: `explicit`, the file named by `PSYCLONE_CONFIG`,

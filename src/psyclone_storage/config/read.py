@@ -18,8 +18,8 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.keys import KEYS, SECTIONS, Key, heading, known_headings
-from psyclone_storage.config.scan import Entry, Scanned, Section, scan_file, scan_overrides
+from psyclone_storage.config.keys import KEYS, SECTIONS, SettingsKey, heading, known_headings
+from psyclone_storage.config.scan import Entry, Scanned, SettingsSection, scan_file, scan_overrides
 from psyclone_storage.config.settings import GoceanSettings, LfricSettings, Settings
 
 Entries = dict[tuple[str, str], Entry]
@@ -101,7 +101,7 @@ def _decoded(
     return values
 
 
-def _inherited(key: Key, base: Settings | None) -> object:
+def _inherited(key: SettingsKey, base: Settings | None) -> object:
     if base is None:
         raise CompileError(
             Diagnostic("C005", f"'{key.name}' is missing from {heading(key.section)}.")
@@ -204,7 +204,7 @@ def _check_place(section: str, entry: Entry) -> Diagnostic | None:
     )
 
 
-def _unknown_section(section: Section) -> Diagnostic:
+def _unknown_section(section: SettingsSection) -> Diagnostic:
     return Diagnostic(
         "C006",
         f"'[{section.name}]' is not a known section; what it holds has no effect.",

@@ -20,19 +20,21 @@ _PAIR = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class SettingsWord:
     """A part of a value and where it stands; lines that it goes on over are joined by a space."""
 
     text: str
     span: Span
 
-    def split(self, separator: str) -> tuple[Word, ...]:
+    def split(self, separator: str) -> tuple[SettingsWord, ...]:
         """Return the parts between the separators, without the space around them.
 
         A part of a word that goes on over lines has the place of the whole word.
         """
         if len(self.text) != self.span.stop - self.span.start:
-            return tuple(Word(part.strip(), self.span) for part in self.text.split(separator))
+            return tuple(
+                SettingsWord(part.strip(), self.span) for part in self.text.split(separator)
+            )
         ends = [-1, *(at for at, char in enumerate(self.text) if char == separator), len(self.text)]
         first = self.span.start
         return tuple(
@@ -44,7 +46,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SettingsSection:
     """A section heading: its name in lower case and where it stands."""
 
     name: str
@@ -58,20 +60,20 @@ class Entry:
     section: str
     key: str
     key_span: Span
-    lines: tuple[Word, ...]
+    lines: tuple[SettingsWord, ...]
 
     @property
-    def value(self) -> Word:
+    def value(self) -> SettingsWord:
         """The whole value as one word; the place of an empty value is that of its key."""
         if not self.lines:
-            return Word("", self.key_span)
+            return SettingsWord("", self.key_span)
         text = " ".join(line.text for line in self.lines)
-        return Word(text, self.lines[0].span.to(self.lines[-1].span))
+        return SettingsWord(text, self.lines[0].span.to(self.lines[-1].span))
 
-    def items(self) -> tuple[Word, ...]:
+    def items(self) -> tuple[SettingsWord, ...]:
         """Return the parts of the value between commas; an item may go on over lines."""
-        items: list[Word] = []
-        unfinished: Word | None = None
+        items: list[SettingsWord] = []
+        unfinished: SettingsWord | None = None
         for line in self.lines:
             parts = line.split(",")
             if unfinished:
@@ -85,21 +87,21 @@ class Entry:
 class Scanned:
     """What a text holds: its headings, its entries in order, and the lines that are neither."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[SettingsSection, ...]
     entries: tuple[Entry, ...]
     problems: tuple[Diagnostic, ...]
 
 
 def scan_file(source: SourceText) -> Scanned:
     """Split `source` into headings and entries; unreadable lines become diagnostics `C002`."""
-    sections: list[Section] = []
+    sections: list[SettingsSection] = []
     entries: list[Entry] = []
     problems: list[Diagnostic] = []
     for line, indented in _code_lines(source):
         if indented and entries and sections and entries[-1].section == sections[-1].name:
             entries[-1] = _continued(entries[-1], line)
         elif heading := _SECTION.match(line.text):
-            sections.append(Section(heading["name"].strip().lower(), line.span))
+            sections.append(SettingsSection(heading["name"].strip().lower(), line.span))
         elif (pair := _KEY.match(line.text)) and sections:
             entries.append(_entry(sections[-1].name, pair, line.span))
         else:
@@ -128,7 +130,7 @@ def scan_overrides(source: SourceText) -> Scanned:
     return Scanned((), tuple(entries), tuple(problems))
 
 
-def _code_lines(source: SourceText) -> list[tuple[Word, bool]]:
+def _code_lines(source: SourceText) -> list[tuple[SettingsWord, bool]]:
     """Return the lines that are not blank or a comment, stripped; say which were indented."""
     lines = []
     start = 0
@@ -143,15 +145,15 @@ def _code_lines(source: SourceText) -> list[tuple[Word, bool]]:
 def _entry(section: str, pair: re.Match[str], line: Span) -> Entry:
     key_span = Span(line.source, line.start, line.start + len(pair["key"]))
     value = Span(line.source, line.start + pair.start("value"), line.start + pair.end("value"))
-    lines = (Word(value.text, value),) if pair["value"] else ()
+    lines = (SettingsWord(value.text, value),) if pair["value"] else ()
     return Entry(section, pair["key"].lower(), key_span, lines)
 
 
-def _continued(entry: Entry, line: Word) -> Entry:
+def _continued(entry: Entry, line: SettingsWord) -> Entry:
     return Entry(entry.section, entry.key, entry.key_span, (*entry.lines, line))
 
 
-def _unreadable(line: Word, in_section: bool) -> Diagnostic:
+def _unreadable(line: SettingsWord, in_section: bool) -> Diagnostic:
     if in_section:
         message = f"'{line.text}' is neither a section, nor a key with a value, nor a comment."
         hint = "Write 'key = value'; indent a line that continues the value above it."
@@ -161,11 +163,11 @@ def _unreadable(line: Word, in_section: bool) -> Diagnostic:
     return Diagnostic("C002", message, line.span, hint=hint)
 
 
-def _joined(first: Word, second: Word) -> Word:
-    return Word(f"{first.text} {second.text}".strip(), first.span.to(second.span))
+def _joined(first: SettingsWord, second: SettingsWord) -> SettingsWord:
+    return SettingsWord(f"{first.text} {second.text}".strip(), first.span.to(second.span))
 
 
-def _stripped(source: SourceText, start: int, stop: int) -> Word:
+def _stripped(source: SourceText, start: int, stop: int) -> SettingsWord:
     text = source.text[start:stop]
     start += len(text) - len(text.lstrip())
-    return Word(text.strip(), Span(source, start, start + len(text.strip())))
+    return SettingsWord(text.strip(), Span(source, start, start + len(text.strip())))

@@ -62,6 +62,14 @@ class Domain(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class BoundCall:
+    """A call of which every argument was looked at: the call, or what is wrong with it."""
+
+    call: KernelCall | None
+    problems: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BoundInvoke:
     """The calls of an invoke over its data, or what is wrong with them."""
 

@@ -21,7 +21,7 @@ _ORDER = tuple(DatumRole)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArgumentUse:
     """What one use of an actual argument says about it."""
 
     actual: Expr
@@ -41,7 +41,7 @@ class DataTable:
         self._names = NameTable(taken)
         self._data: dict[str, Datum] = {}
 
-    def add(self, wanted: Wanted) -> Datum:
+    def add(self, wanted: ArgumentUse) -> Datum:
         """Return the datum for an actual argument, a new one if its text was not met before."""
         key = canonical(wanted.actual)
         known = self._data.get(key)
@@ -67,7 +67,7 @@ class DataTable:
                 aliases[second.name].append(first.name)
         return tuple(replace(datum, may_alias=tuple(aliases[datum.name])) for datum in data)
 
-    def _met_first(self, wanted: Wanted) -> Datum:
+    def _met_first(self, wanted: ArgumentUse) -> Datum:
         return Datum(
             self._names.fresh(_plain_name(wanted.actual)),
             wanted.actual,
@@ -81,7 +81,7 @@ class DataTable:
         )
 
 
-def _met_again(known: Datum, wanted: Wanted) -> Datum:
+def _met_again(known: Datum, wanted: ArgumentUse) -> Datum:
     access = known.access
     if wanted.access is not access:
         reduced = Access.REDUCTION in (wanted.access, access)

@@ -16,7 +16,7 @@ from psyclone_storage.ir.types import DataType, DerivedType
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class VisibleScopes:
     """What can be seen from an invoke: the scopes around it, the innermost first, and the file.
 
     `vectors` are types of the domain with a component `vector`, an array of the type that they
@@ -37,7 +37,7 @@ class Declared:
     source: Declaration
 
 
-def declared(expr: Expr, seen: View) -> Declared | None:
+def declared(expr: Expr, seen: VisibleScopes) -> Declared | None:
     """Return what is declared about `expr`, or None."""
     match expr:
         case Name(name):
@@ -54,7 +54,7 @@ def declared(expr: Expr, seen: View) -> Declared | None:
     return None
 
 
-def _variable(name: str, seen: View) -> Declared | None:
+def _variable(name: str, seen: VisibleScopes) -> Declared | None:
     """Return what the innermost scope that knows `name` says about it.
 
     A name of an `associate` construct stands for an expression, which is looked up outside of it.
@@ -70,7 +70,7 @@ def _variable(name: str, seen: View) -> Declared | None:
     return None
 
 
-def _component(owner: Declared | None, name: str, seen: View) -> Declared | None:
+def _component(owner: Declared | None, name: str, seen: VisibleScopes) -> Declared | None:
     """Return component `name` of `owner`'s type.
 
     Where the type of the owner is not known, a component name that only one type of the file has

@@ -35,7 +35,7 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Imports:
+class InvokeImports:
     """What an algorithm asks for by name in its invokes, and what is wrong with that."""
 
     kernels: tuple[Import, ...]
@@ -43,7 +43,7 @@ class Imports:
     problems: tuple[Diagnostic, ...]
 
 
-def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Imports:
+def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> InvokeImports:
     """Sort the names called in the invokes of `algorithm` into built-ins and imported kernels.
 
     `builtins` are the names of all built-ins. Each name is looked up in the `use` statements of
@@ -67,7 +67,7 @@ def find_imports(algorithm: ParsedAlgorithm, builtins: Collection[str]) -> Impor
                 problems.append(found)
             else:
                 kernels[name] = found
-    return Imports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
+    return InvokeImports(tuple(kernels.values()), tuple(used.values()), tuple(problems))
 
 
 def _find(call: ParsedCall, invoke: ParsedInvoke, builtins: Collection[str]) -> Import | Diagnostic:

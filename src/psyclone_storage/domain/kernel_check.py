@@ -42,7 +42,7 @@ class InterfaceTolerance:
     same_extent: Callable[[Expr], Expr] = _as_named
 
 
-class _Pair(NamedTuple):
+class _DummyPair(NamedTuple):
     """A dummy that the metadata asks for, and what the subroutine declares in its place."""
 
     number: int
@@ -59,13 +59,13 @@ def compare_interface(
         return (_wrong_count(kernel, routine, wanted),)
     declared = {declaration.key: declaration for declaration in routine.declarations}
     problems: list[Diagnostic] = []
-    pairs: list[_Pair] = []
+    pairs: list[_DummyPair] = []
     for number, (dummy, name) in enumerate(zip(wanted, routine.dummies, strict=True), start=1):
         found = declared.get(key_of(name))
         if found is None:
             problems.append(_undeclared(name, number, dummy, routine))
         else:
-            pairs.append(_Pair(number, dummy, found, tolerance))
+            pairs.append(_DummyPair(number, dummy, found, tolerance))
     meaning = {pair.found.key: pair.wanted.name for pair in pairs}
     for pair in pairs:
         problems += _differences(pair, kernel, meaning)
@@ -106,7 +106,7 @@ def describe_dummy(dummy: Dummy) -> str:
 # ------------------------------------------------------------------ one argument
 
 
-def _differences(pair: _Pair, kernel: Kernel, meaning: dict[str, str]) -> Iterator[Diagnostic]:
+def _differences(pair: _DummyPair, kernel: Kernel, meaning: dict[str, str]) -> Iterator[Diagnostic]:
     checks = (_type_problem, _kind_problem, _rank_problem, _intent_problem)
     texts = [text for check in checks if (text := check(pair))]
     if not texts and (text := _shape_problem(pair, meaning)):
@@ -119,7 +119,7 @@ def _differences(pair: _Pair, kernel: Kernel, meaning: dict[str, str]) -> Iterat
 
 
 def _difference(
-    pair: _Pair, kernel: Kernel, text: str, severity: Severity = Severity.ERROR
+    pair: _DummyPair, kernel: Kernel, text: str, severity: Severity = Severity.ERROR
 ) -> Diagnostic:
     arg = pair.wanted.arg
     entry = kernel.args[arg].span if arg is not None else kernel.span
@@ -133,7 +133,7 @@ def _difference(
     )
 
 
-def _type_problem(pair: _Pair) -> str:
+def _type_problem(pair: _DummyPair) -> str:
     wanted, found = pair.wanted.type, pair.found.type
     if isinstance(found, DerivedType):
         return f"is of type '{found.name}', not {wanted.intrinsic.value}"
@@ -142,7 +142,7 @@ def _type_problem(pair: _Pair) -> str:
     return ""
 
 
-def _kind_problem(pair: _Pair) -> str:
+def _kind_problem(pair: _DummyPair) -> str:
     wanted, found = pair.wanted.type, pair.found.type
     if isinstance(found, DerivedType) or found.intrinsic is not wanted.intrinsic:
         return ""
@@ -155,7 +155,7 @@ def _kind_problem(pair: _Pair) -> str:
     return f"has {has}, not {wish}"
 
 
-def _has_default_integer_kind(pair: _Pair) -> bool:
+def _has_default_integer_kind(pair: _DummyPair) -> bool:
     """Return whether an integer is declared without a kind.
 
     Real kernels often do so, and it works as long as the model's kind is the compiler's default.
@@ -170,7 +170,7 @@ def _kind(data_type: DataType) -> str:
     return data_type.kind_key if isinstance(data_type, ScalarType) else ""
 
 
-def _rank_problem(pair: _Pair) -> str:
+def _rank_problem(pair: _DummyPair) -> str:
     wanted, found = pair.wanted.rank, pair.found.rank
     if found == wanted:
         return ""
@@ -179,7 +179,7 @@ def _rank_problem(pair: _Pair) -> str:
     return f"has {counted(found, 'dimension')}, not {wanted}" if found else "is not an array"
 
 
-def _intent_problem(pair: _Pair) -> str:
+def _intent_problem(pair: _DummyPair) -> str:
     """Return what is wrong with the intent.
 
     An author may promise less than the metadata allows, but may not write what is read, nor
@@ -197,7 +197,7 @@ def _intent_problem(pair: _Pair) -> str:
     return ""
 
 
-def _shape_problem(pair: _Pair, meaning: dict[str, str]) -> str:
+def _shape_problem(pair: _DummyPair, meaning: dict[str, str]) -> str:
     """Return what is wrong with an extent that is another dummy argument, or a number for one.
 
     A number where the metadata names an extent is the author's knowledge, as are an assumed

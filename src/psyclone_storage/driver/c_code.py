@@ -7,7 +7,7 @@ from pathlib import Path
 
 from psyclone_storage.backend.c.frames import emit_cuda, emit_loops
 from psyclone_storage.backend.c.printer import CUnit, emit_c, print_c
-from psyclone_storage.backend.c.scope import Callee, Surroundings
+from psyclone_storage.backend.c.scope import Callee, ModuleContext
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
@@ -98,7 +98,7 @@ class CPrinter:
 
     def __init__(self, finder: ModuleFinder) -> None:
         self._finder = finder
-        self.around = Surroundings(self._symbol, self._procedures)
+        self.around = ModuleContext(self._symbol, self._procedures)
         self._called: dict[tuple[str, str], tuple[Callee, ...]] = {}
         self._sources: dict[str, SourceText | None] = {}
 

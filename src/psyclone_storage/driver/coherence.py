@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.schedules.check import Stale, check_halos
-from psyclone_storage.analysis.schedules.check_devices import Wrong, check_transfers
+from psyclone_storage.analysis.schedules.check import HaloFault, check_halos
+from psyclone_storage.analysis.schedules.check_devices import DeviceFault, check_transfers
 from psyclone_storage.analysis.schedules.worlds import device_worlds, typical_worlds
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
@@ -30,17 +30,17 @@ def check_coherence(program: Program, rules: Rules) -> None:
     """
     for invoke in program.invokes:
         schedule = invoke.schedule
-        problems: list[Stale | Wrong] = [*_halo_problems(schedule, rules)]
+        problems: list[HaloFault | DeviceFault] = [*_halo_problems(schedule, rules)]
         problems += _device_problems(schedule)
         for found in problems[:1]:
-            datum = found.key.datum if isinstance(found, Stale) else found.datum
+            datum = found.key.datum if isinstance(found, HaloFault) else found.datum
             raise InternalError(
                 f"The schedule of '{schedule.name}' is wrong at '{found.uid}': {found.message}",
                 _place_of(schedule, found.uid, datum) or invoke.parsed.span,
             )
 
 
-def _halo_problems(schedule: Schedule, rules: Rules) -> Iterator[Stale]:
+def _halo_problems(schedule: Schedule, rules: Rules) -> Iterator[HaloFault]:
     if not schedule.distributed:
         return
     shared = frozenset(datum.name for datum in schedule.data) - rules.without_annexed(schedule)
@@ -50,7 +50,7 @@ def _halo_problems(schedule: Schedule, rules: Rules) -> Iterator[Stale]:
             yield from check_halos(schedule, replace(world, flagged=flagged))
 
 
-def _device_problems(schedule: Schedule) -> Iterator[Wrong]:
+def _device_problems(schedule: Schedule) -> Iterator[DeviceFault]:
     for world in device_worlds(schedule, random.Random(schedule.name)):
         yield from check_transfers(schedule, world)
 

@@ -19,8 +19,13 @@ from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, lower, target_of
 from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked, with_codes
-from psyclone_storage.driver.numbering import Counting, KernelNumbering, KernelText, Placed
-from psyclone_storage.driver.request import LineLimit, Request, suffixes_of
+from psyclone_storage.driver.numbering import (
+    KernelNumbering,
+    KernelText,
+    LocalNumbering,
+    NumberedProgram,
+)
+from psyclone_storage.driver.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.driver.rows import ApiParts, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
@@ -29,7 +34,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
-from psyclone_storage.ir.unit import Routine, Unit
+from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.transform.finish import with_shared_loops
@@ -93,7 +98,7 @@ class Compiler:
         algorithm = self.target.language.read_algorithm(source)
         notes = _notes(algorithm, self.includes, self.kernels.index)
         try:
-            return self._compiled(algorithm, notes, numbering or Counting())
+            return self._compiled(algorithm, notes, numbering or LocalNumbering())
         except CompileError as error:
             raise CompileError(*notes, *error.problems) from error
 
@@ -150,7 +155,8 @@ class Compiler:
             kernels=placed.kernels,
         )
         if self.settings.backend_checks_enabled:
-            check_output(build, dict(placed.heads) | _heads(unit.helpers), language)
+            helpers = {one.name: tuple(item.name for item in one.dummies) for one in unit.helpers}
+            check_output(build, dict(placed.heads) | helpers, language)
         return build
 
     def _algorithm_text(self, program: Program) -> str:
@@ -158,7 +164,7 @@ class Compiler:
         text = language.emit_algorithm(program)
         return language.within_limit(text) if self.breaks_lines else text
 
-    def _psy_text(self, unit: Unit, placed: Placed) -> str:
+    def _psy_text(self, unit: Unit, placed: NumberedProgram) -> str:
         language = self.target.language
         text = language.emit_unit(unit, placed.inlined)
         without_blanks = self.settings.backend_indentation_disabled
@@ -184,7 +190,7 @@ class Compiler:
 
 
 def make_compiler(
-    settings: Settings, request: Request, index: SourceIndex | None = None
+    settings: Settings, request: CompileRequest, index: SourceIndex | None = None
 ) -> Compiler:
     """Prepare for compilations: choose the domain, index the kernels, read the script.
 
@@ -225,7 +231,7 @@ def _check_coherence(program: Program, rules: Rules) -> None:
 
 
 def _requested(
-    settings: Settings, name: Api, request: Request, chosen: tuple[bool, Target]
+    settings: Settings, name: Api, request: CompileRequest, chosen: tuple[bool, Target]
 ) -> Requested | None:
     """Return what `request` asks for beyond a translation, None if it is nothing.
 
@@ -243,10 +249,10 @@ def _requested(
     )
 
 
-def _placed(program: Program, numbering: KernelNumbering, language: Language) -> Placed:
+def _placed(program: Program, numbering: KernelNumbering, language: Language) -> NumberedProgram:
     """Return `program` with every changed kernel under the names that it gets."""
     if not any(call.codes for item in program.invokes for call in kernel_calls(item.schedule)):
-        return Placed(program)
+        return NumberedProgram(program)
     from psyclone_storage.driver.placing import place_kernels  # noqa: PLC0415
 
     return place_kernels(program, numbering, language)
@@ -254,7 +260,7 @@ def _placed(program: Program, numbering: KernelNumbering, language: Language) ->
 
 def _emitted(target: Target, settings: Settings, program: Program, routine: str | None) -> str:
     """Return what `program` becomes as it is, or one of its routines in its module."""
-    placed = _placed(program, Counting(), target.language)
+    placed = _placed(program, LocalNumbering(), target.language)
     unit = lower(target, placed.program, settings)
     if routine is not None:
         unit = replace(unit, routines=tuple(one for one in unit.routines if one.name == routine))
@@ -268,10 +274,6 @@ def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Prog
         if problems := check_schedule(invoke.schedule):
             raise InternalError(problems[0].message)
     return replace(program, invokes=invokes)
-
-
-def _heads(routines: tuple[Routine, ...]) -> dict[str, tuple[str, ...]]:
-    return {item.name: tuple(dummy.name for dummy in item.dummies) for item in routines}
 
 
 def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: SourceIndex) -> Notes:

@@ -13,12 +13,12 @@ from psyclone_storage.domain.gocean.domain import GoceanDomain
 from psyclone_storage.domain.gocean.kernel_check import check_kernel
 from psyclone_storage.domain.gocean.metadata import interpret
 from psyclone_storage.domain.gocean.rules import GoceanRules
-from psyclone_storage.domain.gocean.words import Tables, today
+from psyclone_storage.domain.gocean.words import Tables, current_spelling
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.grid_settings import read_bound, read_path
 from psyclone_storage.driver.python import GOCEAN_WORDS, python
-from psyclone_storage.driver.rows import ApiParts, Choices, Target
+from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 
@@ -30,9 +30,9 @@ def interpret_gocean(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 def _tables(settings: Settings) -> Tables:
     gocean = settings.gocean
-    properties = {today(name): known for name, known in gocean.grid_properties.items()}
+    properties = {current_spelling(name): known for name, known in gocean.grid_properties.items()}
     bounds = {
-        (space.offset, space.field_type, today(space.name)): GridBounds(
+        (space.offset, space.field_type, current_spelling(space.name)): GridBounds(
             *map(
                 read_bound,
                 (space.outer_start, space.outer_stop, space.inner_start, space.inner_stop),
@@ -41,7 +41,8 @@ def _tables(settings: Settings) -> Tables:
         for space in gocean.iteration_spaces
     }
     accesses = {
-        today(word): meaning for word, meaning in accesses_meant(gocean.access_mapping).items()
+        current_spelling(word): meaning
+        for word, meaning in accesses_meant(gocean.access_mapping).items()
     }
     return Tables(accesses, properties, bounds)
 
@@ -50,18 +51,20 @@ def _domain(settings: Settings) -> Domain:
     return GoceanDomain(GoceanRules(settings.gocean.dirty_flags))
 
 
-def _choices(settings: Settings) -> Choices:  # noqa: ARG001 - every API has some
-    return Choices()
+def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every API has some
+    return ScheduleDefaults()
 
 
 def _infrastructure(settings: Settings) -> Infrastructure:
     known = settings.gocean.grid_properties
-    return gocean_infrastructure({today(name): read_path(one.path) for name, one in known.items()})
+    return gocean_infrastructure(
+        {current_spelling(name): read_path(one.path) for name, one in known.items()}
+    )
 
 
 def _grids(settings: Settings) -> Infrastructure:
     known = settings.gocean.grid_properties
-    return grids_in_python({today(name): one.rank for name, one in known.items()})
+    return grids_in_python({current_spelling(name): one.rank for name, one in known.items()})
 
 
 def _no_builtin(name: str) -> None:
@@ -77,7 +80,7 @@ GOCEAN = ApiParts(
     "gocean_infrastructure",
     build_dummies,
     check_kernel,
-    abi.Module.KINDS,
+    abi.GOceanModule.KINDS,
     checks_syntax=True,
 )
 DL_ESM_INF = Target(FORTRAN, _infrastructure)

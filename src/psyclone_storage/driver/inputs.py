@@ -18,7 +18,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
-from psyclone_storage.driver.request import Request, suffixes_of
+from psyclone_storage.driver.request import CompileRequest, suffixes_of
 from psyclone_storage.frontend.inclusions import included_file, inclusions
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 
@@ -118,7 +118,7 @@ class Inputs:
         return self._used[path]
 
 
-def find_inputs(settings: Settings, request: Request) -> Inputs:
+def find_inputs(settings: Settings, request: CompileRequest) -> Inputs:
     """Return the files that compilations of `request` may depend on.
 
     Raises:

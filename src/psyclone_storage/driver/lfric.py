@@ -16,7 +16,7 @@ from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.rows import ApiParts, Choices, Target
+from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -33,9 +33,9 @@ def _domain(settings: Settings) -> Domain:
     return LfricDomain(LfricRules(settings.reproducible_reductions))
 
 
-def _choices(settings: Settings) -> Choices:
+def _choices(settings: Settings) -> ScheduleDefaults:
     lfric = settings.lfric
-    return Choices(
+    return ScheduleDefaults(
         lfric.compute_annexed_dofs,
         lfric.fuse_built_ins,
         lfric.exact_sums,
@@ -58,6 +58,6 @@ LFRIC = ApiParts(
     "lfric_infrastructure",
     build_dummies,
     check_kernel,
-    abi.Module.CONSTANTS,
+    abi.LFRicModule.CONSTANTS,
 )
 LFRIC_CORE = Target(FORTRAN, _infrastructure)

@@ -12,7 +12,7 @@ from psyclone_storage.frontend.search import SourceIndex
 
 
 @dataclass(slots=True)
-class Order:
+class CompileOrder:
     """Files, each after those whose modules it uses, and the modules that were not found.
 
     `missing` maps a module to the file that uses it.
@@ -22,13 +22,15 @@ class Order:
     missing: dict[str, Path] = field(default_factory=dict)
 
 
-def order_of_use(roots: Iterable[Path], index: SourceIndex, provided: Collection[str]) -> Order:
+def order_of_use(
+    roots: Iterable[Path], index: SourceIndex, provided: Collection[str]
+) -> CompileOrder:
     """Return the order in which `roots` and all that they use can be compiled.
 
     Modules in `provided` are there already; others are looked up in `index`. Of several files of
     one name the first is taken.
     """
-    order = Order()
+    order = CompileOrder()
     known = set(provided)
     for root in roots:
         _visit(root, index, known, order)
@@ -41,7 +43,7 @@ def missing_modules(text: str, provided: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in used_modules(text) if name not in own)
 
 
-def _visit(file: Path, index: SourceIndex, known: set[str], order: Order) -> None:
+def _visit(file: Path, index: SourceIndex, known: set[str], order: CompileOrder) -> None:
     text = read_source(file).text
     own = defined_modules(text)
     if own and set(own) <= known:

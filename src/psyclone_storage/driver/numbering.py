@@ -42,7 +42,7 @@ class KernelNumbering(Protocol):
 
 
 @dataclass(slots=True)
-class Counting:
+class LocalNumbering:
     """A numbering that knows of this compilation alone: the numbers of a name count from 0."""
 
     _next: dict[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class NumberedProgram:
     """A program whose calls name the changed kernels.
 
     `kernels` go to files, `inlined` into the PSy layer; `heads` are the dummy arguments of the

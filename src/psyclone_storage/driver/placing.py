@@ -9,14 +9,16 @@ from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.numbering import KernelNumbering, KernelText, Placed
+from psyclone_storage.driver.numbering import KernelNumbering, KernelText, NumberedProgram
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.schedule import Invoke, KernelCall, Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
 
 
-def place_kernels(program: Program, numbering: KernelNumbering, language: Language) -> Placed:
+def place_kernels(
+    program: Program, numbering: KernelNumbering, language: Language
+) -> NumberedProgram:
     """Return `program` with every changed kernel under the names that it gets.
 
     Each call has a file of its own for its kernel; those in the PSy layer share a
@@ -36,7 +38,9 @@ def place_kernels(program: Program, numbering: KernelNumbering, language: Langua
         tuple(tuple(language.emit_code(code)) for code in codes),
     )
     heads = tuple(head for code in codes for head in _heads(code, language))
-    return Placed(replace(program, invokes=invokes), tuple(placing.kernels), inlined, heads)
+    return NumberedProgram(
+        replace(program, invokes=invokes), tuple(placing.kernels), inlined, heads
+    )
 
 
 def _heads(code: KernelCode, language: Language) -> Iterator[tuple[str, tuple[str, ...]]]:

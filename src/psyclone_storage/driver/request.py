@@ -27,12 +27,12 @@ class LineLimit(Enum):
     OUTPUT = "output"
 
 
-def for_file(request: Request, file: Path) -> Request:
+def for_file(request: CompileRequest, file: Path) -> CompileRequest:
     """Return `request` for algorithms such as `file`; a program in Python tells its API."""
     return replace(request, api=request.api or _api_of(file), suffix=file.suffix)
 
 
-def suffixes_of(request: Request) -> tuple[str, ...]:
+def suffixes_of(request: CompileRequest) -> tuple[str, ...]:
     """Return what the names of files with kernels end in."""
     return (_PYTHON,) if key_of(request.suffix) == _PYTHON else SUFFIXES
 
@@ -46,7 +46,7 @@ def _api_of(file: Path) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CompileRequest:
     """What a user asks for beyond the settings.
 
     `suffix` is what the names of algorithms end in, which chooses among what an API generates.

@@ -11,11 +11,11 @@ from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
-from psyclone_storage.scripting.context import Context
+from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.recipe import Recipe, read_recipe
 from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.transform.catalogue import StepRequest, read_steps
-from psyclone_storage.transform.profile import Grain
+from psyclone_storage.transform.profile import ProfileGranularity
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Requested:
 
     recipe: Recipe | None
     steps: tuple[StepRequest, ...]
-    profile: frozenset[Grain]
-    context: Context
+    profile: frozenset[ProfileGranularity]
+    context: ScriptContext
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource
@@ -60,6 +60,6 @@ def read_requested(
     return Requested(
         read_recipe(script) if script else None,
         read_steps(steps),
-        frozenset(map(Grain, profile)),
-        Context(Compilation(*told), emitted, dict(keywords)),
+        frozenset(map(ProfileGranularity, profile)),
+        ScriptContext(Compilation(*told), emitted, dict(keywords)),
     )

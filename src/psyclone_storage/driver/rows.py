@@ -85,7 +85,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ScheduleDefaults:
     """What the settings of an API choose for its schedules.
 
     Loops over dofs compute annexed ones if they are `annexed_clean`; neighbouring built-ins
@@ -112,7 +112,7 @@ class ApiParts:
 
     domain: Callable[[Settings], Domain]
     interpret: Callable[[ParsedKernel, Settings], Kernel]
-    choices: Callable[[Settings], Choices]
+    choices: Callable[[Settings], ScheduleDefaults]
     builtins: tuple[str, ...]
     builtin: Callable[[str], Kernel | None]
     infrastructure: str

@@ -11,9 +11,9 @@ from psyclone_storage.ir.walk import (
     find,
     place_of,
 )
-from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_request, lacking
+from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_request, missing_places
 from psyclone_storage.transform.legality import check_finished
-from psyclone_storage.transform.profile import Grain, regions_for
+from psyclone_storage.transform.profile import ProfileGranularity, regions_for
 from psyclone_storage.transform.workbench import Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
@@ -33,7 +33,7 @@ def apply_steps(
     benches = [Workbench(invoke.schedule, rules, source) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
     for request in requests:
-        absent = [lacking(bench, request) for bench in benches]
+        absent = [missing_places(bench, request) for bench in benches]
         if request.has_place and all(absent):
             raise CompileError(*(problem for problems in absent for problem in problems))
         for bench, problems in zip(benches, absent, strict=True):
@@ -48,19 +48,19 @@ def apply_steps(
     )
 
 
-def with_profiles(program: Program, grains: frozenset[Grain], rules: Rules) -> Program:
+def with_profiles(program: Program, grains: frozenset[ProfileGranularity], rules: Rules) -> Program:
     """Return `program` with the regions of a profiler that `grains` ask for.
 
     Those of kernels lie in those of invokes.
     """
-    for grain in (Grain.KERNELS, Grain.INVOKES):
+    for grain in (ProfileGranularity.KERNELS, ProfileGranularity.INVOKES):
         if grain in grains:
             invokes = tuple(_profiled(invoke, grain, rules) for invoke in program.invokes)
             program = replace(program, invokes=invokes)
     return program
 
 
-def _profiled(invoke: Invoke, grain: Grain, rules: Rules) -> Invoke:
+def _profiled(invoke: Invoke, grain: ProfileGranularity, rules: Rules) -> Invoke:
     bench = Workbench(invoke.schedule, rules)
     for step in regions_for(invoke.schedule, grain):
         bench.apply(step)

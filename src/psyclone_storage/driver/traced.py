@@ -22,9 +22,9 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Build, Compiler, make_compiler
-from psyclone_storage.driver.numbering import Counting
+from psyclone_storage.driver.numbering import LocalNumbering
 from psyclone_storage.driver.python import GOCEAN_WORDS
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
@@ -145,7 +145,7 @@ def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Ask
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
     )
-    build = compiler.compile_parsed(_algorithm(source, invoke), (by_name, ()), (), Counting())
+    build = compiler.compile_parsed(_algorithm(source, invoke), (by_name, ()), (), LocalNumbering())
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
@@ -173,7 +173,7 @@ def _written_at(
 @cache
 def _compiler(asked: Asked) -> Compiler:
     settings = load_settings(asked.config, asked.config_opts, surroundings(os.environ))
-    request = Request(
+    request = CompileRequest(
         api="gocean",
         distributed=asked.distributed,
         script=Path(asked.script) if asked.script else None,

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from psyclone_storage.embedded.kernel import Call
+from psyclone_storage.embedded.kernel import RequestedCall
 
 _CHOSEN: dict[str, Any] = {}
 
 
-def invoke(*calls: Call, name: str = "") -> None:
+def invoke(*calls: RequestedCall, name: str = "") -> None:
     """Do what kernels are called for, in order: exchanges, transfers and loops.
 
     Raises:
@@ -28,7 +28,7 @@ def invoke(*calls: Call, name: str = "") -> None:
     if not calls:
         raise ValueError("This invoke calls nothing.")
     for call in calls:
-        if not isinstance(call, Call):
+        if not isinstance(call, RequestedCall):
             raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
     if name and not (name.isascii() and name.isidentifier() and name[0].isalpha()):
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")

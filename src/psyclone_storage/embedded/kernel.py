@@ -12,30 +12,30 @@ from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.embedded.point import Point, anywhere
-from psyclone_storage.embedded.words import Annotation, Word
+from psyclone_storage.embedded.words import Annotation, MetadataWord
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class RequestedCall:
     """A kernel with what it is called for, as an invoke takes it."""
 
-    kernel: Kernel
+    kernel: PythonKernel
     args: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class PythonKernel:
     """A function for one point of a grid, with what its metadata say of the whole."""
 
     function: Callable[..., Any]
-    metadata: Mapping[str, Word] = field(default_factory=dict)
+    metadata: Mapping[str, MetadataWord] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The name of the function."""
         return self.function.__name__
 
-    def __call__(self, *args: Any) -> Call:
+    def __call__(self, *args: Any) -> RequestedCall:
         """Return a call, for an invoke to do: nothing happens before.
 
         Raises:
@@ -48,7 +48,7 @@ class Kernel:
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
                 f" ({', '.join(wanted)}) but is given {len(args)}."
             )
-        return Call(self, args)
+        return RequestedCall(self, args)
 
     def at(self, *args: Any, **named: Any) -> Any:
         """Run the function for one point and return what it writes.
@@ -80,11 +80,11 @@ class Kernel:
         return {name: one for name, one in said.items() if isinstance(one, Annotation)}
 
 
-def kernel(**metadata: Word) -> Callable[[Callable[..., Any]], Kernel]:
+def kernel(**metadata: MetadataWord) -> Callable[[Callable[..., Any]], PythonKernel]:
     """Keep a function as a kernel: `metadata` say what it is called for."""
 
-    def keep(function: Callable[..., Any]) -> Kernel:
-        return Kernel(function, metadata)
+    def keep(function: Callable[..., Any]) -> PythonKernel:
+        return PythonKernel(function, metadata)
 
     return keep
 

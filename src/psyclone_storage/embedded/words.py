@@ -8,15 +8,15 @@ from psyclone_storage.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class MetadataWord:
     """A word of metadata, by its name in the API's own spelling; called, it takes items."""
 
     name: str
     items: tuple[Any, ...] = ()
 
-    def __call__(self, *items: Any) -> Word:
+    def __call__(self, *items: Any) -> MetadataWord:
         """Return the word with `items`, as in `GO_STENCIL("000,011,000")`."""
-        return Word(self.name, items)
+        return MetadataWord(self.name, items)
 
     def __repr__(self) -> str:
         """Return the word as it is written."""

@@ -186,7 +186,7 @@ _DOUBLE = DerivedType("scalar_real64_type", "scalar_real64_mod")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindParameter:
     """A kind parameter: the module that gives it, and the object that reduces values over ranks."""
 
     intrinsic: Intrinsic
@@ -194,25 +194,25 @@ class Kind:
     reduced_by: DerivedType | None = None
 
 
-KINDS: Mapping[str, Kind] = {
-    "r_def": Kind(Intrinsic.REAL, reduced_by=DerivedType("scalar_type", "scalar_mod")),
-    "r_solver": Kind(
+KINDS: Mapping[str, KindParameter] = {
+    "r_def": KindParameter(Intrinsic.REAL, reduced_by=DerivedType("scalar_type", "scalar_mod")),
+    "r_solver": KindParameter(
         Intrinsic.REAL, reduced_by=DerivedType("r_solver_scalar_type", "r_solver_scalar_mod")
     ),
-    "r_tran": Kind(
+    "r_tran": KindParameter(
         Intrinsic.REAL, reduced_by=DerivedType("r_tran_scalar_type", "r_tran_scalar_mod")
     ),
-    "r_bl": Kind(Intrinsic.REAL),
-    "real32": Kind(Intrinsic.REAL, _FORTRAN_KINDS, _SINGLE),
-    "real64": Kind(Intrinsic.REAL, _FORTRAN_KINDS, _DOUBLE),
-    "r_single": Kind(Intrinsic.REAL, reduced_by=_SINGLE),
-    "r_double": Kind(Intrinsic.REAL, reduced_by=_DOUBLE),
-    "i_def": Kind(
+    "r_bl": KindParameter(Intrinsic.REAL),
+    "real32": KindParameter(Intrinsic.REAL, _FORTRAN_KINDS, _SINGLE),
+    "real64": KindParameter(Intrinsic.REAL, _FORTRAN_KINDS, _DOUBLE),
+    "r_single": KindParameter(Intrinsic.REAL, reduced_by=_SINGLE),
+    "r_double": KindParameter(Intrinsic.REAL, reduced_by=_DOUBLE),
+    "i_def": KindParameter(
         Intrinsic.INTEGER, reduced_by=DerivedType("integer_scalar_type", "integer_scalar_mod")
     ),
-    "int32": Kind(Intrinsic.INTEGER, _FORTRAN_KINDS),
-    "int64": Kind(Intrinsic.INTEGER, _FORTRAN_KINDS),
-    "l_def": Kind(Intrinsic.LOGICAL),
+    "int32": KindParameter(Intrinsic.INTEGER, _FORTRAN_KINDS),
+    "int64": KindParameter(Intrinsic.INTEGER, _FORTRAN_KINDS),
+    "l_def": KindParameter(Intrinsic.LOGICAL),
 }
 """Kinds of which more is known than that `constants_mod` has them."""
 

@@ -102,19 +102,19 @@ class DeviceLevel(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class AccRoutine:
+class AccRoutineDirective:
     """A procedure may be called by OpenACC code on a device; one call may use the `level`."""
 
     level: DeviceLevel
 
 
 @dataclass(frozen=True, slots=True)
-class DeclareTarget:
+class DeclareTargetDirective:
     """A procedure may be called by OpenMP code on a device."""
 
 
 @dataclass(frozen=True, slots=True)
-class AccLoop:
+class AccLoopDirective:
     """The loop behind it is shared by `levels`; without any, the compiler chooses them.
 
     An author may give more clauses than are told here. `reductions` are operators and names.
@@ -125,7 +125,7 @@ class AccLoop:
     reductions: tuple[tuple[str, str], ...] = ()
 
 
-KernelDirective = AccRoutine | DeclareTarget | AccLoop
+KernelDirective = AccRoutineDirective | DeclareTargetDirective | AccLoopDirective
 """What a directive in a kernel says that steps ask for, or give."""
 
 

@@ -65,7 +65,7 @@ class Declaration(Named):
 
 
 @dataclass(frozen=True, slots=True)
-class Structure(Named):
+class ParsedStructure(Named):
     """A derived type defined in the file, with the declarations of its components.
 
     The components that it inherits from types of the same file are among them.
@@ -172,7 +172,7 @@ class ParsedAlgorithm:
     unit: Scope
     scopes: tuple[Scope, ...]
     invokes: tuple[ParsedInvoke, ...]
-    types: tuple[Structure, ...] = ()
+    types: tuple[ParsedStructure, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
 
 

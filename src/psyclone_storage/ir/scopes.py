@@ -41,7 +41,7 @@ _PROCEDURE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class RoutineScope:
     """What a subroutine takes from around it, by where it comes from; names are in lower case.
 
     `constants` and `procedures` are those of its own module, `others` are types and whatever else
@@ -56,7 +56,7 @@ class Surroundings:
     unknown: frozenset[str]
 
 
-def surroundings(code: KernelCode) -> Surroundings:
+def surroundings(code: KernelCode) -> RoutineScope:
     """Return what `code` takes from around it, constants with all that they refer to."""
     module, inside = code.module, local_names(code)
     wanted = used_names(code) - inside
@@ -72,7 +72,7 @@ def surroundings(code: KernelCode) -> Surroundings:
     left -= {name.key for use in uses for name in use.names}
     opaque = [item.names for item in module.declarations if isinstance(item, Opaque)]
     others = left & frozenset[str]().union(*opaque)
-    return Surroundings(tuple(constants), procedures, others - PURE - WORDS, uses,
+    return RoutineScope(tuple(constants), procedures, others - PURE - WORDS, uses,
                         left - others - PURE - WORDS)  # fmt: skip
 
 

@@ -21,7 +21,7 @@ _LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SI
 """Variables by which launchers of MPI programs tell a process that it is one of several."""
 
 
-class Exchange(Protocol):
+class PersistentExchange(Protocol):
     """Messages between fixed places, prepared once and passed any number of times."""
 
     def start(self) -> None:
@@ -46,7 +46,7 @@ class Ranks(Protocol):
         self,
         received: Sequence[tuple[int, Array, Sequence[Box]]],
         sent: Sequence[tuple[int, Array, Sequence[Box]]],
-    ) -> Exchange:
+    ) -> PersistentExchange:
         """Return an exchange of messages, each with its rank, array, and boxes in that array.
 
         No boxes stand for all of an array. Arrays must stay where they are in memory.
@@ -82,7 +82,7 @@ class SingleRank:
         self,
         received: Sequence[tuple[int, Array, Sequence[Box]]],
         sent: Sequence[tuple[int, Array, Sequence[Box]]],
-    ) -> Exchange:
+    ) -> PersistentExchange:
         """Return an exchange of nothing.
 
         Raises:
@@ -148,7 +148,7 @@ class MpiRanks:
         self,
         received: Sequence[tuple[int, Array, Sequence[Box]]],
         sent: Sequence[tuple[int, Array, Sequence[Box]]],
-    ) -> Exchange:
+    ) -> PersistentExchange:
         """Return an exchange by persistent requests, in place: nothing is packed by us."""
         requests = []
         for init, messages in ((self._own.Recv_init, received), (self._own.Send_init, sent)):

@@ -10,7 +10,7 @@ from psyclone_storage.scripting.writer import Emit
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ScriptContext:
     """What a script can ask for beyond the schedules.
 
     `emit` prints what a program becomes. `keywords` are what the script's `trans` is called with

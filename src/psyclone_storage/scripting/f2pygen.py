@@ -117,7 +117,7 @@ class Block(Piece, ABC):
         Raises:
             CompileError: `T015`, there is none.
         """
-        return self._last(Declaration, "declaration")
+        return self._last(GeneratedDeclaration, "declaration")
 
     def _last(self, kind: type[Piece], what: str) -> Piece:
         found = [child for child in self.children if isinstance(child, kind)]
@@ -132,7 +132,7 @@ class Block(Piece, ABC):
         """Return where a piece goes if nobody says where: before the first of a later rank."""
         mine = _rank(content)
         ranks = [_rank(child) for child in self.children]
-        if isinstance(content, Declaration):
+        if isinstance(content, GeneratedDeclaration):
             return next((at for at, rank in enumerate(ranks) if rank >= mine), len(ranks))
         return next((at for at, rank in enumerate(ranks) if rank > mine), len(ranks))
 
@@ -160,7 +160,7 @@ class Block(Piece, ABC):
 def _rank(piece: Piece) -> int:
     if isinstance(piece, UseGen):
         return 0
-    if isinstance(piece, Declaration):
+    if isinstance(piece, GeneratedDeclaration):
         return 1 if piece.is_dummy else 2
     return _PROCEDURES if isinstance(piece, SubroutineGen) else 3
 
@@ -267,7 +267,7 @@ class Attributes(NamedTuple):
         return (*dimension, *flags, *intent)
 
 
-class Declaration(Piece):
+class GeneratedDeclaration(Piece):
     """The declaration of one or several variables of one type."""
 
     def __init__(
@@ -295,7 +295,7 @@ class Declaration(Piece):
         yield from emit_declarations(self.declares, indent)
 
 
-class DeclGen(Declaration):
+class DeclGen(GeneratedDeclaration):
     """Variables of an intrinsic type, with a value each if `initial_values` are given."""
 
     def __init__(
@@ -315,7 +315,7 @@ class DeclGen(Declaration):
         super().__init__(parent, data_type, entities, _attributes(attributes))
 
 
-class CharDeclGen(Declaration):
+class CharDeclGen(GeneratedDeclaration):
     """Variables of type `character` of some `length`."""
 
     def __init__(
@@ -338,7 +338,7 @@ class CharDeclGen(Declaration):
             yield line.replace("character", f"character{length}", 1)
 
 
-class TypeDeclGen(Declaration):
+class TypeDeclGen(GeneratedDeclaration):
     """Variables of a derived type, or of its extensions too with `is_class`."""
 
     def __init__(

@@ -22,7 +22,7 @@ from psyclone_storage.scripting import f2pygen, views
 from psyclone_storage.scripting.algorithm import AlgorithmCall, AlgorithmInvoke
 from psyclone_storage.scripting.arguments import DataAccess
 from psyclone_storage.scripting.containers import Module, Psy
-from psyclone_storage.scripting.context import Context
+from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.settings import config_class
@@ -170,7 +170,7 @@ MODULES: Mapping[str, Words] = {
 """What each module of PSyclone holds here, whatever is compiled."""
 
 
-def modules_for(context: Context) -> Mapping[str, Words]:
+def modules_for(context: ScriptContext) -> Mapping[str, Words]:
     """Return what each module of PSyclone holds while one program is compiled."""
     return {
         **MODULES,

@@ -33,7 +33,7 @@ from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.algorithm import Algorithm
 from psyclone_storage.scripting.containers import Psy
-from psyclone_storage.scripting.context import Context
+from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.psyclone_names import MODULES, modules_for
 
@@ -50,7 +50,7 @@ class Recipe:
         program: Program,
         rules: Rules,
         source: KernelSource | None = None,
-        context: Context | None = None,
+        context: ScriptContext | None = None,
     ) -> Program:
         """Load the script, call its `trans` on views of `program`, and return what it has made.
 

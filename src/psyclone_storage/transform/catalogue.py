@@ -193,7 +193,7 @@ def apply_request(bench: Workbench, request: StepRequest) -> tuple[Refusal, ...]
     return tuple(Refusal(step, reasons) for step, reasons in tried.items() if reasons)
 
 
-def lacking(bench: Workbench, request: StepRequest) -> Reasons:
+def missing_places(bench: Workbench, request: StepRequest) -> Reasons:
     """Return which places, given by name, the schedule does not have (T003).
 
     Some steps work on the schedule itself, which goes by its own name, or on its end.

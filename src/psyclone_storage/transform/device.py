@@ -12,7 +12,7 @@ from itertools import combinations
 from psyclone_storage.analysis.schedules.dependence import dependences, takes_random_numbers
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.devices import device_calls
-from psyclone_storage.ir.directive import AccRoutine, DeclareTarget, Directive
+from psyclone_storage.ir.directive import AccRoutineDirective, DeclareTargetDirective, Directive
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import Access, BasisOperation
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Schedule, Statement
@@ -52,7 +52,7 @@ def must_wait(schedule: Schedule, first: Statement, second: Statement) -> Diagno
     )
 
 
-def may_run_there(block: Sequence[Statement]) -> Reasons:
+def reasons_for_host(block: Sequence[Statement]) -> Reasons:
     """Return which calls in `block` need what only the host can do (T087, in place T052, T055)."""
     calls = [
         call
@@ -175,9 +175,9 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
         if not isinstance(item, DirectiveRegion) or not item.runs_on_device:
             continue
         wanted, step = (
-            (AccRoutine, "acc-routine")
+            (AccRoutineDirective, "acc-routine")
             if item.directive.is_openacc
-            else (DeclareTarget, "omp-declare-target")
+            else (DeclareTargetDirective, "omp-declare-target")
         )
         for call in kernel_calls(item):
             key = (call.kernel.name, step)
@@ -194,7 +194,7 @@ def _not_compiled(schedule: Schedule) -> Iterator[Diagnostic]:
             )
 
 
-def _says(call: KernelCall, wanted: type[AccRoutine | DeclareTarget]) -> bool:
+def _says(call: KernelCall, wanted: type[AccRoutineDirective | DeclareTargetDirective]) -> bool:
     return bool(call.codes) and all(
         any(isinstance(directive.meaning, wanted) for directive in code.directives)
         for code in call.codes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.order import UserWord, may_fuse
+from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
@@ -59,8 +59,8 @@ class FuseLoops:
         return may_fuse(bare, rules, self.first, self.second, self._word)
 
     @property
-    def _word(self) -> UserWord:
-        return UserWord(self.same_space, self.in_order)
+    def _word(self) -> UserAssertions:
+        return UserAssertions(self.same_space, self.in_order)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with one loop that has both bodies."""

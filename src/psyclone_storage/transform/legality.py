@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.touch import (
-    Key,
+    ExchangedComponent,
     Touch,
     aliases_of,
     data_by_name,
@@ -50,7 +50,7 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
     """
     data = data_by_name(schedule)
     aliases = aliases_of(data)
-    flying: dict[Key, HaloExchange] = {}
+    flying: dict[ExchangedComponent, HaloExchange] = {}
     problems: list[Diagnostic] = []
     for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):
@@ -69,8 +69,10 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
     return tuple(problems)
 
 
-def _take_off_or_land(flying: dict[Key, HaloExchange], exchange: HaloExchange) -> None:
-    key = Key(exchange.datum, exchange.component)
+def _take_off_or_land(
+    flying: dict[ExchangedComponent, HaloExchange], exchange: HaloExchange
+) -> None:
+    key = ExchangedComponent(exchange.datum, exchange.component)
     if exchange.phase is Phase.START:
         flying[key] = exchange
     elif exchange.phase is Phase.FINISH:

@@ -21,7 +21,7 @@ from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, 
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, place_of, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
-from psyclone_storage.transform.device import may_follow, may_run_there
+from psyclone_storage.transform.device import may_follow, reasons_for_host
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     Place,
@@ -74,7 +74,7 @@ class AccLoop:
             return problems
         loop = loop_named(schedule, self.loop)
         around = under_directive(schedule, self.loop, around=(*_DATA, *_REGIONS))
-        reasons = (*around, *may_run_there((loop,)))
+        reasons = (*around, *reasons_for_host((loop,)))
         if self.sequential and (self.gang or self.vector):
             message = "A loop that runs in order has neither gangs nor vectors."
             reasons += (Diagnostic("T084", message, place_of(loop)),)
@@ -145,7 +145,7 @@ class AccParallel:
         return (
             *reasons,
             *may_share_region(block),
-            *may_run_there(block),
+            *reasons_for_host(block),
             *(reason for loop in loops for reason in may_run_parallel(schedule, rules, loop)),
             *may_follow(schedule, block),
         )
@@ -198,7 +198,7 @@ class AccKernels:
         around = path_to(schedule, self.first)[:-1]
         if self.queue >= 0 and any(isinstance(item, DirectiveRegion) for item in around):
             reasons += (_end_waits(f"'{self.first}'", place_near(schedule, self.first)),)
-        return (*reasons, *may_share_region(block), *may_run_there(block))
+        return (*reasons, *may_share_region(block), *reasons_for_host(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `acc kernels`."""

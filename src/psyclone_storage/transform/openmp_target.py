@@ -15,7 +15,7 @@ from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.walk import path_to, place_near, replaced, statements
 from psyclone_storage.transform.blocks import between, check_block, enclosed
-from psyclone_storage.transform.device import may_run_there
+from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.step import (
     Place,
     Reasons,
@@ -58,7 +58,7 @@ class TeamsDo:
             return problems
         loop = loop_named(schedule, self.loop)
         reasons = under_directive(schedule, self.loop, around=_TARGET)
-        return (*reasons, *may_run_there((loop,)), *may_run_parallel(schedule, rules, loop))
+        return (*reasons, *reasons_for_host((loop,)), *may_run_parallel(schedule, rules, loop))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loop under `omp teams distribute parallel do`."""
@@ -108,7 +108,7 @@ class OpenTarget:
         if teams and (len(block) > 1 or block[0] not in teams):
             message = f"'{teams[0].uid}' must be all that its region holds."
             reasons += (Diagnostic("T089", message, place_near(schedule, teams[0].uid)),)
-        return (*reasons, *may_share_region(block), *may_run_there(block))
+        return (*reasons, *may_share_region(block), *reasons_for_host(block))
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the statements under `omp target`."""

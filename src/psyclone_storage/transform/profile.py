@@ -31,7 +31,7 @@ from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, missing
 
 
-class Grain(Enum):
+class ProfileGranularity(Enum):
     """What a profiler is to tell apart: whole invokes, or the loops of each kernel."""
 
     INVOKES = "invokes"
@@ -122,14 +122,14 @@ class AddProfileRegion:
         return kept or tuple(item for item in inside if isinstance(item, HaloExchange))
 
 
-def regions_for(schedule: Schedule, grain: Grain) -> tuple[AddProfileRegion, ...]:
+def regions_for(schedule: Schedule, grain: ProfileGranularity) -> tuple[AddProfileRegion, ...]:
     """Return the steps that profile a schedule as a whole, or each of its outermost loops.
 
     Exchanges belong to an invoke, and to no kernel. What a script has put into a region
     gets no other for its kernels.
     """
     body = schedule.body
-    if grain is Grain.INVOKES:
+    if grain is ProfileGranularity.INVOKES:
         return (AddProfileRegion(body[0].uid, body[-1].uid),) if body else ()
     loops = [item for item in body if isinstance(item, Loop | DirectiveRegion)]
     return tuple(AddProfileRegion(item.uid, item.uid) for item in loops)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.schedules.halo import END
 from psyclone_storage.analysis.schedules.residency import (
-    Carried,
+    ExchangeTransfers,
     TransferPlan,
     plan_transfers,
 )
@@ -22,7 +22,7 @@ from psyclone_storage.ir.schedule import HaloExchange, ProfileRegion, Schedule, 
 from psyclone_storage.ir.transfer import EnterData, Update, Wait
 from psyclone_storage.transform.halos import with_halos
 
-_NOTHING = Carried(False, False)
+_NOTHING = ExchangeTransfers(False, False)
 
 
 def with_derived(schedule: Schedule, rules: Rules) -> Schedule:

@@ -38,7 +38,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _TriedStep:
     """A step, the schedule that it was tried on, and what came of it."""
 
     step: Step
@@ -62,7 +62,7 @@ class Workbench:
         self._rules = rules
         self._source = source
         self._history: list[Applied] = []
-        self._last: _Trial | None = None
+        self._last: _TriedStep | None = None
         self._indexed: Schedule | None = None
         self._index: dict[str, Statement] = {}
 
@@ -152,7 +152,7 @@ class Workbench:
         """
         kept = self._last
         if kept is None or kept.before is not self._schedule or kept.step != step:
-            kept = self._last = _Trial(step, self._schedule, *self._try(step))
+            kept = self._last = _TriedStep(step, self._schedule, *self._try(step))
         return kept.after, kept.reasons
 
     def _try(self, step: Step) -> tuple[Schedule, Reasons]:

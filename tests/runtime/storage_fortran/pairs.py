@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.device import use_device
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
@@ -27,7 +27,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.stats import Direction
-from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.interop.fortran import (
     FortranLibrary,
     FortranOptions,
@@ -78,7 +78,7 @@ class InPython:
     else: it lets others read, and writes when it ends.
     """
 
-    buffer: Buffer
+    buffer: CoherentBuffer
     is_shared: bool
     accesses: dict[str, list[AccessToken]] = field(default_factory=lambda: {"host": [], "gpu": []})
     exchange: tuple[AccessToken, int] | None = None
@@ -145,7 +145,7 @@ class InPython:
         return host_pages(replica.allocation)[: self.buffer.nbytes]
 
     def _other_access(self, space: str, mode: AccessMode) -> AccessToken:
-        return self.buffer.acquire(space, mode, Policy.RAISE, Request(owner="exchange"))
+        return self.buffer.acquire(space, mode, Policy.RAISE, AccessRequest(owner="exchange"))
 
     @staticmethod
     def _check(depth: int) -> None:
@@ -155,7 +155,7 @@ class InPython:
 
 def made_in_python(world: World, is_shared: bool) -> InPython:
     options = BufferOptions(label="twin", const=world.memory is Memory.READ_ONLY)
-    buffer = Buffer(world.size, world.dtype, options)
+    buffer = CoherentBuffer(world.size, world.dtype, options)
     if world.memory is not Memory.OWN:
         allocation, _ = memory_of(memory_space("host")).adopt(world.values)
         buffer.adopt(allocation)

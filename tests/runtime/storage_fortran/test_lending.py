@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
@@ -233,7 +233,7 @@ def test_writing_what_was_lent_for_reading_is_an_error(
 
 
 def test_memory_stays_in_place_until_the_field_is_closed(library: FortranLibrary) -> None:
-    buffer = Buffer(8, options=BufferOptions("x", init=0.0))
+    buffer = CoherentBuffer(8, options=BufferOptions("x", init=0.0))
     field = FortranField(buffer, library)
     with pytest.raises(AllocationInUseError):
         buffer.purge()
@@ -285,14 +285,14 @@ def test_a_part_is_lent_as_a_part(library: FortranLibrary, scale: Model, total: 
             ViewTypeError,
         ),
         (lambda library: FortranField([1.0], library), TypeError),
-        (lambda library: FortranField(Buffer(4), library, extents=(3,)), ValueError),
-        (lambda library: FortranField(Buffer(4, "c16"), library), ViewTypeError),
+        (lambda library: FortranField(CoherentBuffer(4), library, extents=(3,)), ValueError),
+        (lambda library: FortranField(CoherentBuffer(4, "c16"), library), ViewTypeError),
         (lambda library: library.create((2, 2, 2)), ViewTypeError),
         (lambda library: library.create((-1,)), MemoryException),
         (lambda library: library.wrap(np.zeros((4, 4))[:, 1]), ViewTypeError),
         (
             lambda library: FortranField(
-                Buffer(4, options=BufferOptions(chunks=ChunkLayout((0, 2, 4)))), library
+                CoherentBuffer(4, options=BufferOptions(chunks=ChunkLayout((0, 2, 4)))), library
             ),
             StorageError,
         ),

@@ -22,17 +22,17 @@ from psyclone_storage.infrastructures.lfric import (
 INFRASTRUCTURE = Path(__file__).parents[3] / "external" / "lfric_infrastructure"
 
 OWNERS: dict[type[StrEnum], tuple[str, ...]] = {
-    abi.Field: ("field_real64_mod", "field_parent_mod"),
-    abi.Operator: ("operator_real64_mod", "operator_real_body", "operator_parent_mod"),
+    abi.FieldMember: ("field_real64_mod", "field_parent_mod"),
+    abi.OperatorMember: ("operator_real64_mod", "operator_real_body", "operator_parent_mod"),
     abi.Columnwise: ("columnwise_operator_mod", "operator_parent_mod"),
-    abi.Space: ("function_space_mod",),
+    abi.SpaceProcedure: ("function_space_mod",),
     abi.Mesh: ("mesh_mod", "mesh_cells_mod", "mesh_tiles_mod"),
     abi.MeshMap: ("mesh_map_mod",),
-    abi.StencilMap: ("stencil_dofmap_mod",),
-    abi.Element: ("reference_element_mod",),
+    abi.StencilMapProcedure: ("stencil_dofmap_mod",),
+    abi.ReferenceElementProcedure: ("reference_element_mod",),
     abi.Quadrature: ("quadrature_xyoz_mod",),
     abi.Scalar: ("scalar_real64_mod",),
-    abi.ExactSum: ("exact_sum_mod",),
+    abi.ExactSumProcedure: ("exact_sum_mod",),
     abi.JointExchange: ("joint_exchange_mod",),
     abi.Log: ("log_mod",),
 }
@@ -85,15 +85,15 @@ def test_every_other_type_exists(item: abi.DerivedType) -> None:
 
 
 CONSTANTS = [
-    *((abi.Module.STENCIL, name) for name in abi.STENCILS.values()),
-    (abi.Module.STENCIL_2D, abi.STENCIL_2D_CROSS),
-    *((abi.Module.DIRECTION, name) for name in abi.DIRECTIONS),
-    *((abi.Module.FUNCTION_SPACE, name) for name in abi.EVALUATIONS.values()),
-    *((abi.Module.CONTINUITY, known.constant) for known in SPACES.values() if known.constant),
-    *((abi.Module.REFERENCE_ELEMENT, name) for name in abi.NORMALS.values()),
-    (abi.Module.FUNCTION_SPACE, abi.ORIENTATION),
+    *((abi.LFRicModule.STENCIL, name) for name in abi.STENCILS.values()),
+    (abi.LFRicModule.STENCIL_2D, abi.STENCIL_2D_CROSS),
+    *((abi.LFRicModule.DIRECTION, name) for name in abi.DIRECTIONS),
+    *((abi.LFRicModule.FUNCTION_SPACE, name) for name in abi.EVALUATIONS.values()),
+    *((abi.LFRicModule.CONTINUITY, known.constant) for known in SPACES.values() if known.constant),
+    *((abi.LFRicModule.REFERENCE_ELEMENT, name) for name in abi.NORMALS.values()),
+    (abi.LFRicModule.FUNCTION_SPACE, abi.ORIENTATION),
     (str(abi.JOINT_EXCHANGE.module), abi.EXCHANGE_FIELDS),
-    *((abi.Module.CONSTANTS, kind) for kind in ("i_def", "r_def", "l_def", "r_solver")),
+    *((abi.LFRicModule.CONSTANTS, kind) for kind in ("i_def", "r_def", "l_def", "r_solver")),
 ]
 
 

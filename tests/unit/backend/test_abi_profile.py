@@ -21,7 +21,7 @@ def library() -> str:
 @pytest.mark.parametrize(
     "declared",
     [
-        *(f"module {module.value}" for module in abi.Module),
+        *(f"module {module.value}" for module in abi.ProfileModule),
         f"type :: {abi.TYPE.name.lower()}",
         *(f"procedure, public :: {name.value.lower()}" for name in abi.Caliper),
         *(f"subroutine {name.value.lower()}(this" for name in abi.Caliper),
@@ -32,4 +32,4 @@ def test_the_library_declares_what_is_called(declared: str) -> None:
 
 
 def test_the_type_belongs_to_the_module() -> None:
-    assert abi.TYPE.module in set(abi.Module)
+    assert abi.TYPE.module in set(abi.ProfileModule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.workspace import Imports, Section, Workspace
+from psyclone_storage.backend.workspace import ModuleImports, SetupSection, Workspace
 from psyclone_storage.ir.expr import Literal, Name
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Deallocate, Declare, PointerAssign
@@ -12,14 +12,14 @@ PLAIN = ScalarType(Intrinsic.INTEGER)
 ONE = Literal("1", Intrinsic.INTEGER)
 
 
-def workspace(*taken: str, imports: Imports | None = None) -> Workspace:
-    return Workspace(imports or Imports(), taken, lambda kind: f"{kind}_home")
+def workspace(*taken: str, imports: ModuleImports | None = None) -> Workspace:
+    return Workspace(imports or ModuleImports(), taken, lambda kind: f"{kind}_home")
 
 
 def test_a_quantity_is_set_up_once() -> None:
     work = workspace()
-    first = work.assigned(Section.DOFS, "ndf", Declare("ndf_w3", PLAIN), ONE)
-    second = work.assigned(Section.DOFS, "ndf", Declare("ndf_w3", PLAIN), ONE)
+    first = work.assigned(SetupSection.DOFS, "ndf", Declare("ndf_w3", PLAIN), ONE)
+    second = work.assigned(SetupSection.DOFS, "ndf", Declare("ndf_w3", PLAIN), ONE)
     assert first == second == Name("ndf_w3")
     assert work.set_up() == (Comment("Numbers of dofs"), Assign(first, ONE), Blank())
     assert work.declarations() == (Declare("ndf_w3", PLAIN),)
@@ -27,26 +27,26 @@ def test_a_quantity_is_set_up_once() -> None:
 
 def test_other_quantities_of_one_name_and_taken_names_get_new_ones() -> None:
     work = workspace("NDF")
-    names = [work.variable(Section.DOFS, key, Declare("ndf", PLAIN)) for key in "ab"]
+    names = [work.variable(SetupSection.DOFS, key, Declare("ndf", PLAIN)) for key in "ab"]
     assert names == [Name("ndf_1"), Name("ndf_2")]
 
 
 def test_sections_are_written_in_the_order_of_their_dependences() -> None:
     work = workspace()
-    work.assigned(Section.BOUNDS, "b", Declare("b", PLAIN), ONE)
-    work.pointer(Section.DATA, "a", Declare("a", PLAIN, ("contiguous",)), Name("x"))
+    work.assigned(SetupSection.BOUNDS, "b", Declare("b", PLAIN), ONE)
+    work.pointer(SetupSection.DATA, "a", Declare("a", PLAIN, ("contiguous",)), Name("x"))
     headings = [line.text for line in work.set_up() if isinstance(line, Comment)]
-    assert headings == [Section.DATA.value, Section.BOUNDS.value]
+    assert headings == [SetupSection.DATA.value, SetupSection.BOUNDS.value]
     assert work.declarations()[0] == Declare("a", PLAIN, ("pointer", "contiguous"))
     assert PointerAssign(Name("a"), Name("x")) in work.set_up()
 
 
 def test_types_and_kinds_are_imported_when_they_are_declared() -> None:
-    imports = Imports()
+    imports = ModuleImports()
     work = workspace(imports=imports)
-    work.variable(Section.DATA, "a", Declare("a", INTEGER))
-    work.variable(Section.DATA, "b", Declare("b", DerivedType("t", "t_mod")))
-    work.variable(Section.DATA, "c", Declare("c", ScalarType(Intrinsic.REAL, "8")))
+    work.variable(SetupSection.DATA, "a", Declare("a", INTEGER))
+    work.variable(SetupSection.DATA, "b", Declare("b", DerivedType("t", "t_mod")))
+    work.variable(SetupSection.DATA, "c", Declare("c", ScalarType(Intrinsic.REAL, "8")))
     assert [(use.module, use.names[0].local) for use in imports.uses()] == [
         ("i_def_home", "i_def"),
         ("t_mod", "t"),
@@ -54,7 +54,7 @@ def test_types_and_kinds_are_imported_when_they_are_declared() -> None:
 
 
 def test_an_import_that_clashes_is_renamed() -> None:
-    imports = Imports({"w3"})
+    imports = ModuleImports({"w3"})
     assert imports.local("spaces_mod", "W3") == "W3_1"
     assert imports.local("a_mod", "go") == "go"
     assert imports.local("b_mod", "go") == "go_1"

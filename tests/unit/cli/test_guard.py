@@ -16,7 +16,7 @@ import pytest
 
 from command import Outcome
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
-from psyclone_storage.cli.guard import guarded
+from psyclone_storage.cli.guard import run_guarded
 from psyclone_storage.cli.style import Style
 from psyclone_storage.driver import compile as stages
 from psyclone_storage.driver.apis import target_of
@@ -35,7 +35,7 @@ def run(problems: Iterable[Diagnostic] | Exception, style: Style = PLAIN) -> int
             raise problems
         return problems
 
-    return guarded(command, style)
+    return run_guarded(command, style)
 
 
 def in_process(
@@ -80,7 +80,7 @@ def test_stopping_from_the_keyboard_is_quiet(capsys: pytest.CaptureFixture[str])
     def command() -> Iterable[Diagnostic]:
         raise KeyboardInterrupt
 
-    assert guarded(command, Style()) == 130
+    assert run_guarded(command, Style()) == 130
     assert capsys.readouterr().err == ""
 
 

@@ -11,7 +11,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings, load_settings
 from psyclone_storage.config.locate import (
-    Surroundings,
+    SearchContext,
     find_settings_file,
     shared_file,
     shipped_settings_file,
@@ -22,8 +22,8 @@ LOCAL, HOME, PREFIX = "here/.psyclone", "home/.local/share/psyclone", "prefix/sh
 
 
 @pytest.fixture
-def around(tmp_path: Path) -> Surroundings:
-    return Surroundings(
+def around(tmp_path: Path) -> SearchContext:
+    return SearchContext(
         environment={},
         directory=tmp_path / "here",
         home=tmp_path / "home",
@@ -38,7 +38,7 @@ def plant(root: Path, *folders: str) -> None:
         (root / folder / "psyclone.cfg").write_text("[lfric]\nNUM_ANY_SPACE = 3\n")
 
 
-def test_the_explicit_file_comes_first(around: Surroundings, tmp_path: Path) -> None:
+def test_the_explicit_file_comes_first(around: SearchContext, tmp_path: Path) -> None:
     plant(tmp_path, "mine", "other", LOCAL)
     chosen = replace(around, environment={"PSYCLONE_CONFIG": str(tmp_path / "other/psyclone.cfg")})
     mine = tmp_path / "mine/psyclone.cfg"
@@ -57,20 +57,20 @@ def test_the_explicit_file_comes_first(around: Surroundings, tmp_path: Path) -> 
     ],
 )
 def test_the_order_of_the_search(
-    around: Surroundings, tmp_path: Path, planted: tuple[str, ...], in_venv: bool, found: str
+    around: SearchContext, tmp_path: Path, planted: tuple[str, ...], in_venv: bool, found: str
 ) -> None:
     plant(tmp_path, *planted)
     expected = tmp_path / found / "psyclone.cfg"
     assert find_settings_file("", replace(around, in_venv=in_venv)) == expected
 
 
-def test_the_default_comes_last(around: Surroundings) -> None:
+def test_the_default_comes_last(around: SearchContext) -> None:
     assert find_settings_file("", around) == shipped_settings_file()
     assert load_settings("", "", around) == default_settings()
 
 
 @pytest.mark.parametrize("explicit", ["", "nowhere.cfg"])
-def test_a_file_that_was_named_must_exist(around: Surroundings, explicit: str) -> None:
+def test_a_file_that_was_named_must_exist(around: SearchContext, explicit: str) -> None:
     named = replace(around, environment={"PSYCLONE_CONFIG": "nowhere-else.cfg"})
     with pytest.raises(CompileError) as caught:
         find_settings_file(explicit, named)
@@ -78,7 +78,7 @@ def test_a_file_that_was_named_must_exist(around: Surroundings, explicit: str) -
     assert (explicit or "nowhere-else.cfg") in caught.value.problems[0].message
 
 
-def test_a_file_is_read_over_the_default(around: Surroundings, tmp_path: Path) -> None:
+def test_a_file_is_read_over_the_default(around: SearchContext, tmp_path: Path) -> None:
     plant(tmp_path, LOCAL)
     settings = load_settings("", "COMPUTE_ANNEXED_DOFS=true", around)
     assert settings.lfric.num_any_space == 3
@@ -86,11 +86,11 @@ def test_a_file_is_read_over_the_default(around: Surroundings, tmp_path: Path) -
     assert settings.lfric.precision_map == default_settings().lfric.precision_map
 
 
-def test_overrides_change_the_default_too(around: Surroundings) -> None:
+def test_overrides_change_the_default_too(around: SearchContext) -> None:
     assert load_settings("", "NUM_ANY_SPACE=4", around).lfric.num_any_space == 4
 
 
-def test_a_file_that_is_not_text_is_refused(around: Surroundings, tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_refused(around: SearchContext, tmp_path: Path) -> None:
     (tmp_path / "x.cfg").write_bytes(b"\xff\xfe")
     with pytest.raises(CompileError, match=r"C001: .*not UTF-8 text"):
         load_settings(str(tmp_path / "x.cfg"), "", around)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import psyclone_storage
-from psyclone_storage.config.keys import KEYS, Key
+from psyclone_storage.config.keys import KEYS, SettingsKey
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.read import read_settings
 from psyclone_storage.config.settings import Settings
@@ -55,19 +55,19 @@ def read_in(path: Path) -> Iterator[tuple[str, str]]:
             yield sections[name], node.attr
 
 
-def given(key: Key, value: str) -> Settings:
+def given(key: SettingsKey, value: str) -> Settings:
     section = "DEFAULT" if key.section == "default" else key.section
     text = f"[{section}]\n{key.name} = {value}\n"
     return read_settings(text, "x.cfg", base=default_settings())
 
 
 @pytest.mark.parametrize("key", READ, ids=lambda key: f"{key.section}-{key.name}")
-def test_a_key_has_a_reader(key: Key) -> None:
+def test_a_key_has_a_reader(key: SettingsKey) -> None:
     assert (key.section, key.field) in readers()
 
 
 @pytest.mark.parametrize("key", UNUSED, ids=lambda key: key.name)
-def test_a_key_without_a_reader_warns(key: Key) -> None:
+def test_a_key_without_a_reader_warns(key: SettingsKey) -> None:
     assert (key.section, key.field) not in readers()
     warnings = given(key, OTHER_VALUES[key.name]).warnings
     assert [one.code for one in warnings] == ["C010"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from psyclone_storage.domain.imports import Imports, find_imports
+from psyclone_storage.domain.imports import InvokeImports, find_imports
 from unit.domain.small import algorithm
 
 BUILTINS = ("setval_c", "X_plus_Y")
 
 
-def imports(invoke: str, uses: str = "", inner_uses: str = "") -> Imports:
+def imports(invoke: str, uses: str = "", inner_uses: str = "") -> InvokeImports:
     return find_imports(algorithm(f"call invoke({invoke})", inner_uses, uses), BUILTINS)
 
 

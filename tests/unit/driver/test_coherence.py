@@ -14,7 +14,7 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.source import Span
 from psyclone_storage.cli.main import main
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.driver.compile import CompileRequest, make_compiler
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 
@@ -25,7 +25,7 @@ Break = Callable[[HaloPlan], HaloPlan]
 
 
 def compiled(path: Path, steps: str = "", *, checks: bool = True) -> Schedule:
-    request = Request(path.parent.name, True, (path.parent / "kernels",), steps=steps)
+    request = CompileRequest(path.parent.name, True, (path.parent / "kernels",), steps=steps)
     made = make_compiler(default_settings(), replace(request, checks=checks))
     return made.compile_algorithm(path).program.invokes[0].schedule
 

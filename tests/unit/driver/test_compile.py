@@ -10,13 +10,13 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import Build, Compiler, make_compiler
-from psyclone_storage.driver.request import LineLimit, Request
+from psyclone_storage.driver.request import CompileRequest, LineLimit
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 GRIDS = CORPUS.parent / "gocean"
-REQUEST = Request("lfric", True, (CORPUS / "kernels",))
+REQUEST = CompileRequest("lfric", True, (CORPUS / "kernels",))
 
 
 def compiler(**changes: object) -> Compiler:
@@ -109,7 +109,7 @@ def test_settings_of_one_api_are_not_read_for_another() -> None:
     settings = default_settings()
     words = replace(settings.lfric, compute_annexed_dofs=True, fuse_built_ins=True)
     made = make_compiler(
-        replace(settings, lfric=words), Request("gocean", True, (GRIDS / "kernels",))
+        replace(settings, lfric=words), CompileRequest("gocean", True, (GRIDS / "kernels",))
     )
     (invoke,) = made.compile_algorithm(GRIDS / "continuity.x90").program.invokes
     assert not invoke.schedule.annexed_clean

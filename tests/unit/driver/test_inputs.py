@@ -12,7 +12,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import make_compiler
 from psyclone_storage.driver.inputs import Inputs, find_inputs
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -26,7 +26,7 @@ def test_whatever_is_looked_at_counts(
 ) -> None:
     folder = CORPUS / api
     settings = default_settings()
-    request = Request(api=api, directories=(folder / "kernels",), steps=steps)
+    request = CompileRequest(api=api, directories=(folder / "kernels",), steps=steps)
     asked: set[str] = set()
     read: set[Path] = set()
     usual = SourceIndex.candidates, SourceIndex.read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.driver.modules import (
-    Order,
+    CompileOrder,
     compiled_modules,
     missing_modules,
     modules_in,
@@ -14,7 +14,7 @@ from psyclone_storage.driver.modules import (
 from psyclone_storage.frontend.search import index_directories
 
 
-def order(folder: Path, uses: dict[str, str], *roots: str, provided: str = "") -> Order:
+def order(folder: Path, uses: dict[str, str], *roots: str, provided: str = "") -> CompileOrder:
     """Return the order for the modules `uses`, which are mapped to those that each uses."""
     for module, used in uses.items():
         lines = "".join(f"  use {name}\n" for name in used.split())
@@ -23,7 +23,7 @@ def order(folder: Path, uses: dict[str, str], *roots: str, provided: str = "") -
     return order_of_use([folder / f"{root}.f90" for root in roots], index, provided.split())
 
 
-def names(found: Order) -> list[str]:
+def names(found: CompileOrder) -> list[str]:
     return [path.stem for path in found.files]
 
 

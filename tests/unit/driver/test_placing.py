@@ -8,7 +8,7 @@ import pytest
 
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 
 ALGORITHM = """subroutine step(u, v)
   use field_mod, only: r2d_field
@@ -67,7 +67,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def build(folder: Path, steps: str) -> Build:
-    request = Request("gocean", False, (folder,), steps=steps)
+    request = CompileRequest("gocean", False, (folder,), steps=steps)
     return make_compiler(default_settings(), request).compile_algorithm(folder / "alg.f90")
 
 

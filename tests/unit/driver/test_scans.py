@@ -12,7 +12,7 @@ import pytest
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.cli.main import main
 from psyclone_storage.frontend.fortran import statements
-from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 
 DEMO = Path(__file__).parents[3] / "examples" / "lfric" / "demo"
 
@@ -48,7 +48,7 @@ def test_readers_share_what_was_found(scanned: Counter[str]) -> None:
     first = scan(source)
     assert next(first).text == "a0 = 0"
 
-    def read(statements: Iterator[Statement]) -> list[str]:
+    def read(statements: Iterator[SourceStatement]) -> list[str]:
         return [statement.text for statement in statements]
 
     with ThreadPoolExecutor(8) as pool:

@@ -8,7 +8,7 @@ import pytest
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
-from psyclone_storage.driver.compile import Request, make_compiler
+from psyclone_storage.driver.compile import CompileRequest, make_compiler
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.expr import Sort, Symbol
@@ -91,5 +91,5 @@ def test_the_module_around_a_kernel_includes_too(tmp_path: Path) -> None:
 
 def test_the_command_hands_its_folders_on(tmp_path: Path) -> None:
     near = written(tmp_path, "near_mod.f90", module("near_mod", "real :: a(3)"))
-    made = make_compiler(default_settings(), Request("gocean", includes=(near,)))
+    made = make_compiler(default_settings(), CompileRequest("gocean", includes=(near,)))
     assert rank(made.kernels._modules.offered("near_mod", "a")) == 1

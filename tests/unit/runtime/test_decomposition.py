@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psyclone_storage.runtime.gocean.decomposition import Decomposition, decompose
-from psyclone_storage.runtime.gocean.halo_plan import HaloPlan, plan_exchange
+from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, plan_exchange
 from psyclone_storage.runtime.gocean.region import Region
 
 NEVER = -1.0
@@ -144,7 +144,7 @@ def near_along(
 
 
 def test_no_message_is_empty() -> None:
-    plan: HaloPlan = plan_exchange(decompose((4, 4), 4, 1), (False, False), 0, 1)
+    plan: ExchangePattern = plan_exchange(decompose((4, 4), 4, 1), (False, False), 0, 1)
     assert [message.rank for message in plan.sent] == [1, 2, 3]
     assert all(message.points for message in (*plan.sent, *plan.received))
     assert plan.copied == ()

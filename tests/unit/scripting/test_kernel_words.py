@@ -9,7 +9,7 @@ import pytest
 from psyclone_storage.backend.fortran.directives import spell_meaning
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.scripting import Psy
 from psyclone_storage.scripting.transformations.base import TransformationError
@@ -145,7 +145,7 @@ def test_kernels_get_variables_and_go_to_devices_as_scripts_of_psyclone_have_it(
 ) -> None:
     (tmp_path / "recipe.py").write_text(RECIPE, encoding="utf-8")
     case = Path(__file__).parents[2] / "cases" / "gocean" / "imported_variables"
-    request = Request("gocean", False, (case / "kernels",), tmp_path / "recipe.py")
+    request = CompileRequest("gocean", False, (case / "kernels",), tmp_path / "recipe.py")
     build = make_compiler(default_settings(), request).compile_algorithm(case / "alg.x90")
     lines = [line.strip() for line in build.psy_text.splitlines()]
     assert "call launch_code(i, j, height%data, launches, rdt)" in lines

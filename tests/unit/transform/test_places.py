@@ -14,7 +14,7 @@ import psyclone_storage
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.transform.catalogue import STEPS, read_steps
 from psyclone_storage.transform.workbench import Workbench
@@ -59,7 +59,7 @@ def benches(folder: Path) -> Iterator[Workbench]:
     """Yield a workbench for each invoke of a case."""
     api = folder.parent.name
     kernels = CASES.parent / "corpus" / api / "kernels"
-    made = make_compiler(default_settings(), Request(api, True, (kernels,)))
+    made = make_compiler(default_settings(), CompileRequest(api, True, (kernels,)))
     build = made.compile_algorithm(folder / "alg.x90")
     for invoke in build.program.invokes:
         yield Workbench(invoke.schedule, build.rules, made.kernels)

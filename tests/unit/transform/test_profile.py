@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import World, check_halos
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.ir.schedule import ProfileRegion
 from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
-from psyclone_storage.transform.profile import AddProfileRegion, Grain, regions_for
+from psyclone_storage.transform.profile import AddProfileRegion, ProfileGranularity, regions_for
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells
 from unit.transform.benches import bench, refused
 
-DIRTY = World(levels=3, extents={}, shared=frozenset())
+DIRTY = HaloScenario(levels=3, extents={}, shared=frozenset())
 WRITER = cells("u write w3")
 READER = cells("v write w3", "u read w3 stencil 1")
 
@@ -93,9 +93,9 @@ def test_loops_in_a_region_take_directives_and_colours() -> None:
 
 def test_nothing_stale_is_read_in_regions() -> None:
     work = bench(WRITER, READER, cells("u readwrite w3", "v read w3 stencil 2"))
-    for step in regions_for(work.schedule, Grain.KERNELS):
+    for step in regions_for(work.schedule, ProfileGranularity.KERNELS):
         work.apply(step)
-    for step in regions_for(work.schedule, Grain.INVOKES):
+    for step in regions_for(work.schedule, ProfileGranularity.INVOKES):
         work.apply(step)
     assert check_halos(work.schedule, DIRTY) == ()
     regions = [item for item in statements(work.schedule) if isinstance(item, ProfileRegion)]
@@ -166,4 +166,8 @@ def test_a_region_in_a_loop_and_an_empty_one_are_defects() -> None:
 def test_a_schedule_that_does_nothing_has_no_region() -> None:
     work = bench(WRITER)
     empty = replace(work.schedule, body=())
-    assert regions_for(empty, Grain.INVOKES) == regions_for(empty, Grain.KERNELS) == ()
+    assert (
+        regions_for(empty, ProfileGranularity.INVOKES)
+        == regions_for(empty, ProfileGranularity.KERNELS)
+        == ()
+    )

@@ -1,7 +1,7 @@
 """What single statements read and write, as access paths, and what they call.
 
 Statements that are not understood read and write all their names, and so does a procedure that is
-called with its arguments, unless it is declared to be pure. `Names` says what a name is.
+called with its arguments, unless it is declared to be pure. `RoutineNames` says what a name is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     Expr,
@@ -66,13 +66,13 @@ class MemoryAccess:
 # ---------------------------------------------------------------------------- accesses
 
 
-def accesses(lines: Iterable[Line], names: Names) -> Iterator[MemoryAccess]:
+def accesses(lines: Iterable[Line], names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield the accesses of `lines` and of what is inside of them, in the order of their text."""
     for line in walk_lines(lines):
         yield from accesses_of(line, names)
 
 
-def accesses_of(line: Line, names: Names) -> Iterator[MemoryAccess]:
+def accesses_of(line: Line, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield the accesses of `line` itself: what it reads first, then what it writes."""
     match line:
         case Assign(target, value):
@@ -97,7 +97,7 @@ def accesses_of(line: Line, names: Names) -> Iterator[MemoryAccess]:
                 yield from reads_of(part, names)
 
 
-def _counted(line: Do | DoConcurrent | Forall, names: Names) -> Iterator[MemoryAccess]:
+def _counted(line: Do | DoConcurrent | Forall, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield what the head of a loop reads, then that it sets its counters."""
     counters = [line.variable] if isinstance(line, Do) else [it.variable for it in line.controls]
     keys = [key_of(counter) for counter in counters]
@@ -108,7 +108,7 @@ def _counted(line: Do | DoConcurrent | Forall, names: Names) -> Iterator[MemoryA
         yield MemoryAccess(AccessPath(key), True)
 
 
-def _transferred(line: InputOutput, names: Names) -> Iterator[MemoryAccess]:
+def _transferred(line: InputOutput, names: RoutineNames) -> Iterator[MemoryAccess]:
     if names_namelist(line):
         yield from _of_both_kinds(names_of_line(line))
     for part in read_parts(line):
@@ -117,7 +117,7 @@ def _transferred(line: InputOutput, names: Names) -> Iterator[MemoryAccess]:
         yield from _written(part, names)
 
 
-def _called(line: Call, names: Names) -> Iterator[MemoryAccess]:
+def _called(line: Call, names: RoutineNames) -> Iterator[MemoryAccess]:
     procedure = line.procedure
     if not isinstance(procedure, Name):
         yield from _of_both_kinds(names_in(_base(procedure)))
@@ -138,7 +138,7 @@ def _called(line: Call, names: Names) -> Iterator[MemoryAccess]:
 
 
 def _behind(
-    arg: Expr, at: int, procedure: Expr, names: Names, *, writes: bool = False
+    arg: Expr, at: int, procedure: Expr, names: RoutineNames, *, writes: bool = False
 ) -> Iterator[MemoryAccess]:
     """Yield that a procedure touches all of a variable of which it is given an element.
 
@@ -158,7 +158,7 @@ def _behind(
     yield MemoryAccess(AccessPath(path.root, steps), writes)
 
 
-def _is_section(path: AccessPath, names: Names) -> bool:
+def _is_section(path: AccessPath, names: RoutineNames) -> bool:
     """Return whether a path that ends with subscripts is a part of an array with its own shape."""
     *before, last = path.steps
     declared = names.declaration(path.variable)
@@ -169,7 +169,7 @@ def _is_section(path: AccessPath, names: Names) -> bool:
     return once and ranges and len(declared.shape) == len(last.items)
 
 
-def _intents(line: Call, names: Names) -> tuple[Intent, ...] | None:
+def _intents(line: Call, names: RoutineNames) -> tuple[Intent, ...] | None:
     """Return the intents of the dummies that arguments go to; None if the call may do more."""
     own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, Name) else None
     if own is None or not own.pure or own.is_function or not own.dummies:
@@ -190,7 +190,7 @@ def _of_both_kinds(roots: Iterable[str]) -> Iterator[MemoryAccess]:
         yield MemoryAccess(AccessPath(root), True)
 
 
-def reads_of(expr: Expr, names: Names) -> Iterator[MemoryAccess]:
+def reads_of(expr: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield what the value of `expr` depends on, and what functions in it may change."""
     path = path_of(expr)
     if path is None:
@@ -206,7 +206,7 @@ def reads_of(expr: Expr, names: Names) -> Iterator[MemoryAccess]:
     yield MemoryAccess(path, False)
 
 
-def _function(expr: Expr, names: Names) -> tuple[str, Index] | None:
+def _function(expr: Expr, names: RoutineNames) -> tuple[str, Index] | None:
     """Return the function that `expr`, a path, calls, and where; None if it is data."""
     for part in _brackets(expr):
         function = names.function_called(part)
@@ -225,7 +225,7 @@ def _brackets(expr: Expr) -> list[Index]:
     return found
 
 
-def _function_reads(function: str, expr: Expr, names: Names) -> Iterator[MemoryAccess]:
+def _function_reads(function: str, expr: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield what a function reads; one that is not known may change what it is given."""
     harmless = names.is_harmless(function)
     if function in INQUIRING and harmless:
@@ -245,7 +245,7 @@ def _function_reads(function: str, expr: Expr, names: Names) -> Iterator[MemoryA
         yield from _of_both_kinds({path.root}) if path.steps[1:] else (MemoryAccess(plain, False),)
 
 
-def _written(target: Expr, names: Names) -> Iterator[MemoryAccess]:
+def _written(target: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     path = path_of(target)
     if path is None:
         yield from _of_both_kinds(names_in(target))
@@ -255,7 +255,7 @@ def _written(target: Expr, names: Names) -> Iterator[MemoryAccess]:
     yield MemoryAccess(path, True)
 
 
-def _passed(arg: Expr, names: Names) -> Iterator[MemoryAccess]:
+def _passed(arg: Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield that an argument may be read and changed, and that its subscripts are read."""
     value = arg.value if isinstance(arg, Keyword) else arg
     yield from reads_of(value, names)
@@ -273,12 +273,12 @@ def _base(target: Expr) -> Expr:
 # ---------------------------------------------------------------------------- names of all of it
 
 
-def read_names(lines: Iterable[Line], names: Names) -> frozenset[str]:
+def read_names(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
     """Return the keys of the variables of which `lines` read something."""
     return frozenset(one.root for one in accesses(lines, names) if not one.writes)
 
 
-def written_names(lines: Iterable[Line], names: Names) -> frozenset[str]:
+def written_names(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
     """Return the keys of the variables of which `lines` write something."""
     return frozenset(one.root for one in accesses(lines, names) if one.writes)
 
@@ -317,7 +317,7 @@ def irregular_lines(lines: Iterable[Line]) -> tuple[Line, ...]:
     return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
 
 
-def is_understood(lines: Iterable[Line], names: Names) -> bool:
+def is_understood(lines: Iterable[Line], names: RoutineNames) -> bool:
     """Return whether `lines` do nothing but what can be seen, one after the other."""
     found = tuple(lines)
     return not (
@@ -329,7 +329,7 @@ def is_understood(lines: Iterable[Line], names: Names) -> bool:
 
 
 def unknown_calls(
-    lines: Iterable[Line], names: Names, *, inside: bool = True
+    lines: Iterable[Line], names: RoutineNames, *, inside: bool = True
 ) -> Iterator[tuple[Line, str]]:
     """Yield calls of procedures that may do more than can be seen, with the procedure's name.
 
@@ -347,7 +347,7 @@ def unknown_calls(
                     yield line, function[0]
 
 
-def unknown_procedures(lines: Iterable[Line], names: Names) -> frozenset[str]:
+def unknown_procedures(lines: Iterable[Line], names: RoutineNames) -> frozenset[str]:
     """Return the names of the procedures of `unknown_calls`."""
     return frozenset(name for _, name in unknown_calls(lines, names))
 

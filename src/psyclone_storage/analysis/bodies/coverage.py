@@ -10,9 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
-from psyclone_storage.analysis.bodies.meetings import Counter, Symbols, counter_of
-from psyclone_storage.analysis.bodies.polynomials import Facts, Polynomial, constant, symbol
+from psyclone_storage.analysis.bodies.dependence_tests import CounterRange, Symbols, counter_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
+from psyclone_storage.analysis.bodies.polynomials import (
+    NonNegativePolynomials,
+    Polynomial,
+    constant,
+    symbol,
+)
 from psyclone_storage.ir.expr import Expr, Range, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
 from psyclone_storage.ir.rewrite import names_in
@@ -32,7 +37,7 @@ class Coverage:
         self._variable = variable
         self._symbols = Symbols(flow)
 
-    def is_own(self, loop: Node, items: Iterable[Item]) -> bool:
+    def is_own(self, loop: FlowNode, items: Iterable[Item]) -> bool:
         """Return whether each iteration of `loop` may have a variable of its own.
 
         `items` are all accesses of the routine to the variable and its components.
@@ -54,27 +59,27 @@ class Coverage:
                 return False
         return True
 
-    def _comes_again(self, read: Item, loop: Node) -> bool:
+    def _comes_again(self, read: Item, loop: FlowNode) -> bool:
         """Return whether a read in front of `loop` is reached after it, in a loop around both."""
         return bool(set(self._loops(read.node)) & set(self._loops(loop)))
 
-    def _is_later(self, write: Item, read: Item, loop: Node) -> bool:
+    def _is_later(self, write: Item, read: Item, loop: FlowNode) -> bool:
         """Return whether a write that comes before `read` stands between `loop` and it."""
         if read.node.number > loop.number:
             return write.node.number >= loop.stop
         shared = set(self._loops(read.node)) & set(self._loops(loop))
         return max(shared, default=0) in self._loops(write.node)
 
-    def _loops(self, node: Node) -> list[int]:
+    def _loops(self, node: FlowNode) -> list[int]:
         return [at for at in node.around if hasattr(self._flow.node(at).line, "body")]
 
     # ------------------------------------------------------------------------ one write
 
-    def _is_masked(self, node: Node) -> bool:
+    def _is_masked(self, node: FlowNode) -> bool:
         """Return whether a statement may leave out elements of what it assigns to."""
         return any(isinstance(self._flow.node(at).line, Where | Forall) for at in node.around)
 
-    def _covers(self, write: Item, read: Item, loop: Node) -> bool:
+    def _covers(self, write: Item, read: Item, loop: FlowNode) -> bool:
         """Return whether `write` has set all elements of `read` whenever that is reached."""
         if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
             return False
@@ -94,7 +99,7 @@ class Coverage:
         return _Box(self._flow, self._symbols, write, read, shared).holds(self._variable)
 
 
-def _shared(first: Node, second: Node) -> int:
+def _shared(first: FlowNode, second: FlowNode) -> int:
     """Return how many constructs, and blocks of them, two statements stand in together."""
     found = 0
     for one, other in zip(
@@ -108,7 +113,7 @@ def _shared(first: Node, second: Node) -> int:
     return found
 
 
-def _top(node: Node, shared: int) -> int:
+def _top(node: FlowNode, shared: int) -> int:
     """Return the statement of the shared block that `node` is, or is in."""
     return node.around[shared] if len(node.around) > shared else node.number
 
@@ -137,7 +142,7 @@ class _Box:
                 mark = _READ if at >= shared else ""
                 own = counter.range_of(symbol(counter.name))
                 facts += [self._marked(fact, mark) if mark else fact for fact in own]
-        self._facts = Facts(tuple(facts))
+        self._facts = NonNegativePolynomials(tuple(facts))
 
     def holds(self, variable: Variable) -> bool:
         """Return whether all that is read is in the box."""
@@ -156,7 +161,7 @@ class _Box:
             self._runs(counter) for counter in self._alone if (counter.name + _WRITE not in used)
         )
 
-    def _runs(self, counter: Counter) -> bool:
+    def _runs(self, counter: CounterRange) -> bool:
         """Return whether a loop around the write alone certainly has an iteration."""
         if counter.first is None or counter.last is None or not counter.step:
             return False

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain
 
 from psyclone_storage.analysis.bodies.accesses import MemoryAccess, accesses_of
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.polynomials import constant, polynomial_of
 from psyclone_storage.analysis.bodies.shapes import type_of
 from psyclone_storage.analysis.bodies.summaries import (
@@ -57,7 +57,7 @@ _LOOPS = (Do, While, DoConcurrent, Forall)
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class FlowNode:
     """A statement of a routine.
 
     `around` are the numbers of the constructs that it stands in, the outermost first, and `blocks`
@@ -95,7 +95,7 @@ class Item:
     `path` is what it touches with scalars seen through, `variable` that without its subscripts.
     """
 
-    node: Node
+    node: FlowNode
     access: MemoryAccess
     path: AccessPath
     variable: Variable
@@ -115,23 +115,23 @@ class Flow:
     """
 
     code: KernelCode
-    names: Names
-    nodes: tuple[Node, ...]
+    names: RoutineNames
+    nodes: tuple[FlowNode, ...]
     summaries: tuple[Summary, ...]
     bodies: Mapping[int, Summary]
     later: Mapping[int, frozenset[Variable]]
     has_jumps: bool
 
     @property
-    def loops(self) -> tuple[Node, ...]:
+    def loops(self) -> tuple[FlowNode, ...]:
         """The counted loops in the order of the text."""
         return tuple(node for node in self.nodes if isinstance(node.line, Do))
 
-    def node(self, number: int) -> Node:
+    def node(self, number: int) -> FlowNode:
         """Return the statement `number`."""
         return self.nodes[number - 1]
 
-    def inside(self, node: Node) -> tuple[Node, ...]:
+    def inside(self, node: FlowNode) -> tuple[FlowNode, ...]:
         """Return the statements in a construct, on all levels."""
         return self.nodes[node.number : node.stop - 1]
 
@@ -149,7 +149,7 @@ class Flow:
             found[item.path.root].append(item)
         return {root: tuple(items) for root, items in found.items()}
 
-    def items_in(self, node: Node) -> tuple[Item, ...]:
+    def items_in(self, node: FlowNode) -> tuple[Item, ...]:
         """Return the accesses of the statements in a construct, in the order of the text."""
         return tuple(chain.from_iterable(self._items[node.number : node.stop - 1]))
 
@@ -157,15 +157,15 @@ class Flow:
         """Return the accesses to the variable `root` and its components, in the whole routine."""
         return self._by_root.get(root, ())
 
-    def body(self, loop: Node) -> Summary:
+    def body(self, loop: FlowNode) -> Summary:
         """Return what one iteration of a loop does, `cycle` taken for a way to its end."""
         return self.bodies[loop.number].landing(("cycle", loop.number))
 
-    def written(self, loop: Node) -> frozenset[Variable]:
+    def written(self, loop: FlowNode) -> frozenset[Variable]:
         """Return what a construct may change, the counter of a loop included."""
         return self.summaries[loop.number - 1].written
 
-    def is_read_later(self, loop: Node, variable: Variable) -> bool:
+    def is_read_later(self, loop: FlowNode, variable: Variable) -> bool:
         """Return whether something may read what `loop` leaves in a variable.
 
         That may be a statement behind the loop, one before it in a loop around both, or whoever
@@ -178,7 +178,7 @@ class Flow:
 
 def flow_of(code: KernelCode) -> Flow:
     """Return how values go through `code`."""
-    names = Names(code)
+    names = RoutineNames(code)
     has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))
     nodes = _Numbering(names, copies=not has_jumps).nodes(code.body)
     summing = _Summing(nodes, names)
@@ -209,12 +209,12 @@ class _Numbering:
 
     __slots__ = ("_copies", "_names", "_nodes")
 
-    def __init__(self, names: Names, *, copies: bool) -> None:
+    def __init__(self, names: RoutineNames, *, copies: bool) -> None:
         self._names = names
         self._copies = copies
-        self._nodes: list[Node] = []
+        self._nodes: list[FlowNode] = []
 
-    def nodes(self, lines: Iterable[Line]) -> tuple[Node, ...]:
+    def nodes(self, lines: Iterable[Line]) -> tuple[FlowNode, ...]:
         """Return all statements of a body."""
         self._block(lines, (), (), {})
         return tuple(self._nodes)
@@ -248,14 +248,14 @@ class _Numbering:
         number = at + 1
         accesses = tuple(accesses_of(line, self._names))
         changed = frozenset(one.root for one in accesses if one.writes)
-        self._nodes.append(Node(number, line, around, blocks, accesses, values))
+        self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
         if isinstance(line, _LOOPS):
             changed |= self._changed_in(line)
             values = _without(values, changed)
         for which, block in enumerate(blocks_of(line)):
             changed |= self._block(block, (*around, number), (*blocks, which), values)
         node = self._nodes[at]
-        self._nodes[at] = Node(
+        self._nodes[at] = FlowNode(
             number, line, around, blocks, accesses, node.values, len(self._nodes) + 1
         )
         return changed
@@ -302,7 +302,7 @@ class _Summing:
 
     __slots__ = ("_names", "_nodes", "bodies", "summaries")
 
-    def __init__(self, nodes: tuple[Node, ...], names: Names) -> None:
+    def __init__(self, nodes: tuple[FlowNode, ...], names: RoutineNames) -> None:
         self._nodes = nodes
         self._names = names
         self.summaries = [Summary()] * len(nodes)
@@ -318,7 +318,7 @@ class _Summing:
             first = node.stop
         return in_sequence(found)
 
-    def _of(self, node: Node) -> Summary:
+    def _of(self, node: FlowNode) -> Summary:
         line, first = node.line, node.number + 1
         inner = []
         for block in blocks_of(line):
@@ -341,13 +341,13 @@ class _Summing:
                 return _choice(inner).at_most()
         return own.then(in_sequence(inner)).landing(*ends)
 
-    def _repeated(self, node: Node, body: Summary) -> Summary:
+    def _repeated(self, node: FlowNode, body: Summary) -> Summary:
         body = body.landing(("cycle", node.number))
         if isinstance(node.line, While) and node.line.condition is None:
             return Summary(body.exposed, None, body.written, body.jumps)
         return body if _runs(node) else body.at_most()
 
-    def _own(self, node: Node) -> Summary:
+    def _own(self, node: FlowNode) -> Summary:
         """Return what a statement does itself, without those inside of it."""
         line = node.line
         exposed = frozenset(one.path.variable for one in node.accesses if not one.writes)
@@ -365,7 +365,7 @@ class _Summing:
             return Summary(exposed, None if isinstance(line, Stop) else sets, written)
         return Summary(exposed, sets, written)
 
-    def _jump(self, node: Node) -> Jump | None:
+    def _jump(self, node: FlowNode) -> Jump | None:
         match node.line:
             case Return():
                 return _RETURN
@@ -374,7 +374,7 @@ class _Summing:
                 return (word, self._target(node, name))
         return None
 
-    def _target(self, node: Node, name: str) -> int:
+    def _target(self, node: FlowNode, name: str) -> int:
         """Return the construct of a `cycle` or `exit`: the one of that name, or the next loop."""
         for number in reversed(node.around):
             line = self._nodes[number - 1].line
@@ -385,7 +385,7 @@ class _Summing:
         return 0
 
 
-def _numbers(nodes: tuple[Node, ...], first: int, block: Iterable[Line]) -> Iterator[int]:
+def _numbers(nodes: tuple[FlowNode, ...], first: int, block: Iterable[Line]) -> Iterator[int]:
     """Yield the numbers of the statements of a block on all levels."""
     for _ in block:
         stop = nodes[first - 1].stop
@@ -400,7 +400,7 @@ def _choice(parts: list[Summary]) -> Summary:
     return total
 
 
-def _runs(node: Node) -> bool:
+def _runs(node: FlowNode) -> bool:
     """Return whether a counted loop certainly has an iteration."""
     line = node.line
     if not isinstance(line, Do):
@@ -425,7 +425,7 @@ class _Living:
     __slots__ = ("_bodies", "_landing", "_nodes", "_summaries", "later")
 
     def __init__(
-        self, summaries: list[Summary], bodies: Mapping[int, Summary], nodes: tuple[Node, ...]
+        self, summaries: list[Summary], bodies: Mapping[int, Summary], nodes: tuple[FlowNode, ...]
     ) -> None:
         self._summaries = summaries
         self._bodies = bodies
@@ -446,7 +446,7 @@ class _Living:
             rest = NOTHING if summary.sets is None else without(live, summary.sets)
             live = summary.exposed.union(rest, *jumps)
 
-    def _inside(self, node: Node, live: frozenset[Variable]) -> None:
+    def _inside(self, node: FlowNode, live: frozenset[Variable]) -> None:
         self._landing["exit", node.number] = live
         if isinstance(node.line, _LOOPS):
             self.later[node.number] = live

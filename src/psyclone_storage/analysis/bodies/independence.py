@@ -14,10 +14,10 @@ from itertools import product
 
 from psyclone_storage.analysis.bodies.accesses import moves_memory, unknown_calls, unknown_lines
 from psyclone_storage.analysis.bodies.coverage import Coverage
-from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
-from psyclone_storage.analysis.bodies.meetings import Later, Meetings
+from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.places import place_of_access
-from psyclone_storage.analysis.bodies.reductions import Reduction, reduction_of
+from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
 from psyclone_storage.analysis.bodies.summaries import touches_any
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
@@ -39,10 +39,10 @@ class Independence:
 
     reasons: Reasons
     private: tuple[str, ...] = ()
-    reductions: tuple[Reduction, ...] = ()
+    reductions: tuple[LoopReduction, ...] = ()
 
     @property
-    def rounded(self) -> tuple[Reduction, ...]:
+    def rounded(self) -> tuple[LoopReduction, ...]:
         """The reductions whose values depend on the order by rounding."""
         return tuple(item for item in self.reductions if not item.exact)
 
@@ -55,7 +55,7 @@ class Conflict:
     second: Item
 
 
-def independence_of(loop: Node, flow: Flow) -> Independence:
+def independence_of(loop: FlowNode, flow: Flow) -> Independence:
     """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
     reasons = [*not_understood(flow.inside(loop), flow), *_early_ends(loop, flow)]
     counter = _counter(loop)
@@ -63,7 +63,7 @@ def independence_of(loop: Node, flow: Flow) -> Independence:
         reasons.append(scalar_reason(loop, counter, (), place_of_line(loop.line)))
     found = _Conflicts(loop, flow)
     private: set[str] = set(found.privates)
-    reductions: list[Reduction] = []
+    reductions: list[LoopReduction] = []
     for variable, conflict in found.conflicts.items():
         own = [one for one in found.items if one.path.root == variable[0]]
         reduction = reduction_of(variable, own, flow)
@@ -76,7 +76,7 @@ def independence_of(loop: Node, flow: Flow) -> Independence:
     return Independence(tuple(dict.fromkeys(reasons)), tuple(sorted(private)), tuple(reductions))
 
 
-def _counter(loop: Node) -> str:
+def _counter(loop: FlowNode) -> str:
     assert isinstance(loop.line, Do)
     return loop.line.counter
 
@@ -86,11 +86,11 @@ class _Conflicts:
 
     __slots__ = ("conflicts", "items", "privates")
 
-    def __init__(self, loop: Node, flow: Flow) -> None:
+    def __init__(self, loop: FlowNode, flow: Flow) -> None:
         self.items = flow.items_in(loop)
         self.privates: set[str] = set()
         self.conflicts: dict[Variable, Conflict] = {}
-        meetings = Meetings(flow, loop, varying_in(loop, flow))
+        meetings = DependenceTests(flow, loop, loop_variant(loop, flow))
         groups = _groups(self.items)
         for variable, items in groups.items():
             writes = [item for item in items if item.writes]
@@ -103,7 +103,7 @@ class _Conflicts:
                 one for name, group in groups.items() if flow.names.may_share(variable, name)
                 for one in group
             ]  # fmt: skip
-            orders = (Later(loop, loop), Later(loop, loop, earlier=True))
+            orders = (IterationOrder(loop, loop), IterationOrder(loop, loop, earlier=True))
             others.sort(key=lambda item: item.writes)
             for write, other in product(writes, others):
                 if not all(meetings.never(write, other, (order,)) for order in orders):
@@ -120,7 +120,7 @@ def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
     return {variable: list(found.values()) for variable, found in groups.items()}
 
 
-def varying_in(loop: Node, flow: Flow) -> frozenset[Variable]:
+def loop_variant(loop: FlowNode, flow: Flow) -> frozenset[Variable]:
     """Return what may have other values in other iterations of a loop."""
     written = flow.written(loop)
     shared = [one for one in written if flow.names.is_shared(one)]
@@ -135,7 +135,7 @@ def varying_in(loop: Node, flow: Flow) -> frozenset[Variable]:
 # ---------------------------------------------------------------------------- private variables
 
 
-def _is_private_scalar(variable: Variable, writes: list[Item], loop: Node, flow: Flow) -> bool:
+def _is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, flow: Flow) -> bool:
     """Return whether each iteration sets a plain variable before it reads it, for itself alone."""
     return (
         len(variable) == 1
@@ -146,7 +146,7 @@ def _is_private_scalar(variable: Variable, writes: list[Item], loop: Node, flow:
     )
 
 
-def is_own_array(variable: Variable, loop: Node, flow: Flow) -> bool:
+def is_own_array(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
     """Return whether each iteration may have an array of its own."""
     names = flow.names
     declared = names.declaration(variable)
@@ -166,12 +166,12 @@ def has_shape(name: str, flow: Flow) -> bool:
 # ---------------------------------------------------------------------------- reasons
 
 
-def not_understood(nodes: Iterable[Node], flow: Flow) -> Reasons:
+def not_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
     """Return what in some statements may do anything (T052)."""
     return tuple(dict.fromkeys(_unknown(nodes, flow)))
 
 
-def _unknown(nodes: Iterable[Node], flow: Flow) -> Iterator[Diagnostic]:
+def _unknown(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnostic]:
     name = flow.code.name
     for node in nodes:
         alone = (node.line,)
@@ -195,7 +195,7 @@ _UNKNOWN_HINT = (
 )
 
 
-def _early_ends(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
+def _early_ends(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield the statements that end a loop before its last iteration (T062)."""
     for node in flow.inside(loop):
         leaves = isinstance(node.line, Stop) or any(
@@ -211,7 +211,7 @@ def _early_ends(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
             )
 
 
-def _reason(conflict: Conflict, loop: Node, flow: Flow) -> Diagnostic:
+def _reason(conflict: Conflict, loop: FlowNode, flow: Flow) -> Diagnostic:
     first, second = conflict.first, conflict.second
     variable = first.variable
     if not first.path.subscripts and not has_shape(variable[0], flow):
@@ -219,7 +219,7 @@ def _reason(conflict: Conflict, loop: Node, flow: Flow) -> Diagnostic:
     return element_reason(loop, first, second)
 
 
-def element_reason(loop: Node, first: Item, second: Item) -> Diagnostic:
+def element_reason(loop: FlowNode, first: Item, second: Item) -> Diagnostic:
     """Return that two accesses may touch the same elements in different iterations (T062)."""
     one, other = str(first.access.path), str(second.access.path)
     name = "%".join(first.variable)
@@ -236,7 +236,9 @@ def element_reason(loop: Node, first: Item, second: Item) -> Diagnostic:
     )
 
 
-def scalar_reason(loop: Node, name: str, pair: tuple[Item, ...], place: Span | None) -> Diagnostic:
+def scalar_reason(
+    loop: FlowNode, name: str, pair: tuple[Item, ...], place: Span | None
+) -> Diagnostic:
     """Return that a variable goes from one iteration to another, or out of the loop (T062)."""
     places = [(item, place_of_access(item)) for item in pair]
     related = tuple(

@@ -25,7 +25,7 @@ from psyclone_storage.analysis.bodies.accesses import (
 )
 from psyclone_storage.analysis.bodies.affine import sum_of
 from psyclone_storage.analysis.bodies.flow import Flow, flow_of
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -177,7 +177,7 @@ class _Checking:
             )
 
     def _left_alone(self, argument: _Argument) -> Iterator[Diagnostic]:
-        changed = written_names(self.code.body, Names(self.code)) | _unclear_names(self.code)
+        changed = written_names(self.code.body, RoutineNames(self.code)) | _unclear_names(self.code)
         if changed & set(argument.names):
             return
         names = listed(argument.names, "and")
@@ -251,7 +251,7 @@ class _Checking:
         if len(subscripts) != len(_HERE):
             return None
         own = [*self.code.dummy_keys[: len(_HERE)]]
-        if set(own) & written_names(self.code.body, Names(self.code)):
+        if set(own) & written_names(self.code.body, RoutineNames(self.code)):
             return None
         east, north = map(_distance, subscripts, own)
         return None if east is None or north is None else (east, north)
@@ -280,7 +280,7 @@ class _Checking:
 
 def _unclear_names(code: KernelCode) -> frozenset[str]:
     """Return what statements that may do anything name, or pass to procedures."""
-    names = Names(code)
+    names = RoutineNames(code)
     found: set[str] = set(code.internal.names) if code.internal else set()
     for line in walk_lines(code.body):
         for part, _ in _parts(line):

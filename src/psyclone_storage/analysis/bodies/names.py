@@ -51,7 +51,7 @@ _ATTRIBUTES = frozenset(
 
 
 @dataclass(frozen=True)
-class Names:
+class RoutineNames:
     """The names in a routine. It is made once for all questions about the routine's statements."""
 
     code: KernelCode

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from psyclone_storage.analysis.bodies.accesses import irregular_lines
-from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
+from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.independence import (
     Reasons,
     element_reason,
     has_shape,
     independence_of,
+    loop_variant,
     not_understood,
     scalar_reason,
-    varying_in,
 )
-from psyclone_storage.analysis.bodies.meetings import Later, Meetings
 from psyclone_storage.analysis.bodies.reductions import reduction_of
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.expr import Expr
@@ -31,7 +31,7 @@ from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 from psyclone_storage.ir.unit import Blank, Comment, Do
 
 
-def may_parallelise(loop: Node, flow: Flow, *, sums: bool = False) -> Reasons:
+def may_parallelise(loop: FlowNode, flow: Flow, *, sums: bool = False) -> Reasons:
     """Return why the iterations of `loop` must not run at the same time (T052, T062).
 
     Variables that each iteration sets before it reads them are no hindrance: a thread has its own,
@@ -54,7 +54,7 @@ def may_parallelise(loop: Node, flow: Flow, *, sums: bool = False) -> Reasons:
     return (*found.reasons, *rounded)
 
 
-def may_swap(loop: Node, flow: Flow, *, sums: bool = False) -> Reasons:
+def may_swap(loop: FlowNode, flow: Flow, *, sums: bool = False) -> Reasons:
     """Return why `loop` and the loop that is all of its body must not change places.
 
     With `sums`, elements to which the loops do nothing but add may get their terms in another
@@ -69,7 +69,7 @@ def may_swap(loop: Node, flow: Flow, *, sums: bool = False) -> Reasons:
     return (*problems, *nest.turned(inner))
 
 
-def may_fuse_loops(first: Node, second: Node, flow: Flow) -> Reasons:
+def may_fuse_loops(first: FlowNode, second: FlowNode, flow: Flow) -> Reasons:
     """Return why two neighbouring loops over the same values must not become one (T052, T062)."""
     problems = [*not_plain(first, flow), *not_plain(second, flow)]
     changed = flow.written(first) | flow.written(second)
@@ -87,7 +87,7 @@ class _Nest:
 
     __slots__ = ("_flow", "_items", "_loop", "_sums")
 
-    def __init__(self, loop: Node, flow: Flow, sums: bool) -> None:
+    def __init__(self, loop: FlowNode, flow: Flow, sums: bool) -> None:
         self._loop, self._flow, self._sums = loop, flow, sums
         self._items = flow.items_in(loop)
 
@@ -97,12 +97,12 @@ class _Nest:
             if not self._is_reduced(variable):
                 yield _carried_reason(self._loop, variable)
 
-    def turned(self, inner: Node) -> Iterator[Diagnostic]:
+    def turned(self, inner: FlowNode) -> Iterator[Diagnostic]:
         """Yield the elements that two iterations touch whose order a swap would change."""
         loop, flow = self._loop, self._flow
-        meetings = Meetings(flow, loop, varying_in(loop, flow))
+        meetings = DependenceTests(flow, loop, loop_variant(loop, flow))
         found: set[Variable] = set()
-        orders = (Later(loop, loop), Later(inner, inner, earlier=True))
+        orders = (IterationOrder(loop, loop), IterationOrder(inner, inner, earlier=True))
         for first, second in product(self._items, repeat=2):
             variable = first.variable
             if not (first.writes or second.writes) or variable in found:
@@ -123,11 +123,11 @@ class _Nest:
         )
 
 
-def _looks_ahead(first: Node, second: Node, flow: Flow) -> Iterator[Diagnostic]:
+def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield arrays of which the second loop would touch elements before the first one has."""
-    written = varying_in(first, flow) | varying_in(second, flow)
-    meetings = Meetings(flow, first, written)
-    ahead = (Later(first, second, earlier=True),)
+    written = loop_variant(first, flow) | loop_variant(second, flow)
+    meetings = DependenceTests(flow, first, written)
+    ahead = (IterationOrder(first, second, earlier=True),)
     found: set[Variable] = set()
     pairs = product(flow.items_in(first), flow.items_in(second))
     for one, other in pairs:
@@ -152,13 +152,13 @@ def _plain(variables: Iterable[Variable], flow: Flow) -> frozenset[Variable]:
     return frozenset(one for one in variables if len(one) == 1 and not has_shape(one[0], flow))
 
 
-def _carried(loop: Node, flow: Flow) -> frozenset[Variable]:
+def _carried(loop: FlowNode, flow: Flow) -> frozenset[Variable]:
     """Return the plain variables that bring a value from one iteration to the next."""
     body = flow.body(loop)
     return _plain(body.written & body.exposed, flow)
 
 
-def _scalars_between(first: Node, second: Node, flow: Flow) -> frozenset[Variable]:
+def _scalars_between(first: FlowNode, second: FlowNode, flow: Flow) -> frozenset[Variable]:
     """Return the scalars that one loop sets and the other reads, or that both set."""
     bodies = [flow.body(loop) for loop in (first, second)]
     sets = [_plain(body.written, flow) for body in bodies]
@@ -173,7 +173,7 @@ def _scalars_between(first: Node, second: Node, flow: Flow) -> frozenset[Variabl
     return frozenset(crossing - (own - exposed))
 
 
-def _left_behind(loop: Node, inner: Node, flow: Flow) -> Iterator[Diagnostic]:
+def _left_behind(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield scalars whose last value may be that of another iteration."""
     body = flow.body(inner)
     counters = {(counter(one),) for one in (loop, inner)}
@@ -186,14 +186,14 @@ def _left_behind(loop: Node, inner: Node, flow: Flow) -> Iterator[Diagnostic]:
             yield _carried_reason(loop, (counter(one),))
 
 
-def _carried_reason(loop: Node, variable: Variable) -> Diagnostic:
+def _carried_reason(loop: FlowNode, variable: Variable) -> Diagnostic:
     return scalar_reason(loop, variable[0], (), place_of_line(loop.line))
 
 
 # ---------------------------------------------------------------------------- conditions
 
 
-def counter(loop: Node) -> str:
+def counter(loop: FlowNode) -> str:
     """Return the key of a loop's counter."""
     assert isinstance(loop.line, Do)
     return loop.line.counter
@@ -208,7 +208,7 @@ def inner_loop(loop: Do) -> Do | None:
     return None
 
 
-def inner_node(loop: Node, flow: Flow) -> Node | None:
+def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:
     """Return the loop that is all of the body of `loop`, but for comments."""
     assert isinstance(loop.line, Do)
     if inner_loop(loop.line) is None:
@@ -218,7 +218,7 @@ def inner_node(loop: Node, flow: Flow) -> Node | None:
     return next(one for one in inside if len(one.around) == depth)
 
 
-def not_plain(loop: Node, flow: Flow) -> Reasons:
+def not_plain(loop: FlowNode, flow: Flow) -> Reasons:
     """Return what in a loop may do anything, or may go elsewhere (T052)."""
     irregular = tuple(
         Diagnostic(
@@ -232,13 +232,13 @@ def not_plain(loop: Node, flow: Flow) -> Reasons:
     return tuple(dict.fromkeys((*not_understood(flow.inside(loop), flow), *irregular)))
 
 
-def _bounds(loop: Node) -> list[Expr]:
+def _bounds(loop: FlowNode) -> list[Expr]:
     assert isinstance(loop.line, Do)
     parts = (loop.line.start, loop.line.stop, loop.line.step)
     return [part for part in parts if part is not None]
 
 
-def _bounds_depend(loop: Node, inner: Node, flow: Flow) -> Iterator[Diagnostic]:
+def _bounds_depend(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield that the inner loop's bounds are not the same in all iterations (T063)."""
     changing = _roots(flow.written(loop))
     for name in sorted(frozenset().union(*map(names_in, _bounds(inner))) & changing):
@@ -247,7 +247,7 @@ def _bounds_depend(loop: Node, inner: Node, flow: Flow) -> Iterator[Diagnostic]:
     yield from _bounds_change(loop, _roots(flow.body(loop).written))
 
 
-def _bounds_change(loop: Node, changing: frozenset[str]) -> Iterator[Diagnostic]:
+def _bounds_change(loop: FlowNode, changing: frozenset[str]) -> Iterator[Diagnostic]:
     for name in sorted(frozenset().union(*map(names_in, _bounds(loop))) & changing):
         message = f"The loop over '{counter(loop)}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place_of_line(loop.line))
@@ -257,6 +257,6 @@ def _roots(variables: Iterable[Variable]) -> frozenset[str]:
     return frozenset(variable[0] for variable in variables)
 
 
-def _not_nested(loop: Node) -> Diagnostic:
+def _not_nested(loop: FlowNode) -> Diagnostic:
     message = f"The loop over '{counter(loop)}' holds more than one loop, or none."
     return Diagnostic("T063", message, place_of_line(loop.line))

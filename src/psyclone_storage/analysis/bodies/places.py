@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from psyclone_storage.analysis.bodies.flow import Item, Node
+from psyclone_storage.analysis.bodies.flow import FlowNode, Item
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.paths import AccessPath
 from psyclone_storage.ir.rewrite import place_of_line
@@ -20,7 +20,7 @@ def place_of_access(item: Item) -> Span | None:
     return next((place for place in found if place), place_of_line(item.node.line))
 
 
-def _places(node: Node) -> list[Span]:
+def _places(node: FlowNode) -> list[Span]:
     line = node.line
     if isinstance(line, If | Where):
         return [branch.place for branch in line.branches if branch.place is not None]

@@ -3,9 +3,9 @@
 `n*(j - 1) + i` is the polynomial `n*j - n + i`. What is no sum of products, as `map(df)` or `n/2`,
 is a symbol of its own, equal to itself. Symbols stand for whole numbers whose values are unknown.
 
-`Facts` are polynomials whose values are not negative, as `stop - i` in a loop up to `stop`. Whether
-another follows from them is found by cancelling its terms, one after the other, against multiples
-of facts; what needs more than a few of them is not found, which is never wrong.
+`NonNegativePolynomials` are polynomials whose values are not negative, as `stop - i` in a loop up
+to `stop`. Whether another follows from them is found by cancelling its terms, one after the other,
+against multiples of facts; what needs more than a few of them is not found, which is never wrong.
 """
 
 from __future__ import annotations
@@ -129,16 +129,16 @@ def polynomial_of(expr: Expr, note: Callable[[str, Expr], None]) -> Polynomial:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class NonNegativePolynomials:
     """Polynomials whose values are known not to be negative."""
 
     known: tuple[Polynomial, ...] = ()
 
-    def and_these(self, more: Iterable[Polynomial]) -> Facts:
+    def and_these(self, more: Iterable[Polynomial]) -> NonNegativePolynomials:
         """Return these facts and `more`."""
-        return Facts((*self.known, *more))
+        return NonNegativePolynomials((*self.known, *more))
 
-    def and_zero(self, zeros: Iterable[Polynomial]) -> Facts:
+    def and_zero(self, zeros: Iterable[Polynomial]) -> NonNegativePolynomials:
         """Return these facts and that `zeros` are 0."""
         both = ((zero, constant(0).minus(zero)) for zero in zeros)
         return self.and_these(one for pair in both for one in pair)

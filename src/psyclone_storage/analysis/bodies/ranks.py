@@ -5,7 +5,7 @@ A subscript that is an array stands for many elements; what is not known may be 
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.ir.expr import (
     Binary,
     CallFunction,
@@ -24,7 +24,7 @@ from psyclone_storage.ir.paths import AccessPath, Subscripts, Variable, path_of
 _OF_BOUNDS = frozenset({"lbound", "ubound"})
 
 
-def is_scalar(expr: Expr, names: Names) -> bool:
+def is_scalar(expr: Expr, names: RoutineNames) -> bool:
     """Return whether `expr` is known to be no array."""
     match expr:
         case Literal():
@@ -44,7 +44,7 @@ def is_scalar(expr: Expr, names: Names) -> bool:
     return path is not None and _is_scalar_data(path, names)
 
 
-def _is_scalar_call(function: str, items: tuple[Expr, ...], names: Names) -> bool:
+def _is_scalar_call(function: str, items: tuple[Expr, ...], names: RoutineNames) -> bool:
     """Return whether a function of the language makes a scalar of its arguments."""
     if function in ELEMENTAL:
         return all(is_scalar(item, names) for item in items)
@@ -55,7 +55,7 @@ def _is_scalar_call(function: str, items: tuple[Expr, ...], names: Names) -> boo
     return function in INQUIRING and function != "shape"
 
 
-def _is_scalar_data(path: AccessPath, names: Names) -> bool:
+def _is_scalar_data(path: AccessPath, names: RoutineNames) -> bool:
     """Return whether a path leads to one element, in each array that it goes through."""
     variable: Variable = (path.root,)
     shape = _rank(variable, names)
@@ -74,7 +74,7 @@ def _is_scalar_data(path: AccessPath, names: Names) -> bool:
     return shape == 0
 
 
-def _rank(variable: Variable, names: Names) -> int | None:
+def _rank(variable: Variable, names: RoutineNames) -> int | None:
     """Return the number of dimensions of a variable or component, None if it is not known."""
     declared = names.declaration(variable)
     if declared is not None:

@@ -56,7 +56,7 @@ _KEPT: dict[AnyOperator, tuple[Extreme, Extreme]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class LoopReduction:
     """A variable that iterations reduce by `operator`.
 
     It is `exact` unless another order of its terms gives other roundings.
@@ -67,7 +67,7 @@ class Reduction:
     exact: bool
 
 
-def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Reduction | None:
+def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> LoopReduction | None:
     """Return how a loop reduces `variable`, None if it does anything else to it.
 
     `items` are all accesses in the loop to the variable and its components.
@@ -88,7 +88,7 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Red
     if kind is Intrinsic.INTEGER and not all(_is_whole(item, flow) for item in items):
         return None
     exact = kind in (Intrinsic.INTEGER, Intrinsic.LOGICAL) or operator not in _ROUNDED
-    return Reduction(operator, variable[0], exact)
+    return LoopReduction(operator, variable[0], exact)
 
 
 def _is_whole(item: Item, flow: Flow) -> bool:

@@ -21,7 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.touch import Key, data_by_name, key_text, keys_of
+from psyclone_storage.analysis.schedules.touch import (
+    ExchangedComponent,
+    data_by_name,
+    key_text,
+    keys_of,
+)
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, integer_value, spell
 from psyclone_storage.ir.kernel import Access, ArgKind, GridStencil, KernelArg, MeshRole
@@ -52,7 +57,7 @@ _FINE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class HaloScenario:
     """What the adversary has fixed: sizes, values of run-time extents, what came before.
 
     `levels` is the depth of the halo. `extents` gives a value to each name in a depth. `shared`
@@ -72,11 +77,11 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class HaloFault:
     """Something wrong at run time: where, to which field, and what, as a full sentence."""
 
     uid: str
-    key: Key
+    key: ExchangedComponent
     message: str
 
 
@@ -99,19 +104,19 @@ class _Copies:
 
 
 @dataclass(slots=True)
-class _Run:
+class _HaloExecution:
     """An execution: the world, the copies so far met, the exchanges that happened.
 
     Where it `fills`, nothing may be added to what was never filled, but by the loops `untrapped`.
     """
 
-    world: World
+    world: HaloScenario
     data: dict[str, Datum]
     fills: bool
     untrapped: frozenset[str] = frozenset()
-    copies: dict[Key, _Copies] = field(default_factory=dict)
-    operators: dict[Key, int] = field(default_factory=dict)
-    stale: list[Stale] = field(default_factory=list)
+    copies: dict[ExchangedComponent, _Copies] = field(default_factory=dict)
+    operators: dict[ExchangedComponent, int] = field(default_factory=dict)
+    stale: list[HaloFault] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
 
 
@@ -119,19 +124,19 @@ class _Run:
 class Outcome:
     """What an execution came to: what was wrong, and the exchanges that really happened."""
 
-    stale: tuple[Stale, ...]
+    stale: tuple[HaloFault, ...]
     exchanged: tuple[str, ...]
 
 
-def check_halos(schedule: Schedule, world: World) -> tuple[Stale, ...]:
+def check_halos(schedule: Schedule, world: HaloScenario) -> tuple[HaloFault, ...]:
     """Return every stale read, and every false promise at the end, of `schedule` in `world`."""
     return execute(schedule, world).stale
 
 
-def execute(schedule: Schedule, world: World) -> Outcome:
+def execute(schedule: Schedule, world: HaloScenario) -> Outcome:
     """Execute the halo semantics of `schedule` in `world`."""
     data = data_by_name(schedule)
-    run = _Run(world, data, schedule.fills, _for_devices(schedule))
+    run = _HaloExecution(world, data, schedule.fills, _for_devices(schedule))
     for item in in_sequence(schedule):
         match item:
             case Loop():
@@ -183,12 +188,12 @@ def _names_in(depth: Depth) -> set[str]:
 # ---------------------------------------------------------------------------- places
 
 
-def _number(expr: Expr, world: World) -> int:
+def _number(expr: Expr, world: HaloScenario) -> int:
     known = integer_value(expr)
     return world.extents[spell(expr)] if known is None else known
 
 
-def _levels(depth: Depth, world: World) -> int:
+def _levels(depth: Depth, world: HaloScenario) -> int:
     """Return the number of levels that `depth` is in `world`."""
     sums = [
         (world.levels if term.whole else 0)
@@ -199,7 +204,7 @@ def _levels(depth: Depth, world: World) -> int:
     return max([0, *sums])
 
 
-def _cells(loop: Loop, world: World) -> range:
+def _cells(loop: Loop, world: HaloScenario) -> range:
     """Return the levels of the cells that `loop` computes; owned cells are level 0.
 
     What is computed at points of a grid outside the owned ones is trusted by nobody.
@@ -236,7 +241,7 @@ def _touched(cells: Iterable[int], shared: bool, levels: int) -> set[int]:
     return {place for place in places if _around(place, shared) & computed}
 
 
-def _dofs(loop: Loop, shared: bool, world: World) -> set[int]:
+def _dofs(loop: Loop, shared: bool, world: HaloScenario) -> set[int]:
     """Return the places of the dofs that `loop`, over dofs, computes."""
     places = {OWNED}
     extent = loop.computed
@@ -251,10 +256,10 @@ def _dofs(loop: Loop, shared: bool, world: World) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class _ArgumentUse:
     """One argument of one call in its loop: the places it reads or writes of one component."""
 
-    key: Key
+    key: ExchangedComponent
     access: Access
     cells: frozenset[int]
     places: frozenset[int]
@@ -262,7 +267,7 @@ class _Use:
     shared: bool
 
 
-def _call(run: _Run, loop: Loop, call: KernelCall) -> None:
+def _call(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
     """Execute `call` for all that `loop` runs over: first all reads, then all writes."""
     _operators(run, loop, call)
     uses = list(_uses(run, loop, call))
@@ -275,7 +280,7 @@ def _call(run: _Run, loop: Loop, call: KernelCall) -> None:
             _write(run, call.uid, use)
 
 
-def _uses(run: _Run, loop: Loop, call: KernelCall) -> Iterator[_Use]:
+def _uses(run: _HaloExecution, loop: Loop, call: KernelCall) -> Iterator[_ArgumentUse]:
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if described.kind is not ArgKind.FIELD or actual.datum is None:
             continue
@@ -294,7 +299,7 @@ def _uses(run: _Run, loop: Loop, call: KernelCall) -> Iterator[_Use]:
             places = _touched(looked, shared, run.world.levels)
         cells, seen = frozenset(computed), frozenset(places)
         for key in keys_of(actual, run.data):
-            yield _Use(key, described.access, cells, seen, loop.over is Over.DOFS, shared)
+            yield _ArgumentUse(key, described.access, cells, seen, loop.over is Over.DOFS, shared)
 
 
 def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
@@ -310,33 +315,33 @@ def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
     return set(range(furthest + extent + 1))
 
 
-def _operators(run: _Run, loop: Loop, call: KernelCall) -> None:
+def _operators(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
     """Check that operators read hold values in every cell computed; note those written."""
     cells = _cells(loop, run.world)
-    operators: list[tuple[KernelArg, Key]] = [
-        (described, Key(actual.datum, None))
+    operators: list[tuple[KernelArg, ExchangedComponent]] = [
+        (described, ExchangedComponent(actual.datum, None))
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if described.kind.is_operator and actual.datum is not None
     ]
     for described, key in operators:
         if described.access.reads and cells[-1] > run.operators.get(key, _OPERATOR_LEVELS):
             message = f"The operator '{key.datum}' has no values in halo level {cells[-1]}."
-            run.stale.append(Stale(call.uid, key, message))
+            run.stale.append(HaloFault(call.uid, key, message))
     for described, key in operators:
         if described.access.writes:
             run.operators[key] = cells[-1]
 
 
-def _read(run: _Run, uid: str, use: _Use) -> None:
+def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
     right = _copies(run, use.key).right
     for place in sorted(use.places - right):
         beyond = place > run.world.levels
         state = "which does not exist" if beyond else "which is stale"
         message = f"'{uid}' reads {_place_text(use.key, place)}, {state}."
-        run.stale.append(Stale(uid, use.key, message))
+        run.stale.append(HaloFault(uid, use.key, message))
 
 
-def _fill(run: _Run, uid: str, use: _Use, *, traps: bool) -> None:
+def _fill(run: _HaloExecution, uid: str, use: _ArgumentUse, *, traps: bool) -> None:
     """Note what is filled by a write, or added to although nothing has filled it."""
     empty = _copies(run, use.key).empty
     if not use.access.increments:
@@ -344,14 +349,14 @@ def _fill(run: _Run, uid: str, use: _Use, *, traps: bool) -> None:
         return
     for place in sorted(use.places & empty) if run.fills and traps else ():
         message = f"'{uid}' adds to {_place_text(use.key, place)}, which nothing has ever filled."
-        run.stale.append(Stale(uid, use.key, message))
+        run.stale.append(HaloFault(uid, use.key, message))
 
 
-def _write(run: _Run, uid: str, use: _Use) -> None:
+def _write(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
     copies = _copies(run, use.key)
     for place in sorted(use.places & copies.flying):
         message = f"'{uid}' writes {_place_text(use.key, place)} while it is exchanged."
-        run.stale.append(Stale(uid, use.key, message))
+        run.stale.append(HaloFault(uid, use.key, message))
     made_right = {place for place in use.places if _comes_out_right(use, place, copies)}
     if OWNED not in use.places:
         copies.right = (copies.right - use.places) | made_right
@@ -363,14 +368,14 @@ def _write(run: _Run, uid: str, use: _Use) -> None:
     copies.right = made_right | {OWNED} if complete else {OWNED}
 
 
-def _comes_out_right(use: _Use, place: int, copies: _Copies) -> bool:
+def _comes_out_right(use: _ArgumentUse, place: int, copies: _Copies) -> bool:
     if not use.access.increments:
         return True
     complete = use.over_dofs or _around(place, use.shared) <= use.cells
     return complete and place in copies.right
 
 
-def _copies(run: _Run, key: Key) -> _Copies:
+def _copies(run: _HaloExecution, key: ExchangedComponent) -> _Copies:
     """Return the copies of `key`, as the adversary has left them if they were not met before."""
     if key not in run.copies:
         world = run.world
@@ -386,15 +391,15 @@ def _copies(run: _Run, key: Key) -> _Copies:
 # ---------------------------------------------------------------------------- what was inserted
 
 
-def _exchange(run: _Run, exchange: HaloExchange) -> None:
-    key = Key(exchange.datum, exchange.component)
+def _exchange(run: _HaloExecution, exchange: HaloExchange) -> None:
+    key = ExchangedComponent(exchange.datum, exchange.component)
     copies = _copies(run, key)
     depth = _levels(exchange.depth, run.world)
     if exchange.guarded and depth == 0:
         return
     if not 1 <= depth <= run.world.levels:
         message = f"'{exchange.uid}' exchanges {depth} levels of {run.world.levels}."
-        run.stale.append(Stale(exchange.uid, key, message))
+        run.stale.append(HaloFault(exchange.uid, key, message))
         return
     if exchange.guarded and depth <= copies.flags:
         return
@@ -403,7 +408,7 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
         copies.sent = copies.version
     if (exchange.phase is Phase.FINISH) != bool(copies.started):
         message = f"'{exchange.uid}' waits for ever: '{copies.started or 'nothing'}' was started."
-        run.stale.append(Stale(exchange.uid, key, message))
+        run.stale.append(HaloFault(exchange.uid, key, message))
     if exchange.phase is Phase.START:
         # Until the messages have come, nobody knows what is there.
         copies.right = copies.right - received
@@ -417,36 +422,36 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
     run.done.append(exchange.uid)
 
 
-def _clear(run: _Run, fill: FillHalo) -> None:
+def _clear(run: _HaloExecution, fill: FillHalo) -> None:
     """Put some number into replicas, which is no more right than what they held before."""
-    key = Key(fill.datum, fill.component)
+    key = ExchangedComponent(fill.datum, fill.component)
     copies = _copies(run, key)
     first, last = _levels(fill.beyond, run.world) + 1, _levels(fill.depth, run.world)
     places = {ANNEXED} if fill.annexed else set()
     places |= set(range(first, last + 1))
     if last > run.world.levels:
         message = f"'{fill.uid}' fills {last} levels of {run.world.levels}."
-        run.stale.append(Stale(fill.uid, key, message))
+        run.stale.append(HaloFault(fill.uid, key, message))
     for place in sorted(places & copies.flying):
         message = f"'{fill.uid}' fills {_place_text(key, place)} while it is exchanged."
-        run.stale.append(Stale(fill.uid, key, message))
+        run.stale.append(HaloFault(fill.uid, key, message))
     copies.right -= places
     copies.empty -= places
 
 
-def _mark(run: _Run, mark: MarkHalo) -> None:
-    copies = _copies(run, Key(mark.datum, mark.component))
+def _mark(run: _HaloExecution, mark: MarkHalo) -> None:
+    copies = _copies(run, ExchangedComponent(mark.datum, mark.component))
     if mark.dirty:
         copies.flags = 0
     copies.flags = max(copies.flags, _levels(mark.clean, run.world))
 
 
-def _leave(run: _Run, schedule: Schedule) -> None:
+def _leave(run: _HaloExecution, schedule: Schedule) -> None:
     """Check what later invokes count on: flags that tell the truth, and annexed dofs."""
     for key, copies in run.copies.items():
         if copies.started:
             message = f"'{copies.started}' starts an exchange that is never finished."
-            run.stale.append(Stale("end", key, message))
+            run.stale.append(HaloFault("end", key, message))
         flags = copies.flags if run.world.flagged else 0
         promised = set(range(1, flags + 1))
         shared = key.datum in run.world.shared
@@ -454,9 +459,9 @@ def _leave(run: _Run, schedule: Schedule) -> None:
             promised.add(ANNEXED)
         for place in sorted(promised - copies.right):
             message = f"The invoke leaves {_place_text(key, place)} stale but calls it clean."
-            run.stale.append(Stale("end", key, message))
+            run.stale.append(HaloFault("end", key, message))
 
 
-def _place_text(key: Key, place: int) -> str:
+def _place_text(key: ExchangedComponent, place: int) -> str:
     names = {ANNEXED: "the annexed dofs", OWNED: "the owned dofs"}
     return f"{names.get(place, f'halo level {place}')} of '{key_text(key)}'"

@@ -51,7 +51,7 @@ class DeviceWorld:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class DeviceFault:
     """Something wrong at run time: where, to which datum, and what, as a full sentence."""
 
     uid: str
@@ -78,7 +78,7 @@ class _Object:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CallPlace:
     """Where a call runs: on which side, whether its data must be there, and in which queue."""
 
     side: Side = Side.HOST
@@ -86,25 +86,25 @@ class _Place:
     queue: int = _NO_QUEUE
 
 
-_HOST = _Place()
+_HOST = _CallPlace()
 
 
 @dataclass(slots=True)
-class _Run:
+class _DeviceExecution:
     """An execution: the objects by name, and what was found wrong."""
 
     world: DeviceWorld
     objects: dict[_Part, _Object]
-    wrong: list[Wrong] = field(default_factory=list)
+    wrong: list[DeviceFault] = field(default_factory=list)
 
     def report(self, uid: str, part: _Part, message: str) -> None:
         """Note that something is wrong."""
-        self.wrong.append(Wrong(uid, part[0], message))
+        self.wrong.append(DeviceFault(uid, part[0], message))
 
 
-def check_transfers(schedule: Schedule, world: DeviceWorld) -> tuple[Wrong, ...]:
+def check_transfers(schedule: Schedule, world: DeviceWorld) -> tuple[DeviceFault, ...]:
     """Return every stale read, and every broken promise at the end, of `schedule` in `world`."""
-    run = _Run(world, _objects(schedule, world))
+    run = _DeviceExecution(world, _objects(schedule, world))
     for item in schedule.body:
         _execute(run, item, _HOST)
     for part, thing in run.objects.items():
@@ -139,7 +139,7 @@ def _parts(datum: Datum) -> tuple[int | None, ...]:
     return (None,) if datum.vector == 1 else tuple(range(1, datum.vector + 1))
 
 
-def _execute(run: _Run, item: Statement, place: _Place) -> None:
+def _execute(run: _DeviceExecution, item: Statement, place: _CallPlace) -> None:
     match item:
         case DirectiveRegion():
             _descend(run, item, _place_in(item, place))
@@ -164,23 +164,25 @@ def _execute(run: _Run, item: Statement, place: _Place) -> None:
                 run.report(uid, busy[0], f"'{uid}' does not wait for what is computed.")
 
 
-def _descend(run: _Run, block: Loop | DirectiveRegion | ProfileRegion, place: _Place) -> None:
+def _descend(
+    run: _DeviceExecution, block: Loop | DirectiveRegion | ProfileRegion, place: _CallPlace
+) -> None:
     for item in block.body:
         _execute(run, item, place)
 
 
-def _place_in(construct: DirectiveRegion, around: _Place) -> _Place:
+def _place_in(construct: DirectiveRegion, around: _CallPlace) -> _CallPlace:
     """Return where the calls in `construct` run."""
     queue = construct.options.queue if construct.options.queue >= 0 else around.queue
     if construct.place is not Side.DEVICE or construct.copies:
         return around
     if construct.directive.holds_data:
-        return _Place(Side.DEVICE, False, queue)
+        return _CallPlace(Side.DEVICE, False, queue)
     strict = construct.options.present and around.side is not Side.DEVICE
-    return _Place(Side.DEVICE, strict, queue)
+    return _CallPlace(Side.DEVICE, strict, queue)
 
 
-def _call(run: _Run, call: KernelCall, place: _Place) -> None:
+def _call(run: _DeviceExecution, call: KernelCall, place: _CallPlace) -> None:
     uses = list(_uses(run, call))
     for part, _ in uses:
         _read(run, call.uid, part, place)
@@ -189,7 +191,7 @@ def _call(run: _Run, call: KernelCall, place: _Place) -> None:
             _write(run, part, place)
 
 
-def _uses(run: _Run, call: KernelCall) -> Iterator[tuple[_Part, bool]]:
+def _uses(run: _DeviceExecution, call: KernelCall) -> Iterator[tuple[_Part, bool]]:
     for described, actual in zip(call.kernel.args, call.args, strict=True):
         if described.kind in _SCALARS or actual.datum is None:
             continue
@@ -198,7 +200,7 @@ def _uses(run: _Run, call: KernelCall) -> Iterator[tuple[_Part, bool]]:
                 yield part, described.access.writes
 
 
-def _read(run: _Run, uid: str, part: _Part, place: _Place) -> None:
+def _read(run: _DeviceExecution, uid: str, part: _Part, place: _CallPlace) -> None:
     """Read the copy that is at hand; a write, too, may leave some of the old values."""
     thing = run.objects[part]
     if place.side is Side.DEVICE and thing.device is None and place.must_be_there:
@@ -213,7 +215,7 @@ def _read(run: _Run, uid: str, part: _Part, place: _Place) -> None:
         thing.queue = place.queue
 
 
-def _write(run: _Run, part: _Part, place: _Place) -> None:
+def _write(run: _DeviceExecution, part: _Part, place: _CallPlace) -> None:
     thing = run.objects[part]
     thing.version += 1
     if place.side is Side.DEVICE and thing.device is not None:
@@ -222,7 +224,7 @@ def _write(run: _Run, part: _Part, place: _Place) -> None:
         thing.host = thing.version
 
 
-def _exchange(run: _Run, exchange: HaloExchange) -> None:
+def _exchange(run: _DeviceExecution, exchange: HaloExchange) -> None:
     """Exchange the host's copy, with the copies from and to the device that it carries."""
     if exchange.guarded and not run.world.exchanges:
         return
@@ -237,14 +239,14 @@ def _exchange(run: _Run, exchange: HaloExchange) -> None:
         _copied(run, exchange.uid, part, Side.DEVICE)
 
 
-def _enter(run: _Run, enter: EnterData) -> None:
+def _enter(run: _DeviceExecution, enter: EnterData) -> None:
     for (name, _), thing in run.objects.items():
         if name in enter.data and thing.device is None:
             thing.device = thing.host
             thing.queue = enter.queue
 
 
-def _update(run: _Run, update: Update) -> None:
+def _update(run: _DeviceExecution, update: Update) -> None:
     part = (update.datum, update.component)
     if run.objects[part].device is not None:
         _copied(run, update.uid, part, update.to)
@@ -253,7 +255,7 @@ def _update(run: _Run, update: Update) -> None:
         run.report(update.uid, part, message)
 
 
-def _copied(run: _Run, uid: str, part: _Part, to: Side) -> None:
+def _copied(run: _DeviceExecution, uid: str, part: _Part, to: Side) -> None:
     thing = run.objects[part]
     assert thing.device is not None
     if thing.queue != _NO_QUEUE:

@@ -38,7 +38,7 @@ from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 
-class Kind(Enum):
+class DependenceKind(Enum):
     """Which way two accesses to the same data depend on each other."""
 
     FLOW = "read after write"
@@ -55,7 +55,7 @@ class Dependence:
 
     earlier: str
     later: str
-    kind: Kind
+    kind: DependenceKind
     datum: str
     components: frozenset[int]
 
@@ -128,9 +128,9 @@ def _edges_from(use: DataUse, later: list[DataUse]) -> Iterator[Dependence]:
 def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator[Dependence]:
     common = parts & second.components
     pairs = (
-        (Kind.FLOW, first.access.writes and second.access.reads),
-        (Kind.ANTI, first.access.reads and second.access.writes),
-        (Kind.OUTPUT, first.access.writes and second.access.writes),
+        (DependenceKind.FLOW, first.access.writes and second.access.reads),
+        (DependenceKind.ANTI, first.access.reads and second.access.writes),
+        (DependenceKind.OUTPUT, first.access.writes and second.access.writes),
     )
     for kind, holds in pairs:
         if holds:
@@ -205,9 +205,9 @@ def takes_random_numbers(call: KernelCall) -> bool:
 # ---------------------------------------------------------------------------- the graph
 
 _STYLES = {
-    Kind.FLOW: 'color="#1b7837"',
-    Kind.ANTI: 'color="#b2182b", style=dashed',
-    Kind.OUTPUT: 'color="#5e5e5e", style=dotted',
+    DependenceKind.FLOW: 'color="#1b7837"',
+    DependenceKind.ANTI: 'color="#b2182b", style=dashed',
+    DependenceKind.OUTPUT: 'color="#5e5e5e", style=dotted',
 }
 _SHAPES: dict[type[Statement], str] = {
     Loop: "box",
@@ -251,9 +251,9 @@ def dag_dot(schedule: Schedule) -> str:
 
 
 _LEGEND = {
-    Kind.FLOW: "solid green",
-    Kind.ANTI: "dashed red",
-    Kind.OUTPUT: "dotted grey",
+    DependenceKind.FLOW: "solid green",
+    DependenceKind.ANTI: "dashed red",
+    DependenceKind.OUTPUT: "dotted grey",
 }
 
 

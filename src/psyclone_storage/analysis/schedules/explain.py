@@ -15,13 +15,13 @@ from psyclone_storage.analysis.schedules.halo import (
     END,
     OUTSIDE,
     ElidedExchange,
+    ElisionReason,
     Filled,
     HaloPlan,
-    Placed,
-    Spare,
+    PlacedExchange,
     plan_halos,
 )
-from psyclone_storage.analysis.schedules.touch import Key, key_text
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, key_text
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
 from psyclone_storage.ir.region import describe_depth
@@ -61,7 +61,7 @@ def explain_messages(schedule: Schedule) -> str:
 
 
 def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
-    grouped: dict[tuple[object, ...], list[Placed]] = defaultdict(list)
+    grouped: dict[tuple[object, ...], list[PlacedExchange]] = defaultdict(list)
     for placed in plan.exchanges:
         exchange = placed.exchange
         alike = (placed.before, exchange.datum, exchange.depth, exchange.guarded, exchange.reasons)
@@ -77,7 +77,7 @@ def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
     if plan.elided:
         yield ""
         yield "Proved unnecessary:"
-    texts: dict[tuple[str, ...], list[Key]] = defaultdict(list)
+    texts: dict[tuple[str, ...], list[ExchangedComponent]] = defaultdict(list)
     for elided in plan.elided:
         texts[_spared_text(elided, calls)].append(elided.key)
     for (where, who, why), keys in texts.items():
@@ -85,15 +85,17 @@ def _explained(plan: HaloPlan, calls: dict[str, KernelCall]) -> Iterator[str]:
         yield f"    {why}"
 
 
-def _keys_text(keys: list[Key]) -> str:
+def _keys_text(keys: list[ExchangedComponent]) -> str:
     """Return the components as they are exchanged: `u`, or `u[1], u[2]`."""
     return ", ".join(map(key_text, keys))
 
 
-def _exchange_lines(group: list[Placed], calls: dict[str, KernelCall]) -> Iterator[str]:
+def _exchange_lines(group: list[PlacedExchange], calls: dict[str, KernelCall]) -> Iterator[str]:
     """Yield the lines on exchanges that differ in the component only."""
     exchange, before = group[0].exchange, group[0].before
-    keys = [Key(placed.exchange.datum, placed.exchange.component) for placed in group]
+    keys = [
+        ExchangedComponent(placed.exchange.datum, placed.exchange.component) for placed in group
+    ]
     where = "at the end" if before == END else f"before {before}"
     yield f"{_keys_text(keys)}, {where}: exchanged to level {describe_depth(exchange.depth)}"
     for reason in exchange.reasons:
@@ -108,7 +110,7 @@ def _exchange_lines(group: list[Placed], calls: dict[str, KernelCall]) -> Iterat
 
 def _filled_lines(filled: Filled, calls: dict[str, KernelCall]) -> Iterator[str]:
     fill = filled.fill
-    key = Key(fill.datum, fill.component)
+    key = ExchangedComponent(fill.datum, fill.component)
     yield f"  {key_text(key)}, before {filled.before}: {places_text(fill)}"
     yield f"    {_call_text(fill.reader, key, calls)} adds to them, and they may be new"
 
@@ -125,26 +127,28 @@ def _always_text(exchange: HaloExchange) -> str:
     return "no guard needed"
 
 
-def _reader_text(reader: str, read: str, key: Key, calls: dict[str, KernelCall]) -> str:
+def _reader_text(
+    reader: str, read: str, key: ExchangedComponent, calls: dict[str, KernelCall]
+) -> str:
     if reader == END:
         return f"it is read {read}"
     return f"{_call_text(reader, key, calls)} reads it {read}"
 
 
-def _writer_text(reason: Reason, key: Key, calls: dict[str, KernelCall]) -> str:
+def _writer_text(reason: Reason, key: ExchangedComponent, calls: dict[str, KernelCall]) -> str:
     if reason.writer == OUTSIDE:
         return "it was written before this invoke, which may have left its halo stale"
     return f"{_call_text(reason.writer, key, calls)} leaves {reason.written}"
 
 
-def _call_text(uid: str, key: Key, calls: dict[str, KernelCall]) -> str:
+def _call_text(uid: str, key: ExchangedComponent, calls: dict[str, KernelCall]) -> str:
     """Return a call by its kernel, and the place of its argument: `k_type (alg.x90:12)`."""
     call = calls[uid]
     place = _place_text(_span_of(call, key))
     return f"'{call.kernel.name}'{f' ({place})' if place else ''}"
 
 
-def _span_of(call: KernelCall, key: Key) -> Span | None:
+def _span_of(call: KernelCall, key: ExchangedComponent) -> Span | None:
     for actual in call.args:
         if actual.datum == key.datum and actual.component in (None, key.component):
             return actual.span or call.span
@@ -156,9 +160,11 @@ def _place_text(span: Span | None) -> str:
 
 
 _BECAUSE = {
-    Spare.ALWAYS: "annexed dofs are clean before and after every invoke",
-    Spare.NO_ANNEXED: "its function space has no annexed dofs",
-    Spare.CARRIED: "stale copies only stay stale, and are made right before anything reads them",
+    ElisionReason.ALWAYS: "annexed dofs are clean before and after every invoke",
+    ElisionReason.NO_ANNEXED: "its function space has no annexed dofs",
+    ElisionReason.CARRIED: (
+        "stale copies only stay stale, and are made right before anything reads them"
+    ),
 }
 
 
@@ -171,9 +177,9 @@ def _spared_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> tuple[
 
 def _because_text(elided: ElidedExchange, calls: dict[str, KernelCall]) -> str:
     match elided.because:
-        case Spare.EXCHANGED:
+        case ElisionReason.EXCHANGED:
             return "an exchange before an earlier loop reaches far enough"
-        case Spare.LEFT:
+        case ElisionReason.LEFT:
             writer = _call_text(elided.writer, elided.key, calls)
             return f"{writer} leaves {elided.written}"
     return _BECAUSE[elided.because]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.analysis.schedules.touch import Key, Touch, Touches
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, Touch, Touches
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir.region import NOTHING, Depth, deepest
 from psyclone_storage.ir.rules import Rules
@@ -20,7 +20,7 @@ from psyclone_storage.ir.walk import in_sequence
 _ONE = Depth.of(1)
 """Annexed dofs lie on cells of halo level 1: there is no loop to them alone where none is kept."""
 
-_Wanted = dict[Key, Depth]
+_Wanted = dict[ExchangedComponent, Depth]
 """The levels of halo of each field that the loops behind a place want to hold numbers."""
 
 
@@ -30,7 +30,7 @@ def planned_fills(schedule: Schedule, rules: Rules, touched: Touches) -> Mapping
     fills: dict[str, Depth] = {}
     for item in reversed(tuple(in_sequence(schedule))):
         if isinstance(item, HaloExchange) and item.pinned:
-            wanted.pop(Key(item.datum, item.component), None)
+            wanted.pop(ExchangedComponent(item.datum, item.component), None)
         if not isinstance(item, Loop):
             continue
         touches = touched.of(item, NOTHING)

@@ -35,7 +35,7 @@ _HERE = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class PointDependence:
     """Two accesses to one value: `first` writes it if `flow`, otherwise `second` does.
 
     `first` is called for some point, `second` for the one that is `i` further east and `j` further
@@ -69,18 +69,18 @@ class Meeting:
         return self.i if axis is Axis.EAST else self.j
 
 
-def meetings(
+def point_dependences(
     schedule: Schedule, firsts: Sequence[KernelCall], seconds: Sequence[KernelCall]
-) -> Iterator[Meeting]:
+) -> Iterator[PointDependence]:
     """Yield where calls of `seconds` touch what calls of `firsts` touch, and one of both writes."""
     data = data_by_name(schedule)
     for first in firsts:
         for second in seconds:
             for name, mine, theirs in _shared_fields(first, second, data):
                 for i, j in _touched(theirs) if mine.access.writes else ():
-                    yield Meeting(first, second, name, -i, -j, flow=True)
+                    yield PointDependence(first, second, name, -i, -j, flow=True)
                 for i, j in _touched(mine) if theirs.access.writes else ():
-                    yield Meeting(first, second, name, i, j, flow=False)
+                    yield PointDependence(first, second, name, i, j, flow=False)
 
 
 def _shared_fields(
@@ -107,7 +107,7 @@ def _touched(arg: KernelArg) -> tuple[tuple[int, int], ...]:
 def may_run_points_parallel(schedule: Schedule, loop: Loop) -> Reasons:
     """Return why the iterations of `loop`, over a grid, must not run at the same time (S010)."""
     calls, axis = kernel_calls(loop), _axis(loop)
-    found = _while_others_stand(schedule, loop, meetings(schedule, calls, calls))
+    found = _while_others_stand(schedule, loop, point_dependences(schedule, calls, calls))
     races = {meeting.key: _race(loop, meeting) for meeting in found if meeting.along(axis)}
     ordered = f"Iterations of '{loop.uid}' race"
     return (*races.values(), *_changed_scalars(calls, "S010", ordered))
@@ -123,10 +123,10 @@ def may_fuse_points(schedule: Schedule, one: Loop, two: Loop, *, in_order: bool)
     axis = _axis(one)
     firsts, seconds = kernel_calls(one), kernel_calls(two)
     problems: dict[tuple[str, str, str], Diagnostic] = {}
-    for meeting in meetings(schedule, firsts, seconds):
+    for meeting in point_dependences(schedule, firsts, seconds):
         if schedule.distributed and meeting.flow and (meeting.i, meeting.j) != _HERE:
             problems[meeting.key] = _no_fusion(meeting, "its halo is exchanged between the loops")
-    for meeting in _while_others_stand(schedule, one, meetings(schedule, firsts, seconds)):
+    for meeting in _while_others_stand(schedule, one, point_dependences(schedule, firsts, seconds)):
         distance = meeting.along(axis)
         if distance < 0:
             why = "a stencil looks at points that the other call has yet to reach, or has passed"
@@ -158,15 +158,15 @@ def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:
             f" '{meeting.datum}', which '{meeting.writer.kernel.name}' writes.",
             meeting.other.span,
         )
-        for meeting in meetings(schedule, calls, calls)
+        for meeting in point_dependences(schedule, calls, calls)
         if meeting.i * meeting.j < 0
     }
     return (*crossed.values(), *_changed_scalars(calls, "S014", ordered))
 
 
 def _while_others_stand(
-    schedule: Schedule, loop: Loop, found: Iterator[Meeting]
-) -> Iterator[Meeting]:
+    schedule: Schedule, loop: Loop, found: Iterator[PointDependence]
+) -> Iterator[PointDependence]:
     """Yield the meetings that happen while the loops around `loop` stay where they are.
 
     A tile is not one row or column: while its loop stands, those inside of it move.
@@ -188,7 +188,7 @@ def _axis(loop: Loop) -> Axis:
     return axis
 
 
-def _race(loop: Loop, meeting: Meeting) -> Diagnostic:
+def _race(loop: Loop, meeting: PointDependence) -> Diagnostic:
     return Diagnostic(
         "S010",
         f"Iterations of '{loop.uid}' race: '{meeting.other.kernel.name}' looks at neighbours in"
@@ -197,7 +197,7 @@ def _race(loop: Loop, meeting: Meeting) -> Diagnostic:
     )
 
 
-def _no_fusion(meeting: Meeting, why: str, hint: str = "") -> Diagnostic:
+def _no_fusion(meeting: PointDependence, why: str, hint: str = "") -> Diagnostic:
     return Diagnostic(
         "S009",
         f"'{meeting.first.kernel.name}' and '{meeting.second.kernel.name}' cannot share a loop: for"

@@ -23,13 +23,13 @@ from functools import reduce
 
 from psyclone_storage.analysis.schedules.fills import planned_fills
 from psyclone_storage.analysis.schedules.touch import (
-    Key,
+    ExchangedComponent,
     Touch,
     Touches,
     aliases_of,
     data_by_name,
-    joined,
     key_text,
+    union_of_needs,
 )
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
@@ -132,7 +132,7 @@ def _larger(first: Depth, second: Depth) -> Depth:
     return first.max(second) if first.terms else second
 
 
-class Spare(Enum):
+class ElisionReason(Enum):
     """Why a read beyond owned dofs needs no exchange."""
 
     ALWAYS = "annexed dofs are kept clean"
@@ -151,17 +151,17 @@ class ElidedExchange:
     """
 
     loop: str
-    key: Key
+    key: ExchangedComponent
     reader: str
     read: str
-    because: Spare
+    because: ElisionReason
     writer: str
     written: str
     exchange: str
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedExchange:
     """An exchange and the uid of the statement that it stands before, or `END`."""
 
     before: str
@@ -182,7 +182,7 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class PlacedMark:
     """A note to the run-time flags and the uid of the loop that it follows."""
 
     after: str
@@ -196,8 +196,8 @@ class HaloPlan:
     `computed` are the levels of halo that loops over dofs compute besides, by uid.
     """
 
-    exchanges: tuple[Placed, ...] = ()
-    marks: tuple[Marked, ...] = ()
+    exchanges: tuple[PlacedExchange, ...] = ()
+    marks: tuple[PlacedMark, ...] = ()
     elided: tuple[ElidedExchange, ...] = ()
     fills: tuple[Filled, ...] = ()
     computed: Mapping[str, Depth] = field(default_factory=dict)
@@ -213,7 +213,7 @@ def plan_halos(schedule: Schedule, rules: Rules) -> HaloPlan:
         return HaloPlan()
     touched = Touches(schedule, rules)
     computed = planned_fills(schedule, rules, touched)
-    walk = _Walk(schedule, rules, touched, computed)
+    walk = _HaloWalk(schedule, rules, touched, computed)
     walk.run()
     return HaloPlan(
         tuple(walk.exchanges), tuple(walk.marks), tuple(walk.elided), tuple(walk.fills), computed
@@ -233,7 +233,7 @@ class _Event:
     """A touch of one component in the outer loop `place`, or a pinned exchange."""
 
     place: str
-    key: Key
+    key: ExchangedComponent
     touch: Touch | None = None
     pinned: HaloExchange | None = None
 
@@ -246,7 +246,7 @@ def _events(
             for touch in touched.of(item, computed.get(item.uid, NOTHING)):
                 yield _Event(item.uid, touch.key, touch)
         elif isinstance(item, HaloExchange) and item.pinned:
-            yield _Event(item.uid, Key(item.datum, item.component), pinned=item)
+            yield _Event(item.uid, ExchangedComponent(item.datum, item.component), pinned=item)
 
 
 def _wanted(need: HaloNeed) -> Depth:
@@ -339,14 +339,14 @@ def _carried(state: Halo, left: HaloLeft) -> HaloLeft:
 # ---------------------------------------------------------------------------- the forward walk
 
 
-class _Walk:
+class _HaloWalk:
     """The forward walk over the events of a schedule: what it knows and what it has planned."""
 
     def __init__(
         self, schedule: Schedule, rules: Rules, touched: Touches, computed: Mapping[str, Depth]
     ) -> None:
-        self.exchanges: list[Placed] = []
-        self.marks: list[Marked] = []
+        self.exchanges: list[PlacedExchange] = []
+        self.marks: list[PlacedMark] = []
         self.elided: list[ElidedExchange] = []
         self.fills: list[Filled] = []
         self._events = tuple(_events(schedule, touched, computed))
@@ -354,17 +354,17 @@ class _Walk:
         self._keeps_annexed = rules.keeps_annexed_clean(schedule)
         self._without_annexed = rules.without_annexed(schedule)
         self._has_flags = rules.knows_clean_halos()
-        self._states: dict[Key, Halo] = {}
-        self._in_flight: set[Key] = set()
-        self._waiting: set[Key] = set()
-        self._vain_until: dict[Key, int] = {}
-        self._looks: dict[Key, str] = {}
+        self._states: dict[ExchangedComponent, Halo] = {}
+        self._in_flight: set[ExchangedComponent] = set()
+        self._waiting: set[ExchangedComponent] = set()
+        self._vain_until: dict[ExchangedComponent, int] = {}
+        self._looks: dict[ExchangedComponent, str] = {}
         self._uids = {item.uid for item in in_sequence(schedule)}
         self._aliases = aliases_of(data_by_name(schedule))
 
     def run(self) -> None:
         """Walk over all events, then restore what later invokes count on."""
-        following: dict[Key, deque[_Event]] = defaultdict(deque)
+        following: dict[ExchangedComponent, deque[_Event]] = defaultdict(deque)
         for event in self._events:
             following[event.key].append(event)
         for event in self._events:
@@ -377,10 +377,10 @@ class _Walk:
             for key in self._states:
                 self._restore(key)
 
-    def _state(self, key: Key) -> Halo:
+    def _state(self, key: ExchangedComponent) -> Halo:
         return self._states.get(key) or self._entry(key)
 
-    def _entry(self, key: Key) -> Halo:
+    def _entry(self, key: ExchangedComponent) -> Halo:
         """Return the state of a field before the invoke: nothing may have filled its halo."""
         no_annexed = self._keeps_annexed or key.datum in self._without_annexed
         state = _ENTRY_CLEAN if no_annexed else _ENTRY
@@ -421,7 +421,7 @@ class _Walk:
         self.fills.append(Filled(place, fill, self._looks.get(key, "")))
         self._states[key] = state.filled_to(need)
 
-    def _may_wait(self, state: Halo, key: Key, following: deque[_Event]) -> bool:
+    def _may_wait(self, state: Halo, key: ExchangedComponent, following: deque[_Event]) -> bool:
         """Return whether stale replicas may stay so while the next loop adds to them.
 
         If so, that holds for all such loops that the search has passed, too.
@@ -449,7 +449,7 @@ class _Walk:
         self._states[key] = after
         self._after_write(key, after)
 
-    def _after_write(self, key: Key, after: Halo) -> None:
+    def _after_write(self, key: ExchangedComponent, after: Halo) -> None:
         """Forget what was known of data that may be the object that was written.
 
         They may be as they were or as `after` says: only their flags know.
@@ -462,19 +462,23 @@ class _Walk:
                 NOTHING, Fresh.MAYBE, annexed, after.writer, written, filled=before.filled
             )
 
-    def _after_exchange(self, key: Key) -> None:
+    def _after_exchange(self, key: ExchangedComponent) -> None:
         """Note that flags of what may be the same object can be cleaner than was known."""
         for other in self._aliases[key.datum]:
             if other in self._states:
                 self._states[other] = replace(self._states[other], beyond=Fresh.MAYBE)
 
     def _exchange(
-        self, place: str, key: Key, state: Halo, readers: tuple[tuple[Touch, HaloNeed], ...]
+        self,
+        place: str,
+        key: ExchangedComponent,
+        state: Halo,
+        readers: tuple[tuple[Touch, HaloNeed], ...],
     ) -> Halo:
         """Plan the exchange before `place` that serves all `readers`; return the state after."""
         if key in self._in_flight:
             raise InternalError(f"'{key_text(key)}' is read while its exchange runs.")
-        need = reduce(joined, (need for _, need in readers))
+        need = reduce(union_of_needs, (need for _, need in readers))
         depth = state.depth_for(need)
         exchange = HaloExchange(
             uid=self._fresh_uid(f"halo({key_text(key)})@{place}"),
@@ -489,7 +493,7 @@ class _Walk:
                 if state.lacks(wish) is not Fresh.NO
             ),
         )
-        self.exchanges.append(Placed(place, exchange))
+        self.exchanges.append(PlacedExchange(place, exchange))
         return state.exchanged(depth, exchange.uid)
 
     def _fresh_uid(self, wanted: str) -> str:
@@ -501,17 +505,19 @@ class _Walk:
 
     def _spare(self, place: str, touch: Touch, need: HaloNeed, state: Halo) -> None:
         if touch.key in self._waiting:
-            because = Spare.CARRIED
+            because = ElisionReason.CARRIED
         elif state.exchange:
-            because = Spare.EXCHANGED
+            because = ElisionReason.EXCHANGED
         elif touch.key.datum in self._without_annexed and not need.depth.terms:
-            because = Spare.NO_ANNEXED
+            because = ElisionReason.NO_ANNEXED
         else:
-            because = Spare.ALWAYS if state.writer == OUTSIDE else Spare.LEFT
+            because = ElisionReason.ALWAYS if state.writer == OUTSIDE else ElisionReason.LEFT
         last = (state.writer, state.written, state.exchange)
         self.elided.append(ElidedExchange(place, touch.key, touch.reader, need.why, because, *last))
 
-    def _mark(self, place: str, key: Key, states: tuple[Halo, Halo], clean: Depth) -> None:
+    def _mark(
+        self, place: str, key: ExchangedComponent, states: tuple[Halo, Halo], clean: Depth
+    ) -> None:
         """Plan what the flags must be told after `place`, unless they say so already."""
         before, after = states
         if not self._has_flags or (before.beyond is after.beyond and before.clean == after.clean):
@@ -521,9 +527,9 @@ class _Walk:
         grows = before.beyond is after.beyond and after.clean.covers(before.clean) is Fresh.YES
         dirty = not grows and not clean.is_whole
         uid = f"mark({key_text(key)})@{place}"
-        self.marks.append(Marked(place, MarkHalo(uid, key.datum, key.component, dirty, clean)))
+        self.marks.append(PlacedMark(place, MarkHalo(uid, key.datum, key.component, dirty, clean)))
 
-    def _pinned(self, key: Key, exchange: HaloExchange) -> None:
+    def _pinned(self, key: ExchangedComponent, exchange: HaloExchange) -> None:
         """Note what a pinned exchange does: all of it happens when it finishes."""
         if exchange.phase is Phase.START:
             self._in_flight.add(key)
@@ -532,7 +538,7 @@ class _Walk:
         self._states[key] = self._state(key).exchanged(exchange.depth, exchange.uid)
         self._after_exchange(key)
 
-    def _restore(self, key: Key) -> None:
+    def _restore(self, key: ExchangedComponent) -> None:
         state = self._states[key]
         if state.annexed is not Fresh.YES:
             touch = Touch(key, _RESTORE, END)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from psyclone_storage.analysis.schedules.touch import Key, aliases_of, data_by_name
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, aliases_of, data_by_name
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import HaloExchange, MarkHalo, Phase, Schedule
@@ -59,7 +59,7 @@ def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
     for key, items in _by_key(schedule).items():
         flags = _Flags(NOTHING, _ENTRY)
         for place, item in enumerate(items):
-            if Key(item.datum, item.component) != key:
+            if ExchangedComponent(item.datum, item.component) != key:
                 flags = _Flags(NOTHING, item.uid)
                 continue
             after = flags.after(item)
@@ -73,13 +73,13 @@ def plan_marks(schedule: Schedule) -> dict[str, MarkHalo | None]:
     return changed
 
 
-def _by_key(schedule: Schedule) -> dict[Key, list[MarkHalo | HaloExchange]]:
+def _by_key(schedule: Schedule) -> dict[ExchangedComponent, list[MarkHalo | HaloExchange]]:
     """Return the statements about each component, and about what may be the same object."""
     aliases = aliases_of(data_by_name(schedule))
-    found: dict[Key, list[MarkHalo | HaloExchange]] = defaultdict(list)
+    found: dict[ExchangedComponent, list[MarkHalo | HaloExchange]] = defaultdict(list)
     for item in in_sequence(schedule):
         if isinstance(item, MarkHalo | HaloExchange):
-            for key in (Key(item.datum, item.component), *aliases[item.datum]):
+            for key in (ExchangedComponent(item.datum, item.component), *aliases[item.datum]):
                 found[key].append(item)
     return found
 
@@ -93,13 +93,13 @@ def _lesser(mark: MarkHalo) -> Iterator[MarkHalo | None]:
 
 
 def _comes_to_the_same(
-    one: _Flags, other: _Flags, key: Key, later: Sequence[MarkHalo | HaloExchange]
+    one: _Flags, other: _Flags, key: ExchangedComponent, later: Sequence[MarkHalo | HaloExchange]
 ) -> bool:
     """Return whether flags that may differ are the same before anyone asks them."""
     for item in later:
         if one == other:
             return True
-        if Key(item.datum, item.component) != key or _asks(item):
+        if ExchangedComponent(item.datum, item.component) != key or _asks(item):
             return False
         one, other = one.after(item), other.after(item)
     return one == other

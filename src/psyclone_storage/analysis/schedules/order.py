@@ -79,7 +79,7 @@ def may_swap(schedule: Schedule, first: str, second: str) -> Reasons:
 
 
 @dataclass(frozen=True, slots=True)
-class UserWord:
+class UserAssertions:
     """What a user knows or wants of two loops that are to be fused.
 
     `same_space` says that the bounds of loops over dofs agree, where metadata cannot tell;
@@ -90,11 +90,11 @@ class UserWord:
     in_order: bool = False
 
 
-_SILENCE = UserWord()
+_SILENCE = UserAssertions()
 
 
 def may_fuse(
-    schedule: Schedule, rules: Rules, first: str, second: str, word: UserWord = _SILENCE
+    schedule: Schedule, rules: Rules, first: str, second: str, word: UserAssertions = _SILENCE
 ) -> Reasons:
     """Return why the loop `second` must not become part of the loop `first` before it.
 

@@ -17,17 +17,17 @@ from psyclone_storage.ir.walk import kernel_calls
 Reasons = tuple[Diagnostic, ...]
 
 
-class Reduction(NamedTuple):
+class ReducedScalar(NamedTuple):
     """A scalar by name, and how values are combined into it."""
 
     datum: str
     op: ReductionOp
 
 
-def reductions_in(block: Compound) -> tuple[Reduction, ...]:
+def reductions_in(block: Compound) -> tuple[ReducedScalar, ...]:
     """Return the reductions of the calls inside `block`, in order."""
     return tuple(
-        Reduction(actual.datum, call.kernel.formula.reduction)
+        ReducedScalar(actual.datum, call.kernel.formula.reduction)
         for call in kernel_calls(block)
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if described.access is Access.REDUCTION

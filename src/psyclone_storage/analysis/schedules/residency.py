@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from psyclone_storage.analysis.schedules.halo import END, OUTSIDE
-from psyclone_storage.analysis.schedules.touch import Key, components_of, key_text
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent, components_of, key_text
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.devices import (
@@ -50,7 +50,7 @@ from psyclone_storage.ir.walk import kernel_calls
 
 
 @dataclass(frozen=True, slots=True)
-class Replicas:
+class ReplicaStates:
     """What is known of one datum at one place of a schedule.
 
     `host` and `device` tell whether the replica is right, of the device's on the condition that
@@ -66,13 +66,13 @@ class Replicas:
         """Return whether the replica on `side` is right."""
         return self.host if side is Side.HOST else self.device
 
-    def updated(self, side: Side) -> Replicas:
+    def updated(self, side: Side) -> ReplicaStates:
         """Return the state after the replica on `side` was made equal to the other."""
         if side is Side.HOST:
             return replace(self, host=Fresh.YES)
         return replace(self, device=Fresh.YES)
 
-    def written(self, side: Side, writer: str) -> Replicas:
+    def written(self, side: Side, writer: str) -> ReplicaStates:
         """Return the state after a write on `side`, whose replica was right before.
 
         A region for the device that finds no replica there works on the host's.
@@ -82,14 +82,14 @@ class Replicas:
         return replace(self, host=~self.present, device=Fresh.YES, writer=writer)
 
 
-class BeforeItem(NamedTuple):
+class Insertion(NamedTuple):
     """A statement to insert, and the uid of that which it comes before, or `END`."""
 
     before: str
     statement: Update | Wait
 
 
-class Carried(NamedTuple):
+class ExchangeTransfers(NamedTuple):
     """What an exchange has to do with a device: bring from it before, bring to it after."""
 
     fetched: bool
@@ -105,8 +105,8 @@ class TransferPlan:
     """
 
     entered: tuple[str, ...] = ()
-    inserted: tuple[BeforeItem, ...] = ()
-    exchanges: tuple[tuple[str, Carried], ...] = ()
+    inserted: tuple[Insertion, ...] = ()
+    exchanges: tuple[tuple[str, ExchangeTransfers], ...] = ()
 
 
 def queue_of(item: Statement) -> int:
@@ -125,7 +125,7 @@ def plan_transfers(schedule: Schedule) -> TransferPlan:
     """Return the transfers and waits that `schedule`, without any that are derived, needs."""
     if not has_device(schedule):
         return TransferPlan()
-    walk = _Walk(schedule)
+    walk = _ResidencyWalk(schedule)
     for item in _opened(schedule.body):
         walk.step(item)
     walk.end()
@@ -148,13 +148,13 @@ def _entered(schedule: Schedule) -> tuple[str, ...]:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _ResidencyWalk:
     """A walk over a schedule: the state of each datum, and what has been found necessary."""
 
     schedule: Schedule
-    state: dict[Key, Replicas] = field(default_factory=dict)
-    inserted: list[BeforeItem] = field(default_factory=list)
-    exchanges: list[tuple[str, Carried]] = field(default_factory=list)
+    state: dict[ExchangedComponent, ReplicaStates] = field(default_factory=dict)
+    inserted: list[Insertion] = field(default_factory=list)
+    exchanges: list[tuple[str, ExchangeTransfers]] = field(default_factory=list)
     queue: int = -1
     enters: bool = False
 
@@ -165,7 +165,7 @@ class _Walk:
                 self._enter(item)
             case Update():
                 self._wait(item.uid)
-                key = Key(item.datum, item.component)
+                key = ExchangedComponent(item.datum, item.component)
                 if self._of(key).of(item.to.other) is not Fresh.YES:
                     self._update(key, item.to.other, item.uid)
                 self.state[key] = self._of(key).updated(item.to)
@@ -188,8 +188,8 @@ class _Walk:
         for key in stale:
             self._update(key, Side.DEVICE, END)
 
-    def _of(self, key: Key) -> Replicas:
-        return self.state.get(key, Replicas())
+    def _of(self, key: ExchangedComponent) -> ReplicaStates:
+        return self.state.get(key, ReplicaStates())
 
     def _enter(self, item: EnterData) -> None:
         self.enters = True
@@ -204,7 +204,7 @@ class _Walk:
         elsewhere = tuple(call for call in kernel_calls(item) if call.uid not in there)
         sides = ((Side.DEVICE, on_device), (Side.HOST, elsewhere))
         uses = [
-            (Key(use.datum, use.component), side, use.writes)
+            (ExchangedComponent(use.datum, use.component), side, use.writes)
             for side, calls in sides
             for use in moved_data(self.schedule, calls)
         ]
@@ -222,7 +222,7 @@ class _Walk:
         """Let the host write a part of its replica."""
         self._wait(item.uid)
         datum = self.schedule.datum(item.datum)
-        keys = [Key(item.datum, item.component)]
+        keys = [ExchangedComponent(item.datum, item.component)]
         keys += [
             key for name in datum.may_alias for key in components_of(self.schedule.datum(name))
         ]
@@ -231,12 +231,12 @@ class _Walk:
                 self._update(key, Side.HOST, item.uid)
             self.state[key] = self._of(key).written(Side.HOST, item.uid)
 
-    def _update(self, key: Key, to: Side, before: str) -> None:
+    def _update(self, key: ExchangedComponent, to: Side, before: str) -> None:
         now = self._of(key)
         guarded = now.present is not Fresh.YES
         uid = f"update-{to.value}({key_text(key)})@{before}"
         update = Update(uid, *key, to, guarded, reader=before, writer=now.writer)
-        self.inserted.append(BeforeItem(before, update))
+        self.inserted.append(Insertion(before, update))
         self.state[key] = now.updated(to)
 
     def _exchange(self, item: HaloExchange) -> None:
@@ -245,7 +245,7 @@ class _Walk:
         What a guard decides is decided for its transfers too: if it skips them, all is as before.
         What is sure to happen is a write like any other, and need not go to the device at once.
         """
-        key = Key(item.datum, item.component)
+        key = ExchangedComponent(item.datum, item.component)
         for name in self.schedule.datum(item.datum).may_alias:
             for other in components_of(self.schedule.datum(name)):
                 self._exchange_of_other(other, item.uid)
@@ -253,13 +253,13 @@ class _Walk:
         fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
         writes = item.phase is not Phase.START
         sends = writes and item.guarded and now.device is Fresh.YES
-        self.exchanges.append((item.uid, Carried(fetches, sends)))
+        self.exchanges.append((item.uid, ExchangeTransfers(fetches, sends)))
         if item.guarded:
             return
         now = now.updated(Side.HOST) if fetches else now
         self.state[key] = now.written(Side.HOST, item.uid) if writes else now
 
-    def _exchange_of_other(self, key: Key, uid: str) -> None:
+    def _exchange_of_other(self, key: ExchangedComponent, uid: str) -> None:
         """Take into account that the object which is exchanged may be `key`."""
         if self._of(key).host is not Fresh.YES:
             self._update(key, Side.HOST, uid)
@@ -268,5 +268,5 @@ class _Walk:
     def _wait(self, before: str) -> None:
         if self.queue >= 0:
             wait = Wait(f"wait({self.queue})@{before}", self.queue)
-            self.inserted.append(BeforeItem(before, wait))
+            self.inserted.append(Insertion(before, wait))
         self.queue = -1

@@ -17,7 +17,7 @@ from psyclone_storage.ir.schedule import Actual, Datum, Loop, Schedule
 from psyclone_storage.ir.walk import calls_in
 
 
-class Key(NamedTuple):
+class ExchangedComponent(NamedTuple):
     """One field, or one component of a field vector: what is exchanged on its own.
 
     `component` counts from 1 and is None for a field that is no vector.
@@ -27,7 +27,7 @@ class Key(NamedTuple):
     component: int | None
 
 
-def key_text(key: Key) -> str:
+def key_text(key: ExchangedComponent) -> str:
     """Return the key as it stands in uids and messages: `u`, or `u[2]` for a component."""
     return key.datum if key.component is None else f"{key.datum}[{key.component}]"
 
@@ -41,7 +41,7 @@ class Touch:
     looks at a value that was there before the loop, on owned dofs or others.
     """
 
-    key: Key
+    key: ExchangedComponent
     need: HaloNeed | None = None
     reader: str = ""
     left: HaloLeft | None = None
@@ -70,7 +70,7 @@ def data_by_name(schedule: Schedule) -> dict[str, Datum]:
     return {datum.name: datum for datum in (*schedule.data, *schedule.imported)}
 
 
-def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[Key, ...]]:
+def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[ExchangedComponent, ...]]:
     """Return, for each datum, the components of other data that may be the same object."""
     return {
         name: tuple(key for other in datum.may_alias for key in components_of(data[other]))
@@ -78,19 +78,19 @@ def aliases_of(data: dict[str, Datum]) -> dict[str, tuple[Key, ...]]:
     }
 
 
-def components_of(datum: Datum) -> tuple[Key, ...]:
+def components_of(datum: Datum) -> tuple[ExchangedComponent, ...]:
     """Return every component of a field: itself, if it is no vector."""
     if datum.vector == 1:
-        return (Key(datum.name, None),)
-    return tuple(Key(datum.name, number) for number in range(1, datum.vector + 1))
+        return (ExchangedComponent(datum.name, None),)
+    return tuple(ExchangedComponent(datum.name, number) for number in range(1, datum.vector + 1))
 
 
-def keys_of(actual: Actual, data: dict[str, Datum]) -> tuple[Key, ...]:
+def keys_of(actual: Actual, data: dict[str, Datum]) -> tuple[ExchangedComponent, ...]:
     """Return the components of the field that `actual` passes; none for a constant."""
     if actual.datum is None:
         return ()
     if actual.component is not None:
-        return (Key(actual.datum, actual.component),)
+        return (ExchangedComponent(actual.datum, actual.component),)
     return components_of(data[actual.datum])
 
 
@@ -98,7 +98,7 @@ def touches_of(
     schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
 ) -> tuple[Touch, ...]:
     """Return what `loop`, which stands directly in `schedule`, does to the fields it touches."""
-    gathered: dict[Key, _Gathered] = {}
+    gathered: dict[ExchangedComponent, _Gathered] = {}
     for around, call in calls_in(loop):
         for at, described in enumerate(call.kernel.args):
             if described.kind is not ArgKind.FIELD:
@@ -160,10 +160,10 @@ def _add_need(entry: _Gathered, need: HaloNeed, reader: str) -> None:
         return
     if old.depth.covers(need.depth) is not Fresh.YES:
         entry.reader = reader
-    entry.need = joined(old, need)
+    entry.need = union_of_needs(old, need)
 
 
-def joined(first: HaloNeed, second: HaloNeed) -> HaloNeed:
+def union_of_needs(first: HaloNeed, second: HaloNeed) -> HaloNeed:
     """Return the need that satisfies both, for the reason of the deeper one."""
     if first.depth.covers(second.depth) is Fresh.YES:
         deep, other = first, second

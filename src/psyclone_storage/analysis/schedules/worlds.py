@@ -9,7 +9,7 @@ import itertools
 import random
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.schedules.check import World, extent_names
+from psyclone_storage.analysis.schedules.check import HaloScenario, extent_names
 from psyclone_storage.analysis.schedules.check_devices import DeviceWorld
 from psyclone_storage.ir.devices import device_calls, has_device
 from psyclone_storage.ir.expr import integer_value, spell
@@ -21,7 +21,7 @@ from psyclone_storage.ir.walk import statements
 VALUES = (0, 1, 2, 7)
 
 
-def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
+def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
     """Yield worlds with every choice of extents and flags, and the smallest halos that do."""
     names = sorted(extent_names(schedule))
     for values in itertools.product(VALUES, repeat=len(names)):
@@ -30,10 +30,12 @@ def worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
         for levels in (least, least + 2):
             for flags in range(levels + 1):
                 for filled in (True, False):
-                    yield World(levels, extents, shared, flags, schedule.annexed_clean, filled)
+                    yield HaloScenario(
+                        levels, extents, shared, flags, schedule.annexed_clean, filled
+                    )
 
 
-def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World]:
+def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[HaloScenario]:
     """Yield worlds that tell most of all mistakes: nothing is filled, and some choices of the rest.
 
     Extents are all the same, or one differs from the others; flags call clean nothing, one or two
@@ -45,7 +47,7 @@ def typical_worlds(schedule: Schedule, shared: frozenset[str]) -> Iterator[World
     for extents in chosen if names else chosen[:1]:
         levels = max(levels_needed(schedule, extents), 1) + 1
         for flags in sorted({0, 1, min(2, levels), levels - 1, levels}):
-            yield World(levels, extents, shared, flags, schedule.annexed_clean, filled=False)
+            yield HaloScenario(levels, extents, shared, flags, schedule.annexed_clean, filled=False)
 
 
 def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 
 from psyclone_storage.backend.c.operators import binary
-from psyclone_storage.backend.c.scope import Scope
+from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     INTEGER,
     LOGICAL,
@@ -24,7 +24,7 @@ from psyclone_storage.backend.c.types import (
     is_number,
 )
 from psyclone_storage.backend.c.variables import Array, Dimension, Evaluate
-from psyclone_storage.backend.c.writer import Writer
+from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Name, children, same, walk
 
@@ -38,7 +38,7 @@ _REDUCING = frozenset({"sum", "product", "maxval", "minval", "any", "all", "coun
 class Arrays:
     """Writes what is done with whole arrays in one procedure."""
 
-    writer: Writer
+    writer: CWriter
     evaluate: Evaluate
 
     # ------------------------------------------------------------------------ loops
@@ -85,7 +85,7 @@ class Arrays:
 
     # ------------------------------------------------------------------------ assignments
 
-    def assign(self, target: Expr, value: Expr, scope: Scope, mask: Array | None = None) -> None:
+    def assign(self, target: Expr, value: Expr, scope: CScope, mask: Array | None = None) -> None:
         """Write an assignment; of an array, to the elements for which `mask` holds."""
         key = _changed_name(target)
         into, new = self.evaluate(target, scope), self.evaluate(value, scope)
@@ -115,7 +115,7 @@ class Arrays:
     # ------------------------------------------------------------------------ functions
 
     def transforming(
-        self, word: str, items: tuple[Expr, ...], scope: Scope
+        self, word: str, items: tuple[Expr, ...], scope: CScope
     ) -> Value | ArrayValue | None:
         """Return a function of whole arrays, None for one that is none or is not known here."""
         if word in _REDUCING:
@@ -134,7 +134,7 @@ class Arrays:
             return self._spread(items, scope)
         return None
 
-    def _spread(self, items: tuple[Expr, ...], scope: Scope) -> ArrayValue:
+    def _spread(self, items: tuple[Expr, ...], scope: CScope) -> ArrayValue:
         """Return copies of an array along a new dimension."""
         values = [item.value if isinstance(item, Keyword) else item for item in items]
         place = scope.integer(values[1]) if len(values) == 3 else None
@@ -153,13 +153,13 @@ class Arrays:
 
         return self.stored(ArrayValue(source.type, extents, at))
 
-    def _array(self, expr: Expr, scope: Scope) -> ArrayValue:
+    def _array(self, expr: Expr, scope: CScope) -> ArrayValue:
         value = self.evaluate(expr, scope)
         if isinstance(value, Value):
             raise PrintError("a scalar stands where an array is needed")
         return value
 
-    def _two(self, items: tuple[Expr, ...], scope: Scope) -> tuple[ArrayValue, ArrayValue]:
+    def _two(self, items: tuple[Expr, ...], scope: CScope) -> tuple[ArrayValue, ArrayValue]:
         if len(items) != 2:
             raise PrintError("a product is not of two arrays")
         plain = [item.value if isinstance(item, Keyword) else item for item in items]
@@ -197,7 +197,7 @@ class Arrays:
                 self._add(element, term)
         return made.whole()
 
-    def _reduced(self, word: str, items: tuple[Expr, ...], scope: Scope) -> Value | ArrayValue:
+    def _reduced(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
         """Return one value of all elements, or of those along one dimension."""
         value = self._array(items[0], scope)
         place, mask = self._options(word, items[1:], scope)
@@ -228,7 +228,7 @@ class Arrays:
         return Value(name, _type_of_reduced(word, type_))
 
     def _options(
-        self, word: str, items: tuple[Expr, ...], scope: Scope
+        self, word: str, items: tuple[Expr, ...], scope: CScope
     ) -> tuple[int | None, Value | ArrayValue | None]:
         place: int | None = None
         mask: Value | ArrayValue | None = None
@@ -295,7 +295,7 @@ class Arrays:
             self.writer.put(f"if ({test}) {total} = {int(word == 'any')};")
 
 
-def room_for(name: str, extents: tuple[str, ...], writer: Writer) -> str:
+def room_for(name: str, extents: tuple[str, ...], writer: CWriter) -> str:
     """Return the number of elements that the array `name` must have room for, at least one."""
     if all(is_number(extent) for extent in extents):
         size = 1

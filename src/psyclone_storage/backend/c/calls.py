@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 
 from psyclone_storage.backend.c.arrays import Arrays
 from psyclone_storage.backend.c.expressions import Expressions, mapped
-from psyclone_storage.backend.c.scope import Callee, Scope, Surroundings
+from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Value
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
-from psyclone_storage.backend.c.writer import Writer
+from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Element, Expr, Keyword, Name, Origin, Range, Section
 from psyclone_storage.ir.keys import key_of
@@ -25,7 +25,7 @@ _GLUE = "\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class CFunction:
     """A function in C.
 
     `key` is the module and the name of the Fortran procedure, `result` the type of a function's
@@ -73,13 +73,13 @@ class Function:
 class Calls:
     """Writes the calls in one procedure; `printed` gives the function for a procedure."""
 
-    writer: Writer
+    writer: CWriter
     expressions: Expressions
     arrays: Arrays
-    around: Surroundings
-    printed: Callable[[Callee], Function]
+    around: ModuleContext
+    printed: Callable[[Callee], CFunction]
 
-    def subroutine(self, key: str, args: tuple[Expr, ...], scope: Scope) -> None:
+    def subroutine(self, key: str, args: tuple[Expr, ...], scope: CScope) -> None:
         """Write a call of a subroutine."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
@@ -89,7 +89,7 @@ class Calls:
         for copy in behind:
             copy()
 
-    def function(self, key: str, args: tuple[Expr, ...], scope: Scope) -> Value | ArrayValue:
+    def function(self, key: str, args: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
         """Return a reference to a function; one that gives an array is called now."""
         callee, given = self._chosen(key, args, scope)
         function = self.printed(callee)
@@ -108,11 +108,11 @@ class Calls:
         self.writer.put(f"{function.name}({', '.join(texts)});")
         return made.whole()
 
-    def _count_behind(self, function: Function, place: int) -> int:
+    def _count_behind(self, function: CFunction, place: int) -> int:
         return len(function.parameters) - place - 1
 
     def _elemental(
-        self, function: Function, args: tuple[Expr, ...], scope: Scope
+        self, function: CFunction, args: tuple[Expr, ...], scope: CScope
     ) -> Value | ArrayValue:
         if any(not item.by_value for item in function.parameters) or function.result is None:
             raise PrintError(f"the elemental function '{function.name}' has no values alone")
@@ -128,7 +128,7 @@ class Calls:
     # ------------------------------------------------------------------------ which one
 
     def _chosen(
-        self, key: str, args: tuple[Expr, ...], scope: Scope
+        self, key: str, args: tuple[Expr, ...], scope: CScope
     ) -> tuple[Callee, tuple[Expr | None, ...]]:
         """Return the procedure that is meant, and the arguments in its order, None for no one."""
         symbol = scope.symbol(key)
@@ -144,9 +144,9 @@ class Calls:
             raise PrintError(f"which procedure '{key}' stands for is not known", key)
         return found[0], _in_order(found[0], args, key)
 
-    def _fits(self, callee: Callee, args: tuple[Expr, ...], scope: Scope) -> bool:
+    def _fits(self, callee: Callee, args: tuple[Expr, ...], scope: CScope) -> bool:
         """Return whether types and ranks of arguments are those of a procedure's."""
-        within = Scope(callee.code, self.around)
+        within = CScope(callee.code, self.around)
         try:
             given = _in_order(callee, args, "")
         except PrintError:
@@ -162,7 +162,7 @@ class Calls:
                 return False
         return True
 
-    def _type_of(self, arg: Expr, scope: Scope) -> tuple[CType, bool]:
+    def _type_of(self, arg: Expr, scope: CScope) -> tuple[CType, bool]:
         if isinstance(arg, Name) and scope.symbol(arg.key).shape:
             return scope.type_of(scope.symbol(arg.key)), True
         mark = self.writer.mark()
@@ -174,9 +174,9 @@ class Calls:
 
     def _arguments(
         self,
-        function: Function,
+        function: CFunction,
         args: Sequence[Expr | None],
-        scope: Scope,
+        scope: CScope,
         behind: list[Callable[[], None]],
     ) -> list[str]:
         texts: list[str] = []
@@ -196,7 +196,7 @@ class Calls:
                 texts.append(self.expressions.variables.passed_on(parameter.key, inner))
         return texts
 
-    def _scalar(self, parameter: Parameter, arg: Expr, scope: Scope) -> str:
+    def _scalar(self, parameter: Parameter, arg: Expr, scope: CScope) -> str:
         value = self.expressions.scalar(arg, scope)
         if value.type != parameter.type:
             raise PrintError(f"the type of '{parameter.key}' is another one where it is called")
@@ -216,7 +216,7 @@ class Calls:
         )
 
     def _array(
-        self, parameter: Parameter, arg: Expr, scope: Scope, behind: list[Callable[[], None]]
+        self, parameter: Parameter, arg: Expr, scope: CScope, behind: list[Callable[[], None]]
     ) -> list[str]:
         if isinstance(arg, Name):
             array = self.expressions.variables.array(arg.key, scope)
@@ -247,10 +247,10 @@ class Calls:
             raise PrintError(f"the type of '{parameter.key}' is another one where it is called")
 
     def _extents_of_result(
-        self, callee: Callee, args: tuple[Expr, ...], scope: Scope
+        self, callee: Callee, args: tuple[Expr, ...], scope: CScope
     ) -> tuple[str, ...]:
         """Return the extents of a function's result, in the words of who calls it."""
-        within = Scope(callee.code, self.around)
+        within = CScope(callee.code, self.around)
         given = {key_of(name): arg for name, arg in zip(callee.code.dummies, args, strict=True)}
         found = []
         for item in within.symbol(callee.result).shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.backend.c.operators import ELEMENTAL, WITH_KIND, binary, elemental, unary
-from psyclone_storage.backend.c.scope import Scope
+from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     EQUALITY,
     INTEGER,
@@ -26,7 +26,7 @@ from psyclone_storage.backend.c.types import (
     plus,
 )
 from psyclone_storage.backend.c.variables import Array, Variables
-from psyclone_storage.backend.c.writer import Writer
+from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
@@ -48,10 +48,10 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.types import Intrinsic
 
-Transforming = Callable[[str, tuple[Expr, ...], Scope], Value | ArrayValue | None]
+Transforming = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue | None]
 """Prints a function of whole arrays, None for one that it does not know."""
 
-Calling = Callable[[str, tuple[Expr, ...], Scope], Value | ArrayValue]
+Calling = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue]
 """Prints a call of a function that somebody wrote."""
 
 
@@ -59,19 +59,19 @@ Calling = Callable[[str, tuple[Expr, ...], Scope], Value | ArrayValue]
 class Expressions:
     """Prints the expressions of one procedure."""
 
-    writer: Writer
+    writer: CWriter
     variables: Variables
     transforming: Transforming
     calling: Calling
 
-    def scalar(self, expr: Expr, scope: Scope) -> Value:
+    def scalar(self, expr: Expr, scope: CScope) -> Value:
         """Return an expression without dimensions."""
         value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue):
             raise PrintError(f"'{spell(expr)}' is an array where one value is needed")
         return value
 
-    def evaluate(self, expr: Expr, scope: Scope) -> Value | ArrayValue:
+    def evaluate(self, expr: Expr, scope: CScope) -> Value | ArrayValue:
         """Return an expression, of whatever rank."""
         match expr:
             case Literal():
@@ -106,7 +106,7 @@ class Expressions:
 
     # ------------------------------------------------------------------------ arrays
 
-    def subscripted_array(self, expr: Index, scope: Scope) -> Array:
+    def subscripted_array(self, expr: Index, scope: CScope) -> Array:
         """Return the array that an element or section is of."""
         if not isinstance(expr.base, Name):
             raise PrintError(f"the component '{spell(expr.base)}' is not printed")
@@ -115,7 +115,7 @@ class Expressions:
             raise PrintError(f"'{spell(expr)}' has another number of subscripts", expr.base.text)
         return array
 
-    def _subscripted(self, expr: Index, scope: Scope) -> Value | ArrayValue:
+    def _subscripted(self, expr: Index, scope: CScope) -> Value | ArrayValue:
         """Return an element or a section."""
         array = self.subscripted_array(expr, scope)
         places: list[Callable[[str], str] | str] = []
@@ -141,7 +141,7 @@ class Expressions:
         return ArrayValue(array.type, tuple(extents), at) if extents else at(())
 
     def _triplet(
-        self, item: Range, first: str, extent: str, scope: Scope
+        self, item: Range, first: str, extent: str, scope: CScope
     ) -> tuple[Callable[[str], str], str]:
         """Return where the elements of a triplet are, and how many there are."""
         step = "1" if item.step is None else self.kept(item.step, "step", scope)
@@ -166,7 +166,7 @@ class Expressions:
             f"({minus(stop, start)} + {step}) / ({step})")  # fmt: skip
         return (lambda index: f"{offset} + {_factor(index)} * ({step})"), count
 
-    def kept(self, expr: Expr, stem: str, scope: Scope) -> str:
+    def kept(self, expr: Expr, stem: str, scope: CScope) -> str:
         """Return a whole number as a text that is short, and means the same in the next lines."""
         value = scope.integer(expr)
         if value is not None:
@@ -176,7 +176,7 @@ class Expressions:
             return found.text
         return self.writer.temporary(found.type, found.text, stem)
 
-    def _list(self, items: tuple[Expr, ...], scope: Scope) -> ArrayValue:
+    def _list(self, items: tuple[Expr, ...], scope: CScope) -> ArrayValue:
         """Return an array constructor of scalars, as a small array that is made before."""
         values = [self.scalar(item, scope) for item in items]
         if not values:
@@ -189,7 +189,7 @@ class Expressions:
 
     # ------------------------------------------------------------------------ functions
 
-    def _function(self, word: str, items: tuple[Expr, ...], scope: Scope) -> Value | ArrayValue:
+    def _function(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | ArrayValue:
         symbol = scope.symbol(word)
         if symbol.origin is not Origin.INTRINSIC:
             return self.calling(word, items, scope)
@@ -205,7 +205,7 @@ class Expressions:
         helper = self.writer.helper
         return mapped(lambda *found: elemental(word, found, kind, helper), *values)
 
-    def _inquired(self, word: str, items: tuple[Expr, ...], scope: Scope) -> Value | None:
+    def _inquired(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | None:
         """Return what is known of an argument without its value."""
         if word in _LIMITS and len(items) == 1:
             value = self.evaluate(items[0], scope)
@@ -223,7 +223,7 @@ class Expressions:
             return Value(f"{parameter.name} != 0", LOGICAL, EQUALITY)
         return None
 
-    def _extent_of(self, word: str, items: tuple[Expr, ...], scope: Scope) -> Value | None:
+    def _extent_of(self, word: str, items: tuple[Expr, ...], scope: CScope) -> Value | None:
         items = tuple(item.value if isinstance(item, Keyword) and item.key == "dim" else item
                       for item in items)  # fmt: skip
         if any(isinstance(item, Keyword) for item in items) or len(items) > 2:
@@ -246,7 +246,7 @@ class Expressions:
         text = " * ".join(text if is_number(text) else f"{largest}(0, {text})" for text in wanted)
         return Value(f"(int32_t) ({text})", INTEGER, PREFIX)
 
-    def _bound_of(self, word: str, item: Expr, place: int | None, scope: Scope) -> Value:
+    def _bound_of(self, word: str, item: Expr, place: int | None, scope: CScope) -> Value:
         if not isinstance(item, Name) or place is None:
             raise PrintError(f"'{word}' of this is not printed", word)
         dimension = self.variables.array(item.key, scope).dimensions[place - 1]
@@ -293,7 +293,7 @@ def _clearest(arrays: list[ArrayValue]) -> tuple[str, ...]:
     )
 
 
-def literal(expr: Literal, scope: Scope) -> Value:
+def literal(expr: Literal, scope: CScope) -> Value:
     """Return a constant that is written down."""
     type_ = scope.literal_type(expr)
     digits = str(expr.text).partition("_")[0].lower()
@@ -326,7 +326,7 @@ def _factor(text: str) -> str:
 
 
 def _without_kind(
-    word: str, items: tuple[Expr, ...], scope: Scope
+    word: str, items: tuple[Expr, ...], scope: CScope
 ) -> tuple[tuple[Expr, ...], int | None]:
     """Return the arguments of a function without the kind of its result, and that."""
     if word not in WITH_KIND or len(items) < 2:

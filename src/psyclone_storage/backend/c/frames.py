@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from psyclone_storage.backend.c.calls import Function
+from psyclone_storage.backend.c.calls import CFunction
 from psyclone_storage.backend.c.helpers import CUDA_HEADERS, HEADERS, preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text
 from psyclone_storage.backend.c.statements import HINT
@@ -54,7 +54,7 @@ def _file(
     headers: str,
 ) -> str:
     helpers = frozenset[str]().union(*(unit.helpers for _, unit in units))
-    functions: dict[str, Function] = {}
+    functions: dict[str, CFunction] = {}
     for _, unit in units:
         functions.update((function.name, function) for function in unit.functions)
     texts = [preamble(helpers, headers)]
@@ -89,12 +89,12 @@ def _points(code: KernelCode, unit: CUnit) -> str:  # noqa: ARG001 - as other fr
     return "\n".join((*lines, f"        {_call(function)}", "}", ""))
 
 
-def _bounds(function: Function) -> tuple[str, ...]:
+def _bounds(function: CFunction) -> tuple[str, ...]:
     names = [item.name for item in function.parameters[:2]]
     return tuple(f"const int32_t {name}_{end}" for name in names for end in ("first", "last"))
 
 
-def _call(function: Function) -> str:
+def _call(function: CFunction) -> str:
     names = [name for item in function.parameters for name in (item.name, *item.assumed)]
     return f"{function.name}({', '.join(names)});"
 

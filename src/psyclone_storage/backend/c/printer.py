@@ -11,14 +11,14 @@ every reason at its place.
 from __future__ import annotations
 
 from psyclone_storage.backend.c.arrays import Arrays, room_for
-from psyclone_storage.backend.c.calls import Calls, Function
+from psyclone_storage.backend.c.calls import Calls, CFunction
 from psyclone_storage.backend.c.expressions import Expressions
 from psyclone_storage.backend.c.helpers import preamble
-from psyclone_storage.backend.c.scope import Callee, Scope, Surroundings
+from psyclone_storage.backend.c.scope import Callee, CScope, ModuleContext
 from psyclone_storage.backend.c.statements import Statements, problem
 from psyclone_storage.backend.c.types import ArrayValue, CType, PrintError, Value
 from psyclone_storage.backend.c.variables import Variables
-from psyclone_storage.backend.c.writer import RESERVED, Writer, laid_out
+from psyclone_storage.backend.c.writer import RESERVED, CWriter, laid_out
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.code import KernelCode
@@ -33,11 +33,11 @@ _HARMLESS = ("implicit none", "intrinsic", "external")
 class CUnit:
     """Functions of C, those that are called first, and what stands before them."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[CFunction, ...]
     helpers: frozenset[str]
 
     @property
-    def main(self) -> Function:
+    def main(self) -> CFunction:
         """The function that was asked for."""
         return self.functions[-1]
 
@@ -47,7 +47,7 @@ class CUnit:
         return tuple(item.key for item in self.main.parameters if item.module)
 
 
-def print_c(code: KernelCode, around: Surroundings) -> CUnit:
+def print_c(code: KernelCode, around: ModuleContext) -> CUnit:
     """Return the subroutine `code` as a function of C, with all that it calls.
 
     Raises:
@@ -62,7 +62,7 @@ def print_c(code: KernelCode, around: Surroundings) -> CUnit:
 def emit_c(units: tuple[CUnit, ...]) -> str:
     """Return a file with the functions of `units`, each once."""
     helpers = frozenset[str]().union(*(unit.helpers for unit in units))
-    functions: dict[str, Function] = {}
+    functions: dict[str, CFunction] = {}
     own = {unit.main.name for unit in units}
     for unit in units:
         for function in unit.functions:
@@ -73,7 +73,7 @@ def emit_c(units: tuple[CUnit, ...]) -> str:
     return "\n".join(texts)
 
 
-def function_text(function: Function, before: str = "") -> str:
+def function_text(function: CFunction, before: str = "") -> str:
     """Return a function, with words `before` its declaration."""
     return "\n".join((*function.head_lines(before), "{", *function.lines, "}", ""))
 
@@ -82,12 +82,12 @@ def function_text(function: Function, before: str = "") -> str:
 class _Program:
     """The functions that are printed so far."""
 
-    around: Surroundings
-    functions: list[Function] = field(default_factory=list)
+    around: ModuleContext
+    functions: list[CFunction] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
     _open: list[tuple[str, str]] = field(default_factory=list)
 
-    def printed(self, callee: Callee) -> Function:
+    def printed(self, callee: Callee) -> CFunction:
         """Return the function for a procedure, which is printed if it is not yet."""
         code = callee.code
         key = (code.module.key, code.key)
@@ -130,8 +130,8 @@ class _Routine:
         self._program = program
         self._key = key
         self._code = callee.code
-        self._scope = Scope(callee.code, program.around)
-        self._writer = Writer()
+        self._scope = CScope(callee.code, program.around)
+        self._writer = CWriter()
         self._variables = Variables(self._scope, self._writer, self._evaluate)
         self._arrays = Arrays(self._writer, self._evaluate)
         self._expressions = Expressions(
@@ -141,15 +141,15 @@ class _Routine:
             self._writer, self._expressions, self._arrays, program.around, program.printed
         )
 
-    def _evaluate(self, expr: Expr, scope: Scope) -> Value | ArrayValue:
+    def _evaluate(self, expr: Expr, scope: CScope) -> Value | ArrayValue:
         return self._expressions.evaluate(expr, scope)
 
     def _function_called(
-        self, key: str, args: tuple[Expr, ...], scope: Scope
+        self, key: str, args: tuple[Expr, ...], scope: CScope
     ) -> Value | ArrayValue:
         return self._calls.function(key, args, scope)
 
-    def function(self) -> Function:
+    def function(self) -> CFunction:
         """Return the function; raise `CompileError` with all that is refused."""
         problems = self._declared()
         unclear = [problem(error, None, self._scope) for error in self._variables.declare_dummies()]
@@ -172,7 +172,7 @@ class _Routine:
         parameters = tuple(self._variables.parameters.values())
         name = self._program.name(self._key)
         automatic = tuple(self._writer.automatic)
-        return Function(self._key, name, parameters, result, lines, automatic)
+        return CFunction(self._key, name, parameters, result, lines, automatic)
 
     def _declared(self) -> list[Diagnostic]:
         """Return what is wrong with declarations that are kept as text, and with what is inside."""

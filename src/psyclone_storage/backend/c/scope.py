@@ -43,7 +43,7 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ModuleContext:
     """What is known of other modules: symbols, and the procedures behind a name of a module.
 
     Behind the name of an interface there may be several.
@@ -73,18 +73,18 @@ _INTEGERS = ((2, 1), (4, 2), (9, 4), (18, 8))
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CScope:
     """The names in one procedure; those of the constants it uses are seen from `module`."""
 
     code: KernelCode
-    around: Surroundings
+    around: ModuleContext
     module: str = ""
 
-    def within(self, module: str) -> Scope:
+    def within(self, module: str) -> CScope:
         """Return the names as a declaration in `module` sees them."""
-        return Scope(self.code, self.around, key_of(module))
+        return CScope(self.code, self.around, key_of(module))
 
-    def home_of(self, symbol: Symbol) -> Scope:
+    def home_of(self, symbol: Symbol) -> CScope:
         """Return the names as the declaration of `symbol` sees them."""
         if symbol.module:
             return self.within(symbol.module)

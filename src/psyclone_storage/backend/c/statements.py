@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from psyclone_storage.backend.c.arrays import Arrays
 from psyclone_storage.backend.c.expressions import Expressions
-from psyclone_storage.backend.c.scope import Scope
+from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     AND,
     LOGICAL,
@@ -25,7 +25,7 @@ from psyclone_storage.backend.c.types import (
     is_number,
 )
 from psyclone_storage.backend.c.variables import Array
-from psyclone_storage.backend.c.writer import Writer
+from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
@@ -70,11 +70,11 @@ class _Construct:
 class Statements:
     """Writes the statements of one procedure."""
 
-    writer: Writer
-    scope: Scope
+    writer: CWriter
+    scope: CScope
     expressions: Expressions
     arrays: Arrays
-    subroutine: Callable[[str, tuple[Expr, ...], Scope], None]
+    subroutine: Callable[[str, tuple[Expr, ...], CScope], None]
     returned: str
     problems: list[Diagnostic] = field(default_factory=list)
     _open: list[_Construct] = field(default_factory=list)
@@ -339,7 +339,7 @@ class Statements:
                         raise PrintError(f"'{first_words(line)}' under a mask is not printed")
 
 
-def problem(refusal: PrintError, place: Span | None, scope: Scope) -> Diagnostic:
+def problem(refusal: PrintError, place: Span | None, scope: CScope) -> Diagnostic:
     """Return what is wrong with the statement at `place`, at the name that it is about."""
     span = place or scope.code.module.routine
     if refusal.name and place is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from psyclone_storage.backend.c.scope import Scope
+from psyclone_storage.backend.c.scope import CScope
 from psyclone_storage.backend.c.types import (
     LONG,
     PREFIX,
@@ -22,12 +22,12 @@ from psyclone_storage.backend.c.types import (
     number,
     plus,
 )
-from psyclone_storage.backend.c.writer import Writer
+from psyclone_storage.backend.c.writer import CWriter
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import ArrayLiteral, Expr, Index, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 
-Evaluate = Callable[[Expr, Scope], Value | ArrayValue]
+Evaluate = Callable[[Expr, CScope], Value | ArrayValue]
 """Prints an expression whose names a scope knows."""
 
 _REFUSED = ("pointer", "allocatable", "volatile", "asynchronous", "save", "codimension")
@@ -108,8 +108,8 @@ class Parameter:
 class Variables:
     """The variables that one procedure uses, as they are asked for."""
 
-    scope: Scope
-    writer: Writer
+    scope: CScope
+    writer: CWriter
     evaluate: Evaluate
     parameters: dict[str, Parameter] = field(default_factory=dict)
     locals: dict[str, CType] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class Variables:
 
     # ------------------------------------------------------------------------ uses
 
-    def value(self, key: str, scope: Scope) -> Value | ArrayValue:
+    def value(self, key: str, scope: CScope) -> Value | ArrayValue:
         """Return a variable or constant as an expression."""
         symbol = scope.symbol(key)
         if not symbol.is_data:
@@ -171,7 +171,7 @@ class Variables:
             return self._constant(symbol, scope)
         return self._scalar(symbol)
 
-    def array(self, key: str, scope: Scope) -> Array:
+    def array(self, key: str, scope: CScope) -> Array:
         """Return an array."""
         symbol = scope.symbol(key)
         home = (scope.home_of(symbol).module, symbol.key)
@@ -183,7 +183,7 @@ class Variables:
         """Return the dimensions of an argument."""
         return self.array(parameter.key, self.scope).dimensions
 
-    def passed_on(self, key: str, scope: Scope) -> str:
+    def passed_on(self, key: str, scope: CScope) -> str:
         """Return the pointer to a variable of a module, which is passed on to another function."""
         return self._of_module(scope.symbol(key)).name
 
@@ -218,7 +218,7 @@ class Variables:
             )
         return self.parameters[key]
 
-    def _constant(self, symbol: Symbol, scope: Scope) -> Value:
+    def _constant(self, symbol: Symbol, scope: CScope) -> Value:
         """Return a named constant, which is declared before all statements."""
         within = scope.home_of(symbol)
         type_, home = scope.type_of(symbol), (within.module, symbol.key)
@@ -243,7 +243,7 @@ class Variables:
 
     # ------------------------------------------------------------------------ arrays
 
-    def _made_array(self, symbol: Symbol, scope: Scope) -> Array:
+    def _made_array(self, symbol: Symbol, scope: CScope) -> Array:
         type_ = scope.type_of(symbol)
         if symbol.sort is Sort.CONSTANT:
             return self._constant_array(symbol, type_, scope)
@@ -262,7 +262,7 @@ class Variables:
         return Array(parameter.name, type_, self._dimensions(symbol, parameter.name, (), home))
 
     def _dimensions(
-        self, symbol: Symbol, name: str, assumed: tuple[str, ...], scope: Scope
+        self, symbol: Symbol, name: str, assumed: tuple[str, ...], scope: CScope
     ) -> tuple[Dimension, ...]:
         found, extents = [], list(assumed)
         for place, item in enumerate(symbol.shape, 1):
@@ -283,13 +283,13 @@ class Variables:
             found.append(Dimension(first, self._extent(first, upper, stem.format("n"), scope)))
         return tuple(found)
 
-    def _bound(self, expr: Expr, stem: str, scope: Scope) -> str:
+    def _bound(self, expr: Expr, stem: str, scope: CScope) -> str:
         value = scope.integer(expr)
         if value is not None:
             return str(value)
         return self._kept(self._whole_number(expr, scope).text, stem)
 
-    def _extent(self, lower: str, upper: Expr, stem: str, scope: Scope) -> str:
+    def _extent(self, lower: str, upper: Expr, stem: str, scope: CScope) -> str:
         value = scope.integer(upper)
         if value is not None and is_number(lower):
             return str(max(0, value - int(lower) + 1))
@@ -304,14 +304,14 @@ class Variables:
             self.writer.put(f"const {LONG.name} {name} = {text};")
         return name
 
-    def _whole_number(self, expr: Expr, scope: Scope) -> Value:
+    def _whole_number(self, expr: Expr, scope: CScope) -> Value:
         with self.writer.in_prologue():
             value = self.evaluate(expr, scope)
         if isinstance(value, ArrayValue) or not value.type.is_integer:
             raise PrintError("a bound of an array is no whole number")
         return value
 
-    def _constant_array(self, symbol: Symbol, type_: CType, scope: Scope) -> Array:
+    def _constant_array(self, symbol: Symbol, type_: CType, scope: CScope) -> Array:
         """Return a named constant that is an array, which is declared before all statements."""
         within = scope.home_of(symbol)
         name = self._name(within.module, symbol.key)
@@ -333,7 +333,7 @@ class Variables:
         return Array(name, type_, dimensions)
 
     def _dimensions_of_constant(
-        self, symbol: Symbol, name: str, count: int, scope: Scope
+        self, symbol: Symbol, name: str, count: int, scope: CScope
     ) -> tuple[Dimension, ...]:
         shape = symbol.shape
         if len(shape) == 1 and (is_star(shape[0]) or is_assumed(shape[0])):
@@ -343,7 +343,7 @@ class Variables:
             raise PrintError(f"the shape of the constant '{symbol.name}' is not known", symbol.key)
         return found
 
-    def _item(self, item: Expr, scope: Scope) -> str:
+    def _item(self, item: Expr, scope: CScope) -> str:
         value = self.evaluate(item, scope)
         if isinstance(value, ArrayValue):
             raise PrintError("a list of constants holds arrays")

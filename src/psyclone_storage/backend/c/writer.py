@@ -29,7 +29,7 @@ RESERVED = frozenset(
 """Words that are no names of variables in C, or that are names of functions."""
 
 
-class Writer:
+class CWriter:
     """The lines of one function, first those that stand before its statements."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ _MORE = " &"
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
+class _StatementEdit:
     """Text that stands for the characters from `start` up to, not including, `stop`."""
 
     start: int
@@ -32,7 +32,7 @@ class _Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _StatementPlace:
     """Where a statement goes: the columns taken before it and the code behind it on its lines.
 
     `indent` is the white space that its line starts with.
@@ -56,7 +56,7 @@ def emit_algorithm(program: Program) -> str:
     return _edited(source, edits)
 
 
-def _edited(text: str, edits: Iterable[_Edit]) -> str:
+def _edited(text: str, edits: Iterable[_StatementEdit]) -> str:
     parts = []
     done = 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
@@ -65,17 +65,17 @@ def _edited(text: str, edits: Iterable[_Edit]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _replacement(invoke: Invoke, newline: str) -> _Edit:
+def _replacement(invoke: Invoke, newline: str) -> _StatementEdit:
     span = invoke.parsed.span
     text = span.source.text
     actuals = [spell_as_written(datum.actual) for datum in invoke.schedule.data]
     place = _place(text, span.start, reserved=_code_behind(text, span.stop))
     head = f"call {invoke.name}("
     lines = _laid_out(head, actuals, ")", place)
-    return _Edit(span.start, span.stop, newline.join(lines))
+    return _StatementEdit(span.start, span.stop, newline.join(lines))
 
 
-def _imports(program: Program, newline: str) -> list[_Edit]:
+def _imports(program: Program, newline: str) -> list[_StatementEdit]:
     """Return the `use` statements to insert, one for each outermost unit with invokes."""
     wanted: dict[int, tuple[Scope, list[str]]] = {}
     for invoke in program.invokes:
@@ -100,23 +100,25 @@ def _is_imported(unit: Scope, module: str, routine: str) -> bool:
     return False
 
 
-def _import(text: str, unit: Scope, module: str, routines: list[str], newline: str) -> _Edit:
+def _import(
+    text: str, unit: Scope, module: str, routines: list[str], newline: str
+) -> _StatementEdit:
     at = unit.end_of_uses
     head = f"use {module}, only: "
     if text[at - 1] == "\n":
         indent = " " * unit.indent
-        lines = _laid_out(head, routines, "", _Place(len(indent), indent))
-        return _Edit(at, at, indent + newline.join(lines) + newline)
+        lines = _laid_out(head, routines, "", _StatementPlace(len(indent), indent))
+        return _StatementEdit(at, at, indent + newline.join(lines) + newline)
     # More statements stand on the line of the unit's last `use`.
     place = _place(text, at, reserved=_code_behind(text, at))
     lines = _laid_out(f"; {head}", routines, "", place)
-    return _Edit(at, at, newline.join(lines))
+    return _StatementEdit(at, at, newline.join(lines))
 
 
-def _place(text: str, at: int, *, reserved: int) -> _Place:
+def _place(text: str, at: int, *, reserved: int) -> _StatementPlace:
     before = text[text.rfind("\n", 0, at) + 1 : at]
     indent = before[: len(before) - len(before.lstrip(" \t"))]
-    return _Place(len(before), indent, reserved)
+    return _StatementPlace(len(before), indent, reserved)
 
 
 def _code_behind(text: str, at: int) -> int:
@@ -129,7 +131,7 @@ def _code_behind(text: str, at: int) -> int:
 # ---------------------------------------------------------------------------- layout
 
 
-def _laid_out(head: str, items: list[str], tail: str, place: _Place) -> list[str]:
+def _laid_out(head: str, items: list[str], tail: str, place: _StatementPlace) -> list[str]:
     """Return `head`, the listed items and `tail` as lines, the first without what precedes it."""
     deeper = place.indent + " " * _STEP
     lines: list[str] = []

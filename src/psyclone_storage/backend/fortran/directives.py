@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.directive import (
-    AccLoop,
-    AccRoutine,
-    DeclareTarget,
+    AccLoopDirective,
+    AccRoutineDirective,
+    DeclareTargetDirective,
     Directive,
     KernelDirective,
     RegionOptions,
@@ -100,11 +100,11 @@ def spell_directive(line: StandAlone) -> str:
 def spell_meaning(meaning: KernelDirective | None) -> str:
     """Return a directive of a kernel."""
     match meaning:
-        case AccRoutine(level):
+        case AccRoutineDirective(level):
             return f"acc routine {level.value}"
-        case DeclareTarget():
+        case DeclareTargetDirective():
             return "omp declare target"
-        case AccLoop(levels, private, reductions):
+        case AccLoopDirective(levels, private, reductions):
             words = ["acc loop", *(level.value for level in levels), "independent"]
             words += [f"private({', '.join(private)})"] if private else []
             return " ".join((*words, *(f"reduction({op}:{name})" for op, name in reductions)))

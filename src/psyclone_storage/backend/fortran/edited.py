@@ -55,7 +55,7 @@ _STEP = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
+class _TextEdit:
     """New text for the characters from `start` up to, not with, `stop`."""
 
     start: int
@@ -102,7 +102,7 @@ class _Difference:
 
     def of_blocks(
         self, before: Sequence[Node], after: Sequence[Node], at: int, indent: int
-    ) -> Iterator[_Edit]:
+    ) -> Iterator[_TextEdit]:
         """Yield the edits in one block, whose first line would stand `at` behind `indent`."""
         old = [node for node in before if extent_of(node) is not None]
         pairs = list(self._matched(old, after))
@@ -138,7 +138,7 @@ class _Difference:
 
     # ------------------------------------------------------------------------ one node
 
-    def _inside(self, old: Node, new: Node) -> Iterator[_Edit]:
+    def _inside(self, old: Node, new: Node) -> Iterator[_TextEdit]:
         """Yield the edits that make `new` of `old`, which have one place."""
         if old is new or old == new:
             return
@@ -150,7 +150,7 @@ class _Difference:
             edits = self._construct(old, new)
         yield from self._replaced([old], [new], (), None) if edits is None else edits
 
-    def _construct(self, old: Line, new: Line) -> list[_Edit] | None:
+    def _construct(self, old: Line, new: Line) -> list[_TextEdit] | None:
         """Return the edits inside of a construct, None if it has to be written anew."""
         blocks = list(zip(blocks_of(old), blocks_of(new), strict=False))
         place = extent_of(old)
@@ -168,7 +168,7 @@ class _Difference:
             edits += self.of_blocks(first, second, place.start, self._indent_at(place.start))
         return edits
 
-    def _action_behind(self, old: Line, new: Line) -> list[_Edit] | None:
+    def _action_behind(self, old: Line, new: Line) -> list[_TextEdit] | None:
         """Return the exchange of the statement behind a condition, None if more is different."""
         match (old, new):
             case (If((mine,)), If((other,), ())) | (Where((mine,)), Where((other,), ())):
@@ -178,10 +178,10 @@ class _Difference:
                 if place is None or not _is_simple(other.body[0]):
                     return None
                 lines = wrapped(emit_action(other.body[0]), self._indent_at(place.start))
-                return [_Edit(place.start, place.stop, "\n".join(lines).lstrip())]
+                return [_TextEdit(place.start, place.stop, "\n".join(lines).lstrip())]
         return None
 
-    def _heads(self, old: Line, new: Line) -> list[_Edit] | None:
+    def _heads(self, old: Line, new: Line) -> list[_TextEdit] | None:
         """Return the edits of the heads of a construct, None if more than they are different."""
         if with_each_block(old, _no_lines) == with_each_block(new, _no_lines):
             return []
@@ -212,11 +212,11 @@ class _Difference:
         text = "\n".join(list(emit_lines((with_each_block(new, _no_lines),), 0))[:-1])
         return self._head_edits([(place, text)])
 
-    def _head_edits(self, heads: Sequence[tuple[Span | None, str]]) -> list[_Edit] | None:
+    def _head_edits(self, heads: Sequence[tuple[Span | None, str]]) -> list[_TextEdit] | None:
         if any(place is None for place, _ in heads):
             return None
         return [
-            _Edit(
+            _TextEdit(
                 place.start,
                 place.stop,
                 "\n".join(wrapped(text, self._indent_at(place.start))).lstrip(),
@@ -225,12 +225,12 @@ class _Difference:
             if place is not None
         ]
 
-    def _unit(self, old: ProgramUnit, new: ProgramUnit) -> Iterator[_Edit]:
+    def _unit(self, old: ProgramUnit, new: ProgramUnit) -> Iterator[_TextEdit]:
         """Yield the edits in a unit: its opening, its specification, its statements, the rest."""
         extent = old.extent
         assert extent is not None
         if old.opening != new.opening and old.place is not None:
-            yield _Edit(old.place.start, old.place.stop, new.opening)
+            yield _TextEdit(old.place.start, old.place.stop, new.opening)
         head = extent.start if old.place is None else self._next_line(old.place.stop)
         indent = self._indent_at(extent.start) + _STEP
         specified = [item for item in old.specification if extent_of(item) is not None]
@@ -244,7 +244,7 @@ class _Difference:
         elif new.contained and old.end is not None:
             at = self._start_of_line(old.end.start)
             lines = ["contains", *self._lines(new.contained, indent)]
-            yield _Edit(at, at, "\n".join(lines) + "\n")
+            yield _TextEdit(at, at, "\n".join(lines) + "\n")
 
     # ------------------------------------------------------------------------ text
 
@@ -254,7 +254,7 @@ class _Difference:
         new: Sequence[Node],
         before: Sequence[Node],
         following: Node | None,
-    ) -> Iterator[_Edit]:
+    ) -> Iterator[_TextEdit]:
         """Yield the exchange of neighbours for others, of which there may be none."""
         places = [place for node in gone if (place := extent_of(node)) is not None]
         start, stop = places[0].start, places[-1].stop
@@ -277,20 +277,20 @@ class _Difference:
             separator = _SEPARATOR.match(self._text, stop)
             stop = separator.end() if separator else stop
             text += "\n" + " " * indent
-        yield _Edit(start, stop, text)
+        yield _TextEdit(start, stop, text)
 
-    def _removed(self, start: int, stop: int, instead: str) -> _Edit:
+    def _removed(self, start: int, stop: int, instead: str) -> _TextEdit:
         if instead:
-            return _Edit(start, stop, instead)
+            return _TextEdit(start, stop, instead)
         first, last = self._start_of_line(start), self._end_of_line(stop)
         if not self._text[first:start].strip() and not self._text[stop:last].strip():
-            return _Edit(first, min(last + 1, len(self._text)), "")
+            return _TextEdit(first, min(last + 1, len(self._text)), "")
         separator = _SEPARATOR.match(self._text, stop)
-        return _Edit(start, separator.end() if separator else stop, "")
+        return _TextEdit(start, separator.end() if separator else stop, "")
 
     def _inserted(
         self, new: Sequence[Node], neighbours: tuple[Node | None, Node | None], at: int, indent: int
-    ) -> _Edit:
+    ) -> _TextEdit:
         """Return the insertion of nodes between two others, or `at` the head of a block."""
         before, after = (None if node is None else extent_of(node) for node in neighbours)
         if before is not None:
@@ -301,22 +301,24 @@ class _Difference:
         ):
             start = self._start_of_line(after.start)
             lines = self._lines(new, self._indent_at(after.start))
-            return _Edit(start, start, "\n".join(lines) + "\n")
+            return _TextEdit(start, start, "\n".join(lines) + "\n")
         if after is not None:
             lines = self._lines(new, self._indent_at(after.start))
             text = "\n".join(lines).lstrip(" ")
-            return _Edit(after.start, after.start, text + "\n" + " " * self._indent_at(after.start))
-        return _Edit(at, at, "\n".join(self._lines(new, indent)) + "\n")
+            return _TextEdit(
+                after.start, after.start, text + "\n" + " " * self._indent_at(after.start)
+            )
+        return _TextEdit(at, at, "\n".join(self._lines(new, indent)) + "\n")
 
-    def _behind(self, new: Sequence[Node], before: Span, after: Span | None) -> _Edit:
+    def _behind(self, new: Sequence[Node], before: Span, after: Span | None) -> _TextEdit:
         indent = self._indent_at(before.start)
         text = "\n".join(self._lines(new, indent))
         rest = _BLANK_OR_COMMENT.match(self._text, before.stop)
         if rest is not None:
             end = self._end_of_line(before.stop)
-            return _Edit(end, end, "\n" + text)
+            return _TextEdit(end, end, "\n" + text)
         stop = before.stop if after is None else after.start
-        return _Edit(before.stop, stop, "\n" + text + "\n" + " " * indent)
+        return _TextEdit(before.stop, stop, "\n" + text + "\n" + " " * indent)
 
     def _lines(self, nodes: Sequence[Node], indent: int) -> list[str]:
         """Return the lines of nodes; what the file's author wrote of them is as it was."""

@@ -11,7 +11,7 @@ from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.types import DerivedType
 
 
-class Module(StrEnum):
+class GOceanModule(StrEnum):
     """The modules that generated code uses."""
 
     C_BINDING = "iso_c_binding"
@@ -19,7 +19,7 @@ class Module(StrEnum):
     KINDS = "kind_params_mod"
 
 
-FIELD = DerivedType("r2d_field", Module.FIELD)
+FIELD = DerivedType("r2d_field", GOceanModule.FIELD)
 EXCHANGE = "halo_exchange"
 """The exchange of a field's halo, bound to the field: `halo_exchange(depth)`."""
 
@@ -50,7 +50,7 @@ the host and the address of the device's, in the order of the move, then
 
 RESERVED = frozenset(
     {
-        *Module,
+        *GOceanModule,
         FIELD.name,
         EXCHANGE_SEVERAL,
         FIELD_REFERENCE,

@@ -9,9 +9,9 @@ those that a step has chosen, for which the ends are read once, from the grid of
 from __future__ import annotations
 
 from psyclone_storage.backend.gocean.paths import Paths
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.workspace import (
-    Section,
+    SetupSection,
 )
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTEGER, INTERNAL
@@ -43,17 +43,17 @@ _DIMENSIONS = {Axis.EAST: 1, Axis.NORTH: 2}
 _STOPS = {Axis.EAST: Required.X_STOP, Axis.NORTH: Required.Y_STOP}
 
 
-def loop_start(paths: Paths, context: Context, asked: LoopStart) -> Expr:
+def loop_start(paths: Paths, context: LoweringContext, asked: LoopStart) -> Expr:
     """Return the first index that a loop and the loops for its tiles run over."""
     return _loop_end(paths, context, asked.loop, last=False)
 
 
-def loop_end(paths: Paths, context: Context, asked: LoopEnd) -> Expr:
+def loop_end(paths: Paths, context: LoweringContext, asked: LoopEnd) -> Expr:
     """Return the last index that a loop and the loops for its tiles run over."""
     return _loop_end(paths, context, asked.loop, last=True)
 
 
-def points_end(paths: Paths, context: Context, asked: PointsEnd) -> Expr:  # noqa: ARG001 - a table's
+def points_end(paths: Paths, context: LoweringContext, asked: PointsEnd) -> Expr:  # noqa: ARG001 - a table's
     """Return the first or the last index, in one direction, of the points that a call is for."""
     points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
     if points is None:
@@ -68,7 +68,7 @@ def points_end(paths: Paths, context: Context, asked: PointsEnd) -> Expr:  # noq
     return paths.reach(_REGIONS[points.name, asked.axis][asked.last], field)
 
 
-def _loop_end(paths: Paths, context: Context, loop: Loop, *, last: bool) -> Expr:
+def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
     calls, axis = kernel_calls(loop), loop.over.axis
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
@@ -101,12 +101,12 @@ def _written(bounds: GridBounds, axis: Axis, stop: Expr, *, last: bool) -> Expr:
     return substituted(pair[last], ends)
 
 
-def _constant_stop(paths: Paths, context: Context, axis: Axis) -> Name:
+def _constant_stop(paths: Paths, context: LoweringContext, axis: Axis) -> Name:
     """Return the variable that holds the end of the internal region of the grid."""
     first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
     stop = paths.reach(_STOPS[axis], Name(first.name))
     declared = Declare(f"{axis.value}stop", INTEGER)
-    return context.work.assigned(Section.BOUNDS, ("stop", axis), declared, stop)
+    return context.work.assigned(SetupSection.BOUNDS, ("stop", axis), declared, stop)
 
 
 def _size(paths: Paths, field: Expr, axis: Axis) -> Expr:

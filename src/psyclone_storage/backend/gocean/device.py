@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.paths import Paths
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.regions import enter_lines
 from psyclone_storage.backend.workspace import (
-    Imports,
-    Section,
+    ModuleImports,
+    SetupSection,
 )
 from psyclone_storage.infrastructures.gocean import INTEGER, WORKING_PRECISION, RequiredProperty
 from psyclone_storage.ir.devices import entered_data
@@ -63,7 +63,7 @@ _TRUE = logical(True)
 _FALSE = logical(False)
 
 
-def enter_device(paths: Paths, context: Context, enter: EnterDevice) -> tuple[Line, ...]:
+def enter_device(paths: Paths, context: LoweringContext, enter: EnterDevice) -> tuple[Line, ...]:
     """Return what gives the device the fields and grids that the regions of the routine take."""
     fields = [_field_entered(paths, name, enter.queue) for name in enter.data]
     others = [
@@ -89,13 +89,13 @@ def _field_entered(paths: Paths, name: str, queue: int) -> If:
     return If((Branch(Unary(Operator.NOT, flag), body),))
 
 
-def movers(program: Program, imports: Imports) -> tuple[Routine, ...]:
+def transfer_procedures(program: Program, imports: ModuleImports) -> tuple[Routine, ...]:
     """Return the procedures that fields are given, if a device is given any."""
     bodies = (statements(invoke.schedule) for invoke in program.invokes)
     if not any(isinstance(item, EnterData) for body in bodies for item in body):
         return ()
-    kind = imports.local(abi.Module.KINDS, WORKING_PRECISION)
-    address = DerivedType(imports.local(abi.Module.C_BINDING, "c_ptr"))
+    kind = imports.local(abi.GOceanModule.KINDS, WORKING_PRECISION)
+    address = DerivedType(imports.local(abi.GOceanModule.C_BINDING, "c_ptr"))
     return (
         _mover(abi.READ_FROM_DEVICE, Side.HOST, kind, address),
         _mover(abi.WRITE_TO_DEVICE, Side.DEVICE, kind, address),
@@ -130,7 +130,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
 
 def region_items(
     paths: Paths,
-    context: Context,  # noqa: ARG001 - every infrastructure is asked so
+    context: LoweringContext,  # noqa: ARG001 - every infrastructure is asked so
     calls: Iterable[KernelCall],
     lines: Iterable[Line],
 ) -> tuple[DeviceItem, ...]:
@@ -185,7 +185,7 @@ def _root(expr: Expr) -> str:
     return expr.text if isinstance(expr, Name) else ""
 
 
-def copy_to(paths: Paths, context: Context, copy: CopyTo) -> tuple[Line, ...]:  # noqa: ARG001
+def copy_to(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:  # noqa: ARG001
     """Return the copy of a field's values, under a test if the device may not have them."""
     name = copy.datum.name
     line = UpdateLine(copy.side, paths.reach(RequiredProperty.DATA, Name(name)))
@@ -193,7 +193,7 @@ def copy_to(paths: Paths, context: Context, copy: CopyTo) -> tuple[Line, ...]:  
 
 
 def on_host(
-    context: Context, names: Iterable[str], call: Line, *, beside_device: bool
+    context: LoweringContext, names: Iterable[str], call: Line, *, beside_device: bool
 ) -> tuple[Line, ...]:
     """Return a call that exchanges the values of the host, in a routine that moves them itself.
 
@@ -209,7 +209,7 @@ def on_host(
         there: Expr = _TRUE
         if name not in entered_data(context.schedule):
             wished = Declare(f"{name}_on_device", ScalarType(Intrinsic.LOGICAL))
-            there = context.work.variable(Section.COUNTERS, (name, abi.ON_DEVICE), wished)
+            there = context.work.variable(SetupSection.COUNTERS, (name, abi.ON_DEVICE), wished)
             before.append(Assign(there, flag))
         before.append(Assign(flag, _FALSE))
         after.append(Assign(flag, there))

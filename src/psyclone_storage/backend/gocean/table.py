@@ -10,12 +10,12 @@ from psyclone_storage.backend.gocean.bounds import loop_end, loop_start, points_
 from psyclone_storage.backend.gocean.device import (
     copy_to,
     enter_device,
-    movers,
     on_host,
     region_items,
+    transfer_procedures,
 )
 from psyclone_storage.backend.gocean.paths import Paths
-from psyclone_storage.backend.infrastructure import Context, Infrastructure
+from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, RequiredProperty
 from psyclone_storage.ir import runtime_ops as ops
@@ -43,7 +43,7 @@ def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
     return Infrastructure(
         "GOcean",
         abi.RESERVED,
-        lambda _: abi.Module.KINDS,
+        lambda _: abi.GOceanModule.KINDS,
         INTEGER,
         _value_type,
         _dummies,
@@ -63,7 +63,7 @@ def gocean_infrastructure(paths: Mapping[str, Expr]) -> Infrastructure:
             ops.CopyTo: partial(copy_to, known),
         },
         partial(region_items, known),
-        helpers=movers,
+        helpers=transfer_procedures,
         # Values are components of objects, which compilers do not follow.
         names_what_is_copied=False,
     )
@@ -78,7 +78,7 @@ def _value_type(datum: Datum) -> ScalarType:
 # ---------------------------------------------------------------------------- dummy arguments
 
 
-def _dummies(context: Context) -> tuple[Declare, ...]:
+def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
     schedule = context.schedule
     changed = {name for item in statements(schedule) for name in _changed_besides(item)}
     exchanges = [item for item in statements(schedule) if isinstance(item, HaloExchange)]
@@ -109,7 +109,7 @@ def _declare(datum: Datum, exchanged: bool, joint: bool) -> Declare:
 # ---------------------------------------------------------------------------- halos
 
 
-def _exchanged(context: Context, asked: ops.Exchange) -> tuple[Line, ...]:
+def _exchanged(context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
     name = asked.datum.name
     if asked.phase is not Phase.WHOLE:
         raise InternalError(
@@ -119,17 +119,17 @@ def _exchanged(context: Context, asked: ops.Exchange) -> tuple[Line, ...]:
     return on_host(context, (name,), call, beside_device=asked.beside_device)
 
 
-def _is_dirty(_context: Context, asked: ops.IsDirty) -> Expr:
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
     return CallFunction(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
 
 
-def _exchanged_together(context: Context, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
     """Return one call for several fields.
 
     Where fields keep flags it is told to ask them; where not, all are exchanged.
     """
     exchange_several, reference = (
-        Name(context.work.imports.local(abi.Module.FIELD, name))
+        Name(context.work.imports.local(abi.GOceanModule.FIELD, name))
         for name in (abi.EXCHANGE_SEVERAL, abi.FIELD_REFERENCE)
     )
     names = [exchange.datum for exchange in asked.exchanges]
@@ -145,5 +145,5 @@ def _exchanged_together(context: Context, asked: ops.ExchangeTogether) -> tuple[
     return (Comment(f"{what} in one message to each neighbour"), *lines)
 
 
-def _marked_dirty(_context: Context, asked: ops.MarkDirty) -> tuple[Line, ...]:
+def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
     return (Call(Member(Name(asked.datum.name), abi.SET_DIRTY)),)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from psyclone_storage.backend.grids import abi
-from psyclone_storage.backend.infrastructure import Context, Infrastructure
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir import runtime_ops as ops
@@ -49,7 +49,7 @@ _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
     """Return the runtime's grids; `ranks` tell which properties are arrays."""
 
-    def grid_property(context: Context, asked: ops.GridPropertyOf) -> Expr:
+    def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
         return _property(context, asked, ranks[asked.name] > 0)
 
     return Infrastructure(
@@ -84,12 +84,12 @@ def _value_type(datum: Datum) -> ScalarType:
     return datum.type if isinstance(datum.type, ScalarType) else abi.REAL
 
 
-def _dummies(context: Context) -> tuple[Declare, ...]:
+def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
     return tuple(Declare(datum.name, abi.REAL) for datum in context.schedule.data)
 
 
 def _no_items(
-    _context: Context, _calls: Iterable[KernelCall], _lines: Iterable[Line]
+    _context: LoweringContext, _calls: Iterable[KernelCall], _lines: Iterable[Line]
 ) -> tuple[DeviceItem, ...]:
     return ()
 
@@ -97,13 +97,13 @@ def _no_items(
 # ---------------------------------------------------------------------------- data
 
 
-def _array(context: Context, datum: Datum) -> Name:
+def _array(context: LoweringContext, datum: Datum) -> Name:
     """Return the name of the array of a field's values."""
     wished = Declare(f"{datum.name}_data", abi.REAL)
-    return context.work.variable(Section.COUNTERS, ("array", datum.name), wished)
+    return context.work.variable(SetupSection.COUNTERS, ("array", datum.name), wished)
 
 
-def _held(context: Context, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Return the statements of a routine in a block that holds its fields, each once."""
     items = tuple(
         Held(
@@ -118,13 +118,13 @@ def _held(context: Context, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return (HoldData(items, lines),) if items else lines
 
 
-def _is_exchanged(context: Context, datum: Datum) -> bool:
+def _is_exchanged(context: LoweringContext, datum: Datum) -> bool:
     """Return whether the halo of a field is written: by an exchange."""
     items = statements(context.schedule)
     return any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items)
 
 
-def _why(context: Context, datum: Datum) -> str:
+def _why(context: LoweringContext, datum: Datum) -> str:
     """Return what the routine does with a field."""
     by = [
         f"{_VERBS[described.access.value]} by {call.kernel.name}"
@@ -140,7 +140,7 @@ def _why(context: Context, datum: Datum) -> str:
 _VERBS = {"read": "read", "write": "written", "readwrite": "read and written"}
 
 
-def _property(context: Context, asked: ops.GridPropertyOf, is_array: bool) -> Expr:
+def _property(context: LoweringContext, asked: ops.GridPropertyOf, is_array: bool) -> Expr:
     """Return the variable of a property of the grid, which is a number or an array."""
     name = asked.name.removeprefix(_PREFIX)
     literal = Literal(f'"{name}"', Intrinsic.CHARACTER)
@@ -148,13 +148,13 @@ def _property(context: Context, asked: ops.GridPropertyOf, is_array: bool) -> Ex
     if is_array:
         found = Member(found, abi.READ_ONLY)
     key = ("property", asked.name, asked.field)
-    return context.work.assigned(Section.GRID, key, Declare(name, abi.REAL), found)
+    return context.work.assigned(SetupSection.GRID, key, Declare(name, abi.REAL), found)
 
 
 # ---------------------------------------------------------------------------- loops
 
 
-def _loop_end(context: Context, loop: Loop, *, last: bool) -> Expr:
+def _loop_end(context: LoweringContext, loop: Loop, *, last: bool) -> Expr:
     calls, axis = kernel_calls(loop), loop.over.axis
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
@@ -163,7 +163,7 @@ def _loop_end(context: Context, loop: Loop, *, last: bool) -> Expr:
     return _points_end(context, ops.PointsEnd(calls[0], loop.bounds_from, axis, last))
 
 
-def _points_end(_context: Context, asked: ops.PointsEnd) -> Expr:
+def _points_end(_context: LoweringContext, asked: ops.PointsEnd) -> Expr:
     points, field = asked.call.kernel.points, _looped_field(asked.call, asked.arg)
     if points is None:
         raise InternalError(f"'{asked.call.uid}' is for no points of a grid.")
@@ -218,7 +218,7 @@ def _before(index: Expr) -> Expr:
 # ---------------------------------------------------------------------------- halos
 
 
-def _exchanged(_context: Context, asked: ops.Exchange) -> tuple[Line, ...]:
+def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
     if asked.phase is not Phase.WHOLE:
         raise InternalError(f"The exchange of '{asked.datum.name}' is asynchronous.")
     return (_called(asked.datum, abi.FIELD_EXCHANGE, asked.depth),)
@@ -228,11 +228,11 @@ def _called(datum: Datum, method: str, *args: Expr) -> Call:
     return Call(Member(Name(datum.name), method), args)
 
 
-def _is_dirty(_context: Context, asked: ops.IsDirty) -> Expr:
+def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
     return CallFunction(Member(Name(asked.datum.name), abi.IS_DIRTY), (asked.depth,))
 
 
-def _exchanged_together(_context: Context, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
+def _exchanged_together(_context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
     """Return one exchange for the fields of each depth."""
     what = "What is dirty of these goes" if asked.dirty_only else "These go"
     flags = (Keyword(abi.ONLY_DIRTY, Literal(".true.", Intrinsic.LOGICAL)),)

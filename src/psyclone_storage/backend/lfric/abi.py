@@ -26,7 +26,7 @@ from psyclone_storage.ir.types import DerivedType
 # ---------------------------------------------------------------------------- modules
 
 
-class Module(StrEnum):
+class LFRicModule(StrEnum):
     """Modules of which single names are imported, beside those of the data types."""
 
     CONSTANTS = KINDS_MODULE
@@ -49,16 +49,16 @@ EXCHANGE_FIELDS = "exchange_fields"
 EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
 """Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
 
-MESH = DerivedType("mesh_type", Module.MESH)
-MESH_MAP = DerivedType("mesh_map_type", Module.MESH_MAP)
-STENCIL_MAP = DerivedType("stencil_dofmap_type", Module.STENCIL)
-STENCIL_2D_MAP = DerivedType("stencil_2D_dofmap_type", Module.STENCIL_2D)
-REFERENCE_ELEMENT = DerivedType("reference_element_type", Module.REFERENCE_ELEMENT)
+MESH = DerivedType("mesh_type", LFRicModule.MESH)
+MESH_MAP = DerivedType("mesh_map_type", LFRicModule.MESH_MAP)
+STENCIL_MAP = DerivedType("stencil_dofmap_type", LFRicModule.STENCIL)
+STENCIL_2D_MAP = DerivedType("stencil_2D_dofmap_type", LFRicModule.STENCIL_2D)
+REFERENCE_ELEMENT = DerivedType("reference_element_type", LFRicModule.REFERENCE_ELEMENT)
 
 # ---------------------------------------------------------------------------- members
 
 
-class Field(StrEnum):
+class FieldMember(StrEnum):
     """Members of fields and their proxies."""
 
     PROXY = "get_proxy"
@@ -73,7 +73,7 @@ class Field(StrEnum):
     WHICH_SPACE = "which_function_space"
 
 
-class Operator(StrEnum):
+class OperatorMember(StrEnum):
     """Members of operators that act on cells, and their proxies."""
 
     PROXY = "get_proxy"
@@ -101,7 +101,7 @@ class Columnwise(StrEnum):
     INDIRECTION_FROM = "indirection_dofmap_from"
 
 
-class Space(StrEnum):
+class SpaceProcedure(StrEnum):
     """Type-bound procedures of function spaces."""
 
     NLAYERS = "get_nlayers"
@@ -153,14 +153,14 @@ class MeshMap(StrEnum):
     PER_CELL_Y = "get_ntarget_cells_per_source_y"
 
 
-class StencilMap(StrEnum):
+class StencilMapProcedure(StrEnum):
     """Type-bound procedures of stencil maps."""
 
     DOFMAP = "get_whole_dofmap"
     SIZES = "get_stencil_sizes"
 
 
-class Element(StrEnum):
+class ReferenceElementProcedure(StrEnum):
     """Type-bound procedures of reference elements."""
 
     NFACES = "get_number_faces"
@@ -191,7 +191,7 @@ class JointExchange(StrEnum):
     FINISH = "finish"
 
 
-class ExactSum(StrEnum):
+class ExactSumProcedure(StrEnum):
     """Type-bound procedures of exact sums."""
 
     ADD = "add"
@@ -241,7 +241,8 @@ ORIENTATION = "get_cell_orientation"
 RESERVED = keys_of(
     name
     for name in (
-        *Module, *Log, *STENCILS.values(), STENCIL_2D_CROSS, *DIRECTIONS, *EVALUATIONS.values(),
+        *LFRicModule, *Log, *STENCILS.values(), STENCIL_2D_CROSS, *DIRECTIONS,
+        *EVALUATIONS.values(),
         *(space.constant for space in SPACES.values() if space.constant),
         *(item.name for item in (MESH, MESH_MAP, STENCIL_MAP, STENCIL_2D_MAP, REFERENCE_ELEMENT)),
         *(name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.members import bound, number, view
 from psyclone_storage.backend.lfric.spaces import (
@@ -18,7 +18,7 @@ from psyclone_storage.backend.lfric.spaces import (
     space_object,
 )
 from psyclone_storage.backend.workspace import (
-    Section,
+    SetupSection,
     colons,
 )
 from psyclone_storage.infrastructures.lfric import INTEGER, QUADRATURE_TYPES, REAL
@@ -61,12 +61,12 @@ _MEMBERS: Mapping[Role, str] = {
 }
 
 
-def quadrature_part(context: Context, asked: QuadraturePart) -> Name:
+def quadrature_part(context: LoweringContext, asked: QuadraturePart) -> Name:
     """Return the number of points, faces or edges, or the weights, of a quadrature rule."""
     return _member(context, asked.rule, asked.shape, _MEMBERS[asked.role])
 
 
-def at_points(context: Context, asked: BasisAtPoints) -> Name:
+def at_points(context: LoweringContext, asked: BasisAtPoints) -> Name:
     """Return the array of basis functions, or of their derivatives, at quadrature points.
 
     It is (dim, ndf, np_xy, np_z), (dim, ndf, np_xyz, nfaces) or (dim, ndf, np_xyz, nedges).
@@ -80,7 +80,7 @@ def at_points(context: Context, asked: BasisAtPoints) -> Name:
         size, dofs = _dimension(context, asked), ndf(context, space)
         constant = _constant(context, asked.operation)
         context.work.add(
-            Section.BASIS,
+            SetupSection.BASIS,
             Allocate((Extents(array, (size, dofs, *counts)),)),
             Call(
                 Member(Name(rule.name), abi.Quadrature.EVALUATE),
@@ -90,7 +90,7 @@ def at_points(context: Context, asked: BasisAtPoints) -> Name:
     return array
 
 
-def at_nodes(context: Context, asked: BasisAtNodes) -> Name:
+def at_nodes(context: LoweringContext, asked: BasisAtNodes) -> Name:
     """Return such an array at the nodes of a target space, (dim, ndf, ndf_target)."""
     space, operation, target = asked.space, asked.operation, asked.target
     key = (operation, space.key, "at nodes", target.key)
@@ -99,7 +99,7 @@ def at_nodes(context: Context, asked: BasisAtNodes) -> Name:
     if is_new:
         extents = (_dimension(context, asked), ndf(context, space), ndf(context, target))
         context.work.add(
-            Section.BASIS,
+            SetupSection.BASIS,
             Allocate((Extents(array, extents),)),
             _evaluation(context, space, array, operation, target),
         )
@@ -107,16 +107,20 @@ def at_nodes(context: Context, asked: BasisAtNodes) -> Name:
 
 
 def _evaluation(
-    context: Context, space: SpaceRef, array: Name, operation: BasisOperation, target: SpaceRef
+    context: LoweringContext,
+    space: SpaceRef,
+    array: Name,
+    operation: BasisOperation,
+    target: SpaceRef,
 ) -> Do:
     """Return the loops that evaluate each basis function of `space` at each node of `target`."""
     work = context.work
-    node = work.variable(Section.COUNTERS, "node", Declare("node", INTEGER))
-    df = work.variable(Section.COUNTERS, "basis df", Declare("df_basis", INTEGER))
+    node = work.variable(SetupSection.COUNTERS, "node", Declare("node", INTEGER))
+    df = work.variable(SetupSection.COUNTERS, "basis df", Declare("df_basis", INTEGER))
     position = ArraySection(nodes(context, target), (Range(), node))
     value = bound(
         space_object(context, space),
-        abi.Space.EVALUATE,
+        abi.SpaceProcedure.EVALUATE,
         _constant(context, operation),
         df,
         position,
@@ -131,35 +135,35 @@ def _evaluation(
     return Do(node.text, whole(1), ndf(context, target), (inner,))
 
 
-def _array(context: Context, key: object, wish: str, rank: int) -> tuple[Name, bool]:
+def _array(context: LoweringContext, key: object, wish: str, rank: int) -> tuple[Name, bool]:
     known = Declare(wish, REAL, ("allocatable",), colons(rank))
-    array = context.work.variable(Section.BASIS, ("array", key), known)
+    array = context.work.variable(SetupSection.BASIS, ("array", key), known)
     is_new = context.work.first(("computed", key))
     if is_new:
         context.work.releases(array)
     return array, is_new
 
 
-def _dimension(context: Context, asked: BasisAtPoints | BasisAtNodes) -> Expr:
+def _dimension(context: LoweringContext, asked: BasisAtPoints | BasisAtNodes) -> Expr:
     """Return the first extent of a basis array, which a wildcard space has to be asked for."""
     if asked.size is not None:
         return whole(asked.size)
     return dimension(context, asked.space, asked.operation is BasisOperation.DIFF_BASIS)
 
 
-def _constant(context: Context, operation: BasisOperation) -> Name:
+def _constant(context: LoweringContext, operation: BasisOperation) -> Name:
     name = abi.EVALUATIONS[operation]
-    return Name(context.work.imports.local(abi.Module.FUNCTION_SPACE, name))
+    return Name(context.work.imports.local(abi.LFRicModule.FUNCTION_SPACE, name))
 
 
-def _member(context: Context, rule: Datum, shape: BasisShape, name: str) -> Name:
+def _member(context: LoweringContext, rule: Datum, shape: BasisShape, name: str) -> Name:
     work, known = context.work, QUADRATURE_TYPES[shape]
     wished = Declare(f"{rule.name}_proxy", known.proxy_type)
     value = bound(Name(rule.name), abi.Quadrature.PROXY)
-    proxy = work.assigned(Section.QUADRATURE, ("rule", rule.name), wished, value)
+    proxy = work.assigned(SetupSection.QUADRATURE, ("rule", rule.name), wished, value)
     source = Member(proxy, name)
     key, wish = (name, rule.name), f"{name}_{rule.name}"
     rank = _WEIGHT_RANKS.get(name)
     if rank is None:
-        return number(context, Section.QUADRATURE, key, wish, source)
-    return work.pointer(Section.QUADRATURE, key, view(wish, REAL, rank), source)
+        return number(context, SetupSection.QUADRATURE, key, wish, source)
+    return work.pointer(SetupSection.QUADRATURE, key, view(wish, REAL, rank), source)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.backend.depths import depth_value
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.members import bound, number
 from psyclone_storage.backend.lfric.mesh import (
-    Ends,
+    ColourEnds,
     colour_map,
     ends_of,
     mesh_of,
@@ -22,7 +22,7 @@ from psyclone_storage.backend.lfric.mesh import (
 from psyclone_storage.backend.lfric.spaces import space_object
 from psyclone_storage.backend.spaces import space_of
 from psyclone_storage.backend.workspace import (
-    Section,
+    SetupSection,
 )
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
@@ -39,15 +39,15 @@ from psyclone_storage.ir.walk import kernel_calls
 
 _IN_VARIABLES = (Over.CELLS, Over.DOFS)
 _ENDS = {
-    Over.CELLS_OF_COLOUR: Ends.CELLS,
-    Over.TILES_OF_COLOUR: Ends.TILES,
-    Over.CELLS_OF_TILE: Ends.CELLS_OF_TILES,
+    Over.CELLS_OF_COLOUR: ColourEnds.CELLS,
+    Over.TILES_OF_COLOUR: ColourEnds.TILES,
+    Over.CELLS_OF_TILE: ColourEnds.CELLS_OF_TILES,
 }
 _IN_COLOUR = 2
 """The length of a position behind a colour; behind a tile of a colour it is longer."""
 
 
-def loop_start(context: Context, asked: LoopStart) -> Expr:
+def loop_start(context: LoweringContext, asked: LoopStart) -> Expr:
     """Return the first index of a loop: a variable for loops over cells or dofs, else 1.
 
     The variables of bounds are called after the loop's place in the schedule.
@@ -59,7 +59,7 @@ def loop_start(context: Context, asked: LoopStart) -> Expr:
     return _variable(context, loop, "start", first)
 
 
-def loop_end(context: Context, asked: LoopEnd) -> Expr:
+def loop_end(context: LoweringContext, asked: LoopEnd) -> Expr:
     """Return the last index of a loop."""
     loop, space = asked.loop, _space(context, asked.loop)
     if loop.over in _IN_VARIABLES:
@@ -79,54 +79,54 @@ def loop_end(context: Context, asked: LoopEnd) -> Expr:
     raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
 
 
-def cell_at(context: Context, asked: ColourMap) -> Expr:
+def cell_at(context: LoweringContext, asked: ColourMap) -> Expr:
     """Return the cell at a position of a colour, or of a tile of a colour."""
     in_tiles = len(asked.position) > _IN_COLOUR
     cells = tiling_map(context, asked.space) if in_tiles else colour_map(context, asked.space)
     return Element(cells, asked.position)
 
 
-def _space(context: Context, loop: Loop) -> SpaceRef:
+def _space(context: LoweringContext, loop: Loop) -> SpaceRef:
     """Return the function space that gives a loop its bounds."""
     return space_of(context, kernel_calls(loop)[0], loop.bounds_from)
 
 
-def _variable(context: Context, loop: Loop, which: str, value: Expr) -> Name:
+def _variable(context: LoweringContext, loop: Loop, which: str, value: Expr) -> Name:
     key, stem = ("bounds", loop.uid, which), re.sub(r"\W+", "_", loop.uid)
-    return number(context, Section.BOUNDS, key, f"{stem}_{which}", value)
+    return number(context, SetupSection.BOUNDS, key, f"{stem}_{which}", value)
 
 
-def _start(context: Context, extent: Extent, space: SpaceRef) -> Expr:
+def _start(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
     if extent.reach is not Reach.HALO_ONLY:
         return whole(1)
     return Binary(Operator.PLUS, bound(mesh_of(context, space), abi.Mesh.LAST_EDGE), whole(1))
 
 
-def _stop(context: Context, loop: Loop, space: SpaceRef) -> Expr:
+def _stop(context: LoweringContext, loop: Loop, space: SpaceRef) -> Expr:
     if loop.over is Over.DOFS:
         return _last_dof(context, loop.computed, space)
     return _last_cell(context, loop.extent, space)
 
 
-def _last_dof(context: Context, extent: Extent, space: SpaceRef) -> Expr:
+def _last_dof(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
     owner = space_object(context, space)
     match extent.reach:
         case Reach.ALL:
-            return bound(owner, abi.Space.UNDF)
+            return bound(owner, abi.SpaceProcedure.UNDF)
         case Reach.OWNED:
-            return bound(owner, abi.Space.LAST_OWNED)
+            return bound(owner, abi.SpaceProcedure.LAST_OWNED)
         case Reach.ANNEXED:
-            return bound(owner, abi.Space.LAST_ANNEXED)
+            return bound(owner, abi.SpaceProcedure.LAST_ANNEXED)
         case Reach.HALO:
             depth = depth_value(context, extent.depth, space)
-            return bound(owner, abi.Space.LAST_HALO, depth)
+            return bound(owner, abi.SpaceProcedure.LAST_HALO, depth)
     raise InternalError(f"Dofs have no extent '{extent.reach.value}'.")
 
 
-def _last_cell(context: Context, extent: Extent, space: SpaceRef) -> Expr:
+def _last_cell(context: LoweringContext, extent: Extent, space: SpaceRef) -> Expr:
     match extent.reach:
         case Reach.ALL:
-            return bound(space_object(context, space), abi.Space.NCELL)
+            return bound(space_object(context, space), abi.SpaceProcedure.NCELL)
         case Reach.OWNED:
             return bound(mesh_of(context, space), abi.Mesh.LAST_EDGE)
         case Reach.HALO | Reach.HALO_ONLY:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from psyclone_storage.backend.depths import depth_value
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.logs import log_call
 from psyclone_storage.backend.lfric.members import bound
@@ -47,7 +47,7 @@ class CheckLevel(Enum):
 _LEVELS = {CheckLevel.WARN: abi.Log.WARNING, CheckLevel.ERROR: abi.Log.ERROR}
 
 
-def check_lines(context: Context, level: CheckLevel) -> tuple[If, ...]:
+def check_lines(context: LoweringContext, level: CheckLevel) -> tuple[If, ...]:
     """Return the tests that the calls and exchanges of a schedule call for, each once."""
     if level is CheckLevel.NONE:
         return ()
@@ -67,7 +67,7 @@ Check = tuple[object, tuple[Expr, str]]
 
 
 def _field_checks(
-    context: Context, call: KernelCall, position: int, arg: KernelArg
+    context: LoweringContext, call: KernelCall, position: int, arg: KernelArg
 ) -> Iterator[Check]:
     datum = context.datum(call, position)
     name = context.schedule.name
@@ -81,19 +81,19 @@ def _field_checks(
     if arg.access.writes:
         space = space_object(context, space_of(context, call, position))
         words = f"{name}: field '{datum.name}' is written by {call.kernel.name} but read-only."
-        yield (datum.name, "read-only"), (bound(space, abi.Space.IS_READONLY), words)
+        yield (datum.name, "read-only"), (bound(space, abi.SpaceProcedure.IS_READONLY), words)
 
 
-def _is_elsewhere(context: Context, datum: Datum, allowed: tuple[str, ...]) -> Expr:
+def _is_elsewhere(context: LoweringContext, datum: Datum, allowed: tuple[str, ...]) -> Expr:
     item: Expr = Name(datum.name)
     if datum.vector > 1:
         item = Element(item, (whole(1),))
-    actual = bound(item, abi.Field.WHICH_SPACE)
+    actual = bound(item, abi.FieldMember.WHICH_SPACE)
     tests = [
         Binary(
             Operator.NOT_EQUAL,
             actual,
-            Name(context.work.imports.local(abi.Module.CONTINUITY, name)),
+            Name(context.work.imports.local(abi.LFRicModule.CONTINUITY, name)),
         )
         for name in allowed
     ]
@@ -103,7 +103,7 @@ def _is_elsewhere(context: Context, datum: Datum, allowed: tuple[str, ...]) -> E
     return condition
 
 
-def _depth_checks(context: Context) -> Iterator[Check]:
+def _depth_checks(context: LoweringContext) -> Iterator[Check]:
     """Yield a test of every depth that a mesh need not have: all but one level, and the whole."""
     for what, depth, space in _depths(context):
         if Depth.of(1).covers(depth) is Fresh.YES or depth == WHOLE:
@@ -117,7 +117,7 @@ def _depth_checks(context: Context) -> Iterator[Check]:
         yield (what, depth), (condition, words)
 
 
-def _depths(context: Context) -> Iterator[tuple[str, Depth, SpaceRef]]:
+def _depths(context: LoweringContext) -> Iterator[tuple[str, Depth, SpaceRef]]:
     for item in statements(context.schedule):
         if isinstance(item, HaloExchange):
             datum = context.schedule.datum(item.datum)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric.data import data_array
 from psyclone_storage.backend.regions import enter_lines
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.ir.devices import moved_data
 from psyclone_storage.ir.expr import Name, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of
@@ -22,7 +22,7 @@ from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Call, DeviceItem, ExitDataLine, Line, ScopedBlock, UpdateLine
 
 
-def enter_device(context: Context, enter: EnterDevice) -> tuple[Line, ...]:
+def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[Line, ...]:
     """Return what gives the device all that the regions of the routine take.
 
     What is not to stay is deleted at the end of the routine.
@@ -34,7 +34,7 @@ def enter_device(context: Context, enter: EnterDevice) -> tuple[Line, ...]:
 
 
 def region_items(
-    context: Context, calls: Iterable[KernelCall], lines: Iterable[Line]
+    context: LoweringContext, calls: Iterable[KernelCall], lines: Iterable[Line]
 ) -> tuple[DeviceItem, ...]:
     """Return the arrays that a region takes, and whether it changes them."""
     written = {
@@ -46,13 +46,13 @@ def region_items(
     return tuple(DeviceItem(name, written=name in written) for name in names)
 
 
-def copy_to(context: Context, copy: CopyTo) -> tuple[Line, ...]:
+def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
     """Return the copy of a field, of one component of a field vector, or of an operator."""
     array = data_array(context, copy.datum, copy.component)
     return (UpdateLine(copy.side, array, if_present=copy.guarded),)
 
 
-def _arrays(context: Context, lines: Iterable[Line]) -> Iterator[str]:
+def _arrays(context: LoweringContext, lines: Iterable[Line]) -> Iterator[str]:
     """Yield the names of all arrays in `lines`, in order."""
     arguments = {datum.name for datum in context.schedule.data if datum.rank}
     for name in _names(lines):
@@ -72,10 +72,10 @@ def _names(lines: Iterable[Line]) -> Iterator[str]:
             yield from _names(block)
 
 
-def _stays(context: Context, name: str) -> bool:
+def _stays(context: LoweringContext, name: str) -> bool:
     """Return whether an array outlives the routine, and its values do not change on the host."""
     found = context.work.found(name)
     if found is None:
         return False
     section, declared = found
-    return "pointer" in declared.attributes and section is not Section.QUADRATURE
+    return "pointer" in declared.attributes and section is not SetupSection.QUADRATURE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric.data import object_type
 from psyclone_storage.backend.workspace import (
     colons,
@@ -17,7 +17,7 @@ from psyclone_storage.ir.unit import Declare
 from psyclone_storage.ir.walk import kernel_calls
 
 
-def dummy_declarations(context: Context) -> tuple[Declare, ...]:
+def dummy_declarations(context: LoweringContext) -> tuple[Declare, ...]:
     """Return the declarations of the routine's dummy arguments, in order.
 
     Fields and operators are `intent(in)` whatever happens to their data, because the data are
@@ -27,7 +27,7 @@ def dummy_declarations(context: Context) -> tuple[Declare, ...]:
     return tuple(_declare(context, datum) for datum in context.schedule.data)
 
 
-def _declare(context: Context, datum: Datum) -> Declare:
+def _declare(context: LoweringContext, datum: Datum) -> Declare:
     if datum.role is DatumRole.QUADRATURE:
         return Declare(datum.name, _quadrature_type(datum), ("target", "intent(in)"))
     if datum.role is not DatumRole.ARGUMENT:
@@ -50,7 +50,7 @@ def _quadrature_type(datum: Datum) -> DerivedType:
     raise InternalError(f"'{datum.name}' is no quadrature rule.")
 
 
-def _scalar_intent(context: Context, datum: Datum) -> str:
+def _scalar_intent(context: LoweringContext, datum: Datum) -> str:
     """Return the intent of a scalar: `out` for a reduction, unless it is read before."""
     accesses = [
         described.access

@@ -7,11 +7,11 @@ and end. Sums of integers are exact as they are, a minimum and a maximum do not 
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import value_type
 from psyclone_storage.backend.lfric.members import bound
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.infrastructures.lfric import EXACT_KIND
 from psyclone_storage.ir.expr import (
     Construct,
@@ -26,28 +26,28 @@ from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.unit import Assign, Call, Declare, Line
 
 
-def exact_sum(context: Context, datum: Datum) -> Name:
+def exact_sum(context: LoweringContext, datum: Datum) -> Name:
     """Return the variable that is summed into in the place of the scalar `datum`."""
     wished = Declare(f"{datum.name}_exact", abi.EXACT_SUM)
-    return context.work.variable(Section.COUNTERS, ("exact sum", datum.name), wished)
+    return context.work.variable(SetupSection.COUNTERS, ("exact sum", datum.name), wished)
 
 
-def begun(context: Context, asked: BeginExactSum) -> tuple[Line, ...]:
+def begun(context: LoweringContext, asked: BeginExactSum) -> tuple[Line, ...]:
     """Return the assignment of an empty sum."""
     name = context.work.imports.local(str(abi.EXACT_SUM.module), abi.EXACT_SUM.name)
     return (Assign(exact_sum(context, asked.datum), Construct(Name(name), ())),)
 
 
-def added(context: Context, asked: AddExactly) -> tuple[Line, ...]:
+def added(context: LoweringContext, asked: AddExactly) -> tuple[Line, ...]:
     """Return the call that adds one value, which is widened before."""
     widened = _as_real(asked.value, context.work.kind(EXACT_KIND))
-    return (Call(Member(exact_sum(context, asked.datum), abi.ExactSum.ADD), (widened,)),)
+    return (Call(Member(exact_sum(context, asked.datum), abi.ExactSumProcedure.ADD), (widened,)),)
 
 
-def ended(context: Context, asked: EndExactSum) -> tuple[Line, ...]:
+def ended(context: LoweringContext, asked: EndExactSum) -> tuple[Line, ...]:
     """Return the assignment of the rounded sum to the scalar: over all ranks, if there are any."""
     datum = asked.datum
-    procedure = abi.ExactSum.SUM if asked.over_ranks else abi.ExactSum.SUM_OF_RANK
+    procedure = abi.ExactSumProcedure.SUM if asked.over_ranks else abi.ExactSumProcedure.SUM_OF_RANK
     total = bound(exact_sum(context, datum), procedure)
     kind = value_type(datum).kind
     return (Assign(Name(datum.name), _as_real(total, kind and context.work.kind(kind))),)

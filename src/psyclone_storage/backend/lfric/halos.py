@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import field_data, proxy, value_type
 from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.workspace import (
-    Section,
+    SetupSection,
 )
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.infrastructures.lfric import KINDS
@@ -37,26 +37,26 @@ from psyclone_storage.ir.schedule import Phase
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Line
 
 _PHASES = {
-    Phase.WHOLE: abi.Field.EXCHANGE,
-    Phase.START: abi.Field.START,
-    Phase.FINISH: abi.Field.FINISH,
+    Phase.WHOLE: abi.FieldMember.EXCHANGE,
+    Phase.START: abi.FieldMember.START,
+    Phase.FINISH: abi.FieldMember.FINISH,
 }
 _TOGETHER = Comment("What is dirty of these goes in one message to each neighbour")
 
 
-def exchanged(context: Context, asked: Exchange) -> tuple[Line, ...]:
+def exchanged(context: LoweringContext, asked: Exchange) -> tuple[Line, ...]:
     """Return the exchange of one field or component."""
     owner = proxy(context, asked.datum, asked.component)
     return (Call(Member(owner, _PHASES[asked.phase]), (Keyword("depth", asked.depth),)),)
 
 
-def is_dirty(context: Context, asked: IsDirty) -> Expr:
+def is_dirty(context: LoweringContext, asked: IsDirty) -> Expr:
     """Return the test of a field's flag."""
     owner = proxy(context, asked.datum, asked.component)
-    return bound(owner, abi.Field.IS_DIRTY, Keyword("depth", asked.depth))
+    return bound(owner, abi.FieldMember.IS_DIRTY, Keyword("depth", asked.depth))
 
 
-def exchanged_together(context: Context, asked: ExchangeTogether) -> tuple[Line, ...]:
+def exchanged_together(context: LoweringContext, asked: ExchangeTogether) -> tuple[Line, ...]:
     """Return one call for exchanges of one phase, which asks itself which fields are dirty."""
     owners: list[Expr] = []
     depths: list[Expr] = []
@@ -69,49 +69,51 @@ def exchanged_together(context: Context, asked: ExchangeTogether) -> tuple[Line,
     return (_TOGETHER, _joint_call(context, asked, arguments))
 
 
-def _joint_call(context: Context, asked: ExchangeTogether, arguments: tuple[Expr, Expr]) -> Call:
+def _joint_call(
+    context: LoweringContext, asked: ExchangeTogether, arguments: tuple[Expr, Expr]
+) -> Call:
     module, phase = str(abi.JOINT_EXCHANGE.module), asked.exchanges[0].phase
     if phase is Phase.WHOLE:
         exchange_fields = context.work.imports.local(module, abi.EXCHANGE_FIELDS)
         return Call(Name(exchange_fields), arguments)
     key = ("joint", frozenset((item.datum, item.component) for item in asked.exchanges))
     wished = Declare("joint_exchange", abi.JOINT_EXCHANGE)
-    both = context.work.variable(Section.COUNTERS, key, wished)
+    both = context.work.variable(SetupSection.COUNTERS, key, wished)
     if phase is Phase.START:
         return Call(Member(both, abi.JointExchange.START), arguments)
     return Call(Member(both, abi.JointExchange.FINISH))
 
 
-def marked_dirty(context: Context, asked: MarkDirty) -> tuple[Line, ...]:
+def marked_dirty(context: LoweringContext, asked: MarkDirty) -> tuple[Line, ...]:
     """Return the record that all of a halo is stale."""
-    return (Call(Member(proxy(context, asked.datum, asked.component), abi.Field.SET_DIRTY)),)
+    return (Call(Member(proxy(context, asked.datum, asked.component), abi.FieldMember.SET_DIRTY)),)
 
 
-def marked_clean(context: Context, asked: MarkClean) -> tuple[Line, ...]:
+def marked_clean(context: LoweringContext, asked: MarkClean) -> tuple[Line, ...]:
     """Return the record of how many levels of a halo are right."""
     owner = proxy(context, asked.datum, asked.component)
-    return (Call(Member(owner, abi.Field.SET_CLEAN), (asked.depth,)),)
+    return (Call(Member(owner, abi.FieldMember.SET_CLEAN), (asked.depth,)),)
 
 
-def given_numbers(context: Context, asked: GiveNumbers) -> tuple[Line, ...]:
+def given_numbers(context: LoweringContext, asked: GiveNumbers) -> tuple[Line, ...]:
     """Return the assignment to dofs that nobody reads: they lie together, in the halo's order."""
-    space = Member(proxy(context, asked.datum, asked.component), abi.Field.SPACE)
+    space = Member(proxy(context, asked.datum, asked.component), abi.FieldMember.SPACE)
     if asked.annexed:
-        before = bound(space, abi.Space.LAST_OWNED)
+        before = bound(space, abi.SpaceProcedure.LAST_OWNED)
     elif asked.beyond is None:
-        before = bound(space, abi.Space.LAST_ANNEXED)
+        before = bound(space, abi.SpaceProcedure.LAST_ANNEXED)
     else:
-        before = bound(space, abi.Space.LAST_HALO, asked.beyond)
+        before = bound(space, abi.SpaceProcedure.LAST_HALO, asked.beyond)
     if asked.depth is None:
-        last = bound(space, abi.Space.LAST_ANNEXED)
+        last = bound(space, abi.SpaceProcedure.LAST_ANNEXED)
     else:
-        last = bound(space, abi.Space.LAST_HALO, asked.depth)
+        last = bound(space, abi.SpaceProcedure.LAST_HALO, asked.depth)
     values = field_data(context, asked.datum, asked.component)
     dofs = Range(Binary(Operator.PLUS, before, whole(1)), last)
     return (Assign(Index(values, (dofs,)), whole(0)),)
 
 
-def reduced_over_ranks(context: Context, asked: Reduce) -> tuple[Line, ...]:
+def reduced_over_ranks(context: LoweringContext, asked: Reduce) -> tuple[Line, ...]:
     """Return the combination of the values of all ranks.
 
     Raises `CompileError` G001 if the infrastructure cannot reduce values of that kind.
@@ -131,7 +133,7 @@ def reduced_over_ranks(context: Context, asked: Reduce) -> tuple[Line, ...]:
             )
         )
     wished = Declare(f"{datum.name}_on_ranks", reduced_by)
-    partial = context.work.variable(Section.COUNTERS, ("reduction", datum.name), wished)
+    partial = context.work.variable(SetupSection.COUNTERS, ("reduction", datum.name), wished)
     return (
         Assign(Member(partial, abi.Scalar.VALUE), Name(datum.name)),
         Assign(Name(datum.name), bound(partial, abi.REDUCTIONS[asked.op])),

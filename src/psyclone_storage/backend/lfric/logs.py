@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.operators import Operator
@@ -15,11 +15,11 @@ _LONGEST = 72
 """The columns that the text of a message may fill in one line."""
 
 
-def log_call(context: Context, words: str, level: abi.Log) -> Call:
+def log_call(context: LoweringContext, words: str, level: abi.Log) -> Call:
     """Return the statement that logs `words`; at level ERROR the infrastructure then stops."""
     imports = context.work.imports
-    event = imports.local(abi.Module.LOG, abi.Log.EVENT)
-    return Call(Name(event), (_text(words), Name(imports.local(abi.Module.LOG, level))))
+    event = imports.local(abi.LFRicModule.LOG, abi.Log.EVENT)
+    return Call(Name(event), (_text(words), Name(imports.local(abi.LFRicModule.LOG, level))))
 
 
 def _text(words: str) -> Expr:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from psyclone_storage.backend.infrastructure import Context
-from psyclone_storage.backend.workspace import Section, colons
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.infrastructures.lfric import INTEGER
 from psyclone_storage.ir.expr import (
     CallFunction,
@@ -22,7 +22,9 @@ def bound(base: Expr, procedure: str, *args: Expr) -> Expr:
     return CallFunction(Member(base, procedure), args)
 
 
-def number(context: Context, section: Section, key: Hashable, wish: str, value: Expr) -> Name:
+def number(
+    context: LoweringContext, section: SetupSection, key: Hashable, wish: str, value: Expr
+) -> Name:
     """Return the integer variable for `key`, which holds `value`."""
     return context.work.assigned(section, key, Declare(wish, INTEGER), value)
 

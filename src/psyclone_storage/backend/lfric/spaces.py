@@ -2,72 +2,82 @@
 
 from __future__ import annotations
 
-from psyclone_storage.backend.infrastructure import Context
+from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.data import proxy
 from psyclone_storage.backend.lfric.members import bound, number, view
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.infrastructures.lfric import INTEGER, REAL
 from psyclone_storage.ir.expr import Expr, Member, Name
 from psyclone_storage.ir.runtime_ops import SpaceRef
 
 
-def space_object(context: Context, space: SpaceRef) -> Expr:
+def space_object(context: LoweringContext, space: SpaceRef) -> Expr:
     """Return the reference to the function space itself."""
-    members = {"": abi.Field.SPACE, "to": abi.Operator.SPACE_TO, "from": abi.Operator.SPACE_FROM}
+    members = {
+        "": abi.FieldMember.SPACE,
+        "to": abi.OperatorMember.SPACE_TO,
+        "from": abi.OperatorMember.SPACE_FROM,
+    }
     return Member(proxy(context, space.datum), members[space.side])
 
 
-def ndf(context: Context, space: SpaceRef) -> Name:
+def ndf(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the number of dofs per cell."""
-    return _asked(context, Section.DOFS, space, "ndf", abi.Space.NDF)
+    return _asked(context, SetupSection.DOFS, space, "ndf", abi.SpaceProcedure.NDF)
 
 
-def undf(context: Context, space: SpaceRef) -> Name:
+def undf(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the number of dofs on this rank, halos included."""
-    return _asked(context, Section.DOFS, space, "undf", abi.Space.UNDF)
+    return _asked(context, SetupSection.DOFS, space, "undf", abi.SpaceProcedure.UNDF)
 
 
-def dimension(context: Context, space: SpaceRef, differential: bool) -> Name:
+def dimension(context: LoweringContext, space: SpaceRef, differential: bool) -> Name:
     """Return the number of components of a basis function, or of its derivative."""
     if differential:
-        return _asked(context, Section.BASIS, space, "diff_dim", abi.Space.DIFF_DIMENSION)
-    return _asked(context, Section.BASIS, space, "dim", abi.Space.DIMENSION)
+        return _asked(
+            context, SetupSection.BASIS, space, "diff_dim", abi.SpaceProcedure.DIFF_DIMENSION
+        )
+    return _asked(context, SetupSection.BASIS, space, "dim", abi.SpaceProcedure.DIMENSION)
 
 
-def nlayers(context: Context, space: SpaceRef) -> Name:
+def nlayers(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the number of layers of the mesh of a space."""
     key = ("nlayers", space.datum.name)
-    value = bound(space_object(context, space), abi.Space.NLAYERS)
-    return number(context, Section.LAYERS, key, f"nlayers_{space.datum.name}", value)
+    value = bound(space_object(context, space), abi.SpaceProcedure.NLAYERS)
+    return number(context, SetupSection.LAYERS, key, f"nlayers_{space.datum.name}", value)
 
 
-def dofmap(context: Context, space: SpaceRef) -> Name:
+def dofmap(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the pointer to the map from cells to dofs, (ndf, ncells)."""
     key = ("map", space.key)
     known = view(f"map_{space.label}", INTEGER, 2)
-    target = bound(space_object(context, space), abi.Space.DOFMAP)
-    return context.work.pointer(Section.DOFMAPS, key, known, target)
+    target = bound(space_object(context, space), abi.SpaceProcedure.DOFMAP)
+    return context.work.pointer(SetupSection.DOFMAPS, key, known, target)
 
 
-def boundary_dofs(context: Context, space: SpaceRef) -> Name:
+def boundary_dofs(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the pointer to the mask of dofs on the top and bottom boundaries, (ndf, 2)."""
     key = ("boundary", space.key)
     known = view(f"boundary_dofs_{space.label}", INTEGER, 2)
-    target = bound(space_object(context, space), abi.Space.BOUNDARY_DOFS)
-    return context.work.pointer(Section.BOUNDARY, key, known, target)
+    target = bound(space_object(context, space), abi.SpaceProcedure.BOUNDARY_DOFS)
+    return context.work.pointer(SetupSection.BOUNDARY, key, known, target)
 
 
-def nodes(context: Context, space: SpaceRef) -> Name:
+def nodes(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the pointer to the positions of the nodes in the reference cell, (3, ndf)."""
     key = ("nodes", space.key)
     known = view(f"nodes_{space.label}", REAL, 2)
-    target = bound(space_object(context, space), abi.Space.NODES)
-    return context.work.pointer(Section.BASIS, key, known, target)
+    target = bound(space_object(context, space), abi.SpaceProcedure.NODES)
+    return context.work.pointer(SetupSection.BASIS, key, known, target)
 
 
 def _asked(
-    context: Context, section: Section, space: SpaceRef, stem: str, procedure: abi.Space
+    context: LoweringContext,
+    section: SetupSection,
+    space: SpaceRef,
+    stem: str,
+    procedure: abi.SpaceProcedure,
 ) -> Name:
     value = bound(space_object(context, space), procedure)
     return number(context, section, (stem, space.key), f"{stem}_{space.label}", value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from psyclone_storage.backend.infrastructure import PADDING, Context, Infrastructure
+from psyclone_storage.backend.infrastructure import PADDING, Infrastructure, LoweringContext
 from psyclone_storage.backend.lfric import (
     abi,
     basis,
@@ -22,7 +22,7 @@ from psyclone_storage.backend.lfric.checks import CheckLevel, check_lines
 from psyclone_storage.backend.lfric.device import copy_to, enter_device, region_items
 from psyclone_storage.backend.lfric.dummies import dummy_declarations
 from psyclone_storage.backend.lfric.members import bound
-from psyclone_storage.backend.workspace import Section
+from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.infrastructures.lfric import INTEGER, module_of_kind
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Expr
@@ -54,18 +54,18 @@ def lfric_infrastructure(
     )
 
 
-def _add_checks(level: CheckLevel, context: Context) -> None:
+def _add_checks(level: CheckLevel, context: LoweringContext) -> None:
     """Add the checks of what the statements have asked for."""
-    context.work.add(Section.CHECKS, *check_lines(context, level))
+    context.work.add(SetupSection.CHECKS, *check_lines(context, level))
 
 
-def _cell_count(context: Context, asked: ops.CellCount) -> Expr:
+def _cell_count(context: LoweringContext, asked: ops.CellCount) -> Expr:
     if asked.owned:
         return mesh.mesh_number(context, asked.space, "ncell_2d_no_halos", abi.Mesh.LAST_EDGE)
     return mesh.mesh_number(context, asked.space, "ncell_2d", abi.Mesh.NCELLS_2D)
 
 
-_VALUES: Mapping[type[ops.Value], Callable[[Context, Any], Expr]] = {
+_VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.DataOf: lambda context, op: data_of.data_array(context, op.datum, op.component),
     ops.ExtentsOf: lambda context, op: data_of.extents(context, op.datum),
     ops.OperatorCells: lambda context, op: data_of.operator_ncell_3d(context, op.datum),
@@ -98,7 +98,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[Context, Any], Expr]] = {
     ops.IsDirty: halos.is_dirty,
     ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),
 }
-_ACTIONS: Mapping[type[ops.Action], Callable[[Context, Any], tuple[Any, ...]]] = {
+_ACTIONS: Mapping[type[ops.Action], Callable[[LoweringContext, Any], tuple[Any, ...]]] = {
     ops.Exchange: halos.exchanged,
     ops.ExchangeTogether: halos.exchanged_together,
     ops.MarkDirty: halos.marked_dirty,

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
-from psyclone_storage.domain.data import DataTable, Wanted
-from psyclone_storage.domain.declared import Declared, View, declared, is_variable
+from psyclone_storage.domain.build import BoundCall
+from psyclone_storage.domain.data import ArgumentUse, DataTable
+from psyclone_storage.domain.declared import Declared, VisibleScopes, declared, is_variable
 from psyclone_storage.domain.gocean.arguments import build_dummies
 from psyclone_storage.infrastructures.gocean import value_type
 from psyclone_storage.ir.expr import (
@@ -35,14 +36,6 @@ _GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A call of which every argument was looked at: the call, or what is wrong with it."""
-
-    call: KernelCall | None
-    problems: tuple[Diagnostic, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Given:
     """An argument of the metadata and what the algorithm passes for it."""
 
@@ -56,11 +49,13 @@ class _Given:
         return self.passed.span.text
 
 
-def bind_call(call: ParsedCall, kernel: Kernel, seen: View, data: DataTable, uid: str) -> Bound:
+def bind_call(
+    call: ParsedCall, kernel: Kernel, seen: VisibleScopes, data: DataTable, uid: str
+) -> BoundCall:
     """Match the arguments of `call` with `kernel`'s metadata and enter them into `data`."""
     wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
     if len(wanted) != len(call.args):
-        return Bound(None, (_wrong_count(call, kernel, wanted),))
+        return BoundCall(None, (_wrong_count(call, kernel, wanted),))
     givens = [
         _Given(arg, passed, declared(passed.expr, seen))
         for arg, passed in zip(wanted, call.args, strict=True)
@@ -69,14 +64,14 @@ def bind_call(call: ParsedCall, kernel: Kernel, seen: View, data: DataTable, uid
     for given in givens:
         problems += [*_check(kernel, given), *_check_other_uses(given, data)]
     if problems:
-        return Bound(None, tuple(problems))
+        return BoundCall(None, tuple(problems))
     actuals = iter([_actual(given, data) for given in givens])
     grid = _field_for_grid(call, wanted, data)
     args = tuple(
         Actual(None, grid) if arg.kind is ArgKind.GRID_PROPERTY else next(actuals)
         for arg in kernel.args
     )
-    return Bound(KernelCall(uid, kernel, args, build_dummies(kernel), span=call.span), ())
+    return BoundCall(KernelCall(uid, kernel, args, build_dummies(kernel), span=call.span), ())
 
 
 def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> Expr:
@@ -99,7 +94,7 @@ def _actual(given: _Given, data: DataTable) -> Actual:
     if is_constant(passed.expr):
         return Actual(None, passed.expr, span=passed.span)
     datum = data.add(
-        Wanted(passed.expr, _type_of(given), passed.span, kind=arg.kind, access=arg.access)
+        ArgumentUse(passed.expr, _type_of(given), passed.span, kind=arg.kind, access=arg.access)
     )
     extent = None
     if isinstance(arg.stencil, GridStencil):

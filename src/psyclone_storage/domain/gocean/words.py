@@ -47,18 +47,18 @@ def word_of(item: MetadataItem) -> str:
     """Return the word that `item` is, or an empty text if it is something else."""
     if item.keyword is not None or not isinstance(item.expr, Name):
         return ""
-    return today(item.expr.text)
+    return current_spelling(item.expr.text)
 
 
 def constructor_of(item: MetadataItem) -> str:
     """Return the word before the brackets of an item such as `go_arg(...)`, or an empty text."""
     match item.expr:
         case Index(Name(name), _):
-            return today(name)
+            return current_spelling(name)
     return ""
 
 
-def today(word: str) -> str:
+def current_spelling(word: str) -> str:
     """Return `word` in today's spelling: in lower case, with `go_` before it."""
     lower = key_of(word)
     return lower if lower.startswith("go_") else f"go_{lower}"

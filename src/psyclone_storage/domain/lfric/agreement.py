@@ -11,9 +11,9 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.declared import Declared, is_variable
 from psyclone_storage.domain.lfric.slots import (
+    BindingContext,
     Slot,
     SlotKind,
-    Surroundings,
     component_of_vector,
 )
 from psyclone_storage.infrastructures.lfric import (
@@ -90,7 +90,7 @@ def repeated(call: ParsedCall, kernel: Kernel, slots: tuple[Slot, ...]) -> Itera
 
 
 def check_argument(
-    slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
 ) -> Iterator[Diagnostic]:
     """Yield every way in which `given` is not what `kernel` takes at `slot`: `S103` to `S108`."""
     match slot.kind:
@@ -110,7 +110,7 @@ def check_argument(
 
 
 def _check_other_uses(
-    arg: KernelArg, given: ParsedArgument, around: Surroundings
+    arg: KernelArg, given: ParsedArgument, around: BindingContext
 ) -> Iterator[Diagnostic]:
     """Yield `S112` where nothing declares `given` and the invoke uses it as something else, too."""
     before = around.data.known(given.expr)
@@ -132,7 +132,7 @@ def _check_other_uses(
 
 
 def _check_object(
-    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: Surroundings
+    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: BindingContext
 ) -> Iterator[Diagnostic]:
     wish = "field vector" if arg.vector > 1 else arg.kind.value
     if not is_variable(given.expr):
@@ -229,7 +229,7 @@ _NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER)
 
 
 def _check_scalar(
-    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: Surroundings
+    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: BindingContext
 ) -> Iterator[Diagnostic]:
     if arg.access.writes and not is_variable(given.expr):
         yield Diagnostic(
@@ -282,7 +282,7 @@ def _converts(given: Intrinsic, arg: KernelArg, kernel: Kernel) -> bool:
 
 
 def _check_quadrature(
-    slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
 ) -> Iterator[Diagnostic]:
     wanted = QUADRATURE_TYPES[kernel.quadratures[slot.number]].name
     known = around.declared(given.expr)
@@ -309,7 +309,7 @@ def _is_other_than(wanted: str, known: Declared) -> bool:
     return known.type.name != wanted and known.type.name in rules | set(OBJECT_TYPES)
 
 
-def _check_direction(given: ParsedArgument, around: Surroundings) -> Iterator[Diagnostic]:
+def _check_direction(given: ParsedArgument, around: BindingContext) -> Iterator[Diagnostic]:
     if not is_variable(given.expr):
         yield Diagnostic(
             "S107",
@@ -323,7 +323,7 @@ def _check_direction(given: ParsedArgument, around: Surroundings) -> Iterator[Di
 
 
 def _check_levels(
-    slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
 ) -> Iterator[Diagnostic]:
     """Yield what is wrong with a number of levels.
 
@@ -343,7 +343,9 @@ def _check_levels(
         yield Diagnostic("S108", text, given.span)
 
 
-def _check_integer(given: ParsedArgument, around: Surroundings, what: str) -> Iterator[Diagnostic]:
+def _check_integer(
+    given: ParsedArgument, around: BindingContext, what: str
+) -> Iterator[Diagnostic]:
     for part in (given.expr, *walk(given.expr)):
         known = around.declared(part) if is_variable(part) else None
         if known is None:

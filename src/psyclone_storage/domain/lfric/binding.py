@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.domain.data import Wanted
+from psyclone_storage.base.records import replace
+from psyclone_storage.domain.build import BoundCall
+from psyclone_storage.domain.data import ArgumentUse
 from psyclone_storage.domain.declared import Declared, is_variable
 from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.domain.lfric.slots import (
+    BindingContext,
     Slot,
     SlotKind,
-    Surroundings,
     component_of_vector,
     slots_of,
 )
@@ -34,14 +34,6 @@ from psyclone_storage.ir.schedule import Actual, DatumRole, KernelCall
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A call of which every argument was looked at: the call, or what is wrong with it."""
-
-    call: KernelCall | None
-    problems: tuple[Diagnostic, ...]
-
-
 def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
     """Yield the canonical text of each field vector that `call` takes as a whole."""
     for slot, given in zip(slots_of(kernel), call.args, strict=False):
@@ -49,11 +41,11 @@ def vectors_of(call: ParsedCall, kernel: Kernel) -> Iterator[str]:
             yield canonical(given.expr)
 
 
-def bind_call(call: ParsedCall, kernel: Kernel, around: Surroundings, uid: str) -> Bound:
+def bind_call(call: ParsedCall, kernel: Kernel, around: BindingContext, uid: str) -> BoundCall:
     """Match the arguments of `call` with `kernel`'s metadata."""
     slots = slots_of(kernel)
     if len(slots) != len(call.args):
-        return Bound(None, (wrong_count(call, kernel, slots),))
+        return BoundCall(None, (wrong_count(call, kernel, slots),))
     problems = list(repeated(call, kernel, slots))
     actuals: dict[Slot, Actual] = {}
     for slot, given in zip(slots, call.args, strict=True):
@@ -62,8 +54,8 @@ def bind_call(call: ParsedCall, kernel: Kernel, around: Surroundings, uid: str) 
         if not found:
             actuals[slot] = _actual(slot, given, kernel, around)
     if problems:
-        return Bound(None, tuple(problems))
-    return Bound(_assembled(call, kernel, actuals, uid), ())
+        return BoundCall(None, tuple(problems))
+    return BoundCall(_assembled(call, kernel, actuals, uid), ())
 
 
 def _assembled(
@@ -96,7 +88,7 @@ def _assembled(
 # ------------------------------------------------------------------ what an argument becomes
 
 
-def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings) -> Actual:
+def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext) -> Actual:
     if slot.kind is not SlotKind.QUADRATURE and is_constant(given.expr):
         return Actual(None, given.expr, span=given.span)
     if slot.kind is SlotKind.ARGUMENT:
@@ -120,18 +112,20 @@ _ROLES = {
 }
 
 
-def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundings) -> Wanted:
+def _wanted(
+    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
+) -> ArgumentUse:
     role = _ROLES[slot.kind]
     known = around.declared(given.expr)
     if slot.kind is SlotKind.QUADRATURE:
         shape = kernel.quadratures[slot.number]
-        return Wanted(given.expr, DerivedType(QUADRATURE_TYPES[shape].name), given.span, role)
+        return ArgumentUse(given.expr, DerivedType(QUADRATURE_TYPES[shape].name), given.span, role)
     if slot.kind is not SlotKind.ARGUMENT:
         is_scalar = known is not None and isinstance(known.type, ScalarType)
         kind_known = known.type if known and is_scalar else INTEGER
-        return Wanted(given.expr, kind_known, given.span, role)
+        return ArgumentUse(given.expr, kind_known, given.span, role)
     arg = kernel.args[slot.number]
-    return Wanted(
+    return ArgumentUse(
         given.expr,
         _type_of(arg, known or _declared_inside(given.expr, arg, around)),
         given.span,
@@ -143,7 +137,7 @@ def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel, around: Surroundi
     )
 
 
-def _declared_inside(expr: Expr, arg: KernelArg, around: Surroundings) -> Declared | None:
+def _declared_inside(expr: Expr, arg: KernelArg, around: BindingContext) -> Declared | None:
     """Return what is declared about the first operand of `expr` that is of the argument's type.
 
     An expression has the kind of its operands, of which an author uses one.

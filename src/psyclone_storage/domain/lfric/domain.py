@@ -10,7 +10,7 @@ from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
 from psyclone_storage.domain.data import DataTable
 from psyclone_storage.domain.lfric.binding import bind_call, vectors_of
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
-from psyclone_storage.domain.lfric.slots import Surroundings
+from psyclone_storage.domain.lfric.slots import BindingContext
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
@@ -30,7 +30,7 @@ class LfricDomain:
         pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
         vectors = frozenset(text for pair in pairs for text in vectors_of(*pair))
         data = DataTable(tuple(kernel.procedure for _, kernel in pairs))
-        around = Surroundings(algorithm, invoke.scopes, data, vectors)
+        around = BindingContext(algorithm, invoke.scopes, data, vectors)
         problems = list(_mixed_meshes(invoke, kernels))
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):

@@ -53,7 +53,7 @@ _RANDOM = intrinsic("random_number")
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class BuiltinDefinition:
     """A built-in as its line defines it: name, arguments and formula."""
 
     name: str
@@ -66,7 +66,7 @@ def name_of(line: str) -> str:
     return line.partition("(")[0]
 
 
-def read_definition(line: str, default: Intrinsic) -> Definition:
+def read_definition(line: str, default: Intrinsic) -> BuiltinDefinition:
     """Read one line of the notation; `default` is the type of arguments that state none.
 
     Every field is on one function space, `any_space_1` (spec 3.1). The written argument is
@@ -84,7 +84,7 @@ def read_definition(line: str, default: Intrinsic) -> Definition:
     )
     names = tuple(letter for letter, _ in letters)
     formula = Formula(names, value, reduction, is_random=value == _RANDOM)
-    return Definition(match["name"], args, formula)
+    return BuiltinDefinition(match["name"], args, formula)
 
 
 def _read_value(text: str) -> tuple[Expr, ReductionOp | None]:

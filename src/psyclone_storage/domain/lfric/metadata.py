@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from psyclone_storage.base.diagnostic import Diagnostic, Related, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import replace
-from psyclone_storage.domain.lfric.metadata_args import Setting, generation_of, read_argument
+from psyclone_storage.domain.lfric.metadata_args import EntryContext, generation_of, read_argument
 from psyclone_storage.domain.lfric.metadata_cma import cma_kind
 from psyclone_storage.domain.lfric.metadata_needs import (
     items_of,
@@ -68,7 +68,7 @@ def interpret(
     """
     problems = _check_components(parsed)
     generation, iteration = _read_iteration(parsed, problems)
-    args = _read_args(parsed, Setting(limits, accesses, generation, iteration), problems)
+    args = _read_args(parsed, EntryContext(limits, accesses, generation, iteration), problems)
     functions = read_functions(parsed, limits, problems)
     shapes = read_shapes(parsed, problems)
     reference_element = read_properties(parsed, "meta_reference_element", problems)
@@ -146,7 +146,7 @@ def _read_word(
 
 
 def _read_args(
-    parsed: ParsedKernel, setting: Setting, problems: list[Diagnostic]
+    parsed: ParsedKernel, setting: EntryContext, problems: list[Diagnostic]
 ) -> tuple[KernelArg, ...]:
     entries = items_of(parsed.component("meta_args"))
     read = [read_argument(entry, setting, problems) for entry in entries]

@@ -50,7 +50,7 @@ from psyclone_storage.ir.types import Intrinsic
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class EntryContext:
     """What the settings say about entries, and what is known of the kernel around one.
 
     `iteration` is None if the kernel does not say, or says something wrong.
@@ -102,7 +102,7 @@ def generation_of(entry: MetadataItem) -> Generation | None:
 
 
 def read_argument(
-    item: MetadataItem, setting: Setting, problems: list[Diagnostic]
+    item: MetadataItem, setting: EntryContext, problems: list[Diagnostic]
 ) -> KernelArg | None:
     """Read one entry of `meta_args`; add what is wrong to `problems` and return None then."""
     before = len(problems)
@@ -130,7 +130,9 @@ def read_argument(
     return arg if len(problems) == before else None
 
 
-def _take_apart(item: MetadataItem, setting: Setting, problems: list[Diagnostic]) -> _Entry | None:
+def _take_apart(
+    item: MetadataItem, setting: EntryContext, problems: list[Diagnostic]
+) -> _Entry | None:
     if (constructor := constructor_of(item)) != "arg_type":
         message = f"An entry of 'meta_args' must be an 'arg_type(...)', not '{item.span.text}'."
         hint = GOCEAN_HINT if constructor in ("go_arg", "arg") else ""
@@ -224,7 +226,9 @@ def _read_intrinsic(entry: _Entry, problems: list[Diagnostic]) -> Intrinsic | No
     return None
 
 
-def _read_details(entry: _Entry, setting: Setting, problems: list[Diagnostic]) -> _Details | None:
+def _read_details(
+    entry: _Entry, setting: EntryContext, problems: list[Diagnostic]
+) -> _Details | None:
     if not _has_right_length(entry, problems):
         return None
     limits = setting.limits

@@ -126,7 +126,7 @@ class LfricRules:
             return _NO_NEED
         stencil = None if extent is None else Depth.value(extent)
         asked = call.kernel.iteration.takes_halo_depth
-        use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
+        use = _FieldUse(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_need(reach, _levels(loop.extent.depth, stencil, asked), use, stencil is None)
 
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
@@ -144,7 +144,7 @@ class LfricRules:
         continuous = is_continuous(described.space)
         if loop.over is Over.DOFS:
             return _dofs_left(loop.computed.reach, loop.computed.depth, continuous)
-        use = _Use(described.access, continuous, described.mesh is MeshRole.FINE)
+        use = _FieldUse(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_left(loop.extent.reach, loop.extent.depth, use)
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
@@ -255,7 +255,7 @@ def _must_enter_halo(kernel: Kernel) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class _FieldUse:
     """How a call uses a field: all that the tables ask besides where it runs."""
 
     access: Access
@@ -277,7 +277,7 @@ def _levels(depth: Depth, stencil: Depth | None, asked: bool) -> Depth:
 
 
 @lru_cache(maxsize=4096)
-def _cells_need(reach: Reach, levels: Depth, use: _Use, in_cell: bool) -> HaloNeed:
+def _cells_need(reach: Reach, levels: Depth, use: _FieldUse, in_cell: bool) -> HaloNeed:
     """Return what a loop over cells reads down to `levels`; `in_cell` if without a stencil."""
     touched = levels.times(FINE_LEVELS) if use.fine else levels
     if use.access is Access.INC and in_cell:
@@ -291,7 +291,7 @@ def _cells_need(reach: Reach, levels: Depth, use: _Use, in_cell: bool) -> HaloNe
     return HaloNeed(touched, use.continuous, why)
 
 
-def _increment_need(reach: Reach, touched: Depth, use: _Use) -> HaloNeed:
+def _increment_need(reach: Reach, touched: Depth, use: _FieldUse) -> HaloNeed:
     if reach is not Reach.HALO:
         why = "to add to, and all its replicas are stale afterwards"
         return HaloNeed(NOTHING, False, why, filled=touched)
@@ -316,7 +316,7 @@ def _dofs_need(reach: Reach, depth: Depth, continuous: bool) -> HaloNeed:
 
 
 @lru_cache(maxsize=4096)
-def _cells_left(reach: Reach, depth: Depth, use: _Use) -> HaloLeft:
+def _cells_left(reach: Reach, depth: Depth, use: _FieldUse) -> HaloLeft:
     """Return what a loop over cells leaves: see `LfricRules.halo_left`."""
     outermost = depth.times(FINE_LEVELS) if use.fine else depth
     match reach:
@@ -339,7 +339,7 @@ def _cells_left(reach: Reach, depth: Depth, use: _Use) -> HaloLeft:
     return HaloLeft(NOTHING, Fresh.NO, "its halo and its annexed dofs stale: dofs there lack parts")
 
 
-def _annexed_if_entered(depth: Depth, use: _Use) -> Fresh:
+def _annexed_if_entered(depth: Depth, use: _FieldUse) -> Fresh:
     """Return whether annexed dofs are clean after halo cells to `depth` were computed.
 
     A kernel may be asked to compute 0 levels; then they are as the owned cells left them.

@@ -55,7 +55,7 @@ def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class BindingContext:
     """What a call is bound in.
 
     `scopes` are those around the invoke, the innermost first; `data` are the invoke's; `vectors`
@@ -73,7 +73,7 @@ class Surroundings:
 
 
 def component_of_vector(
-    expr: Expr, arg: KernelArg, around: Surroundings
+    expr: Expr, arg: KernelArg, around: BindingContext
 ) -> tuple[Expr, int] | None:
     """Return the field vector and the number of the component that `expr` is.
 

@@ -21,7 +21,7 @@ from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.invokes import (
     PREFIX,
     InvokeCall,
-    Label,
+    InvokeLabel,
     find_invoke,
     read_invoke,
     routine_name,
@@ -173,7 +173,7 @@ def _check_units(source: SourceText, reader: UnitReader, problems: list[Diagnost
 def _check_names(invokes: tuple[ParsedInvoke, ...], scopes: tuple[Scope, ...]) -> list[Diagnostic]:
     """Report labels whose routines have the same name as each other or as something else."""
     problems = []
-    labels: dict[str, Label] = {}
+    labels: dict[str, InvokeLabel] = {}
     taken: dict[str, Span] | None = None
     for invoke in invokes:
         if invoke.label is None or invoke.label_span is None:
@@ -184,7 +184,7 @@ def _check_names(invokes: tuple[ParsedInvoke, ...], scopes: tuple[Scope, ...]) -
             problems.append(_duplicate(invoke.label, invoke.label_span, labels[name]))
         elif name in taken:
             problems.append(_clash(name, invoke.label_span, taken[name]))
-        labels.setdefault(name, Label(invoke.label, invoke.label_span))
+        labels.setdefault(name, InvokeLabel(invoke.label, invoke.label_span))
     return problems
 
 
@@ -201,7 +201,7 @@ def _names_of(scopes: tuple[Scope, ...]) -> dict[str, Span]:
     return {name: span for name, span in names.items() if name.startswith(PREFIX)}
 
 
-def _duplicate(label: str, span: Span, first: Label) -> Diagnostic:
+def _duplicate(label: str, span: Span, first: InvokeLabel) -> Diagnostic:
     return Diagnostic(
         "P025",
         f"Two invokes of this file are called '{label}'.",

@@ -32,7 +32,7 @@ from psyclone_storage.frontend.fortran.specified import (
     end_of_specification,
     read_specification,
 )
-from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.code import KernelCode, KernelModule, Procedure, Structure
 from psyclone_storage.ir.loops import addressed
@@ -72,7 +72,7 @@ def read_units(source: SourceText) -> UnitReader:
     return reader
 
 
-def code_of(reader: UnitReader, scope: OpenScope, statements: list[Statement]) -> KernelCode:
+def code_of(reader: UnitReader, scope: OpenScope, statements: list[SourceStatement]) -> KernelCode:
     """Return the procedure of `scope`, which is in a module that `reader` has read."""
     around = scope.parent
     assert around is not None
@@ -85,12 +85,12 @@ def _is_wanted(scope: OpenScope, around: OpenScope, name: str) -> bool:
 
 
 def _module(
-    reader: UnitReader, around: OpenScope, scope: OpenScope, statements: list[Statement]
+    reader: UnitReader, around: OpenScope, scope: OpenScope, statements: list[SourceStatement]
 ) -> KernelModule:
     run = _elements(around, statements)
     specification = read_specification(run[: _contains(run)])
     own = [item for item in reader.opened if item.parent is around and item.kind in _PROCEDURES]
-    heads = (INTERFACE.match(item.text) for item in run if isinstance(item, Statement))
+    heads = (INTERFACE.match(item.text) for item in run if isinstance(item, SourceStatement))
     return KernelModule(
         around.name,
         Span(around.opening.source, _end_before(reader, around), around.stop),
@@ -116,7 +116,9 @@ def _end_before(reader: UnitReader, around: OpenScope) -> int:
     return max(units, default=0)
 
 
-def _procedure(scope: OpenScope, reader: UnitReader, statements: list[Statement]) -> Procedure:
+def _procedure(
+    scope: OpenScope, reader: UnitReader, statements: list[SourceStatement]
+) -> Procedure:
     place = _place(scope)
     inside = (item for item in statements if place.start <= item.offset(0) < place.stop)
     names = frozenset[str]().union(*(names_in(item.text) for item in inside))
@@ -127,7 +129,7 @@ def _procedure(scope: OpenScope, reader: UnitReader, statements: list[Statement]
     return Procedure(scope.name.lower(), names, place, is_function, pure, dummies, scalars)
 
 
-def _code(scope: OpenScope, module: KernelModule, statements: list[Statement]) -> KernelCode:
+def _code(scope: OpenScope, module: KernelModule, statements: list[SourceStatement]) -> KernelCode:
     text = scope.opening.text
     head = _HEAD.match(text)
     prefix = head["prefix"].strip() if head else ""
@@ -180,7 +182,7 @@ def _place(scope: OpenScope) -> Span:
     return Span(scope.opening.source, scope.opening.offset(0), scope.stop)
 
 
-def _elements(scope: OpenScope, statements: list[Statement]) -> list[Element]:
+def _elements(scope: OpenScope, statements: list[SourceStatement]) -> list[Element]:
     """Return all that stands between the opening and the end statement of `scope`."""
     first = scope.opening.whole().stop
     inside = [item for item in statements if first <= item.offset(0) < scope.stop]
@@ -195,7 +197,7 @@ def _contains(run: list[Element]) -> int:
     """
     in_type = False
     for place, item in enumerate(run):
-        if isinstance(item, Statement):
+        if isinstance(item, SourceStatement):
             in_type = (
                 in_type or TYPE_DEFINITION.match(item.text) is not None
             ) and not END_TYPE.match(item.text)

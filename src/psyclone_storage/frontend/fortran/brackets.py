@@ -14,7 +14,7 @@ _BRACKET = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()\[\]]")
 _NESTED = re.compile(r"[()\[\]'\"]")
 
 
-def marks(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
+def punctuation(text: str, start: int, stop: int) -> Iterator[tuple[int, int, str]]:
     """Yield `(position, depth, mark)` for every bracket, comma and assignment outside strings.
 
     An opening bracket and its closing one have the depth of what stands around them. A string
@@ -48,7 +48,7 @@ def closing(text: str, opening: int) -> int:
 
 def first_outside(text: str, mark: str, start: int = 0) -> int:
     """Return the position of the first `mark` from `start` on outside brackets, or -1."""
-    for position, depth, found in marks(text, start, len(text)):
+    for position, depth, found in punctuation(text, start, len(text)):
         if depth == 0 and found == mark:
             return position
     return -1
@@ -61,7 +61,9 @@ def list_items(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     second comma.
     """
     if _NESTED.search(text, start, stop):
-        commas = [at for at, depth, mark in marks(text, start, stop) if mark == "," and not depth]
+        commas = [
+            at for at, depth, mark in punctuation(text, start, stop) if mark == "," and not depth
+        ]
     else:
         commas = [at for at in range(start, stop) if text[at] == ","]
     firsts = [start, *(comma + 1 for comma in commas)]

@@ -49,7 +49,7 @@ from psyclone_storage.frontend.fortran.remarks import (
     remark_line,
 )
 from psyclone_storage.frontend.fortran.specified import end_of_specification, read_specification
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.unit import (
     Associate,
@@ -83,7 +83,7 @@ _END_WORDS = {
 def read_lines(body: Sequence[Element]) -> tuple[Line, ...]:
     """Return the statements of a kernel that `body` is; a comment behind one comes before it."""
     try:
-        return tuple(_Reading(body, whole=False).everything())
+        return tuple(_ElementCursor(body, whole=False).everything())
     except TangledError:
         return (opaque(body),)
 
@@ -91,7 +91,7 @@ def read_lines(body: Sequence[Element]) -> tuple[Line, ...]:
 def read_whole_lines(body: Sequence[Element]) -> tuple[Line, ...]:
     """Return all statements that `body` is in their order, with what stands between them."""
     run = tuple(_outside_of_statements(body))
-    reading = _Reading(run, whole=True)
+    reading = _ElementCursor(run, whole=True)
     found: list[Line] = []
     while not reading.at_end():
         start = reading.position
@@ -115,13 +115,13 @@ def _outside_of_statements(body: Sequence[Element]) -> Iterator[Element]:
     yield from before
 
 
-def _divides(statement: Statement) -> bool:
+def _divides(statement: SourceStatement) -> bool:
     """Return whether a statement ends a construct, or starts another branch of it."""
     text = statement.text
     return bool(ends(text) or other_branch(text) or is_case(text))
 
 
-class _Reading:
+class _ElementCursor:
     """A position in a run of elements, moved on as lines are read."""
 
     def __init__(self, run: Sequence[Element], *, whole: bool, labels: Sequence[str] = ()) -> None:
@@ -163,7 +163,7 @@ class _Reading:
         """
         while not self.at_end():
             element = self._run[self._at]
-            if isinstance(element, Statement) and not element.label and _divides(element):
+            if isinstance(element, SourceStatement) and not element.label and _divides(element):
                 return
             yield from self.step(until)
             if self._ended:
@@ -191,7 +191,7 @@ class _Reading:
         try:
             for first, last in pairwise(places):
                 inner = self._run[first + 1 : last]
-                body = tuple(_Reading(inner, whole=True, labels=self._labels).everything())
+                body = tuple(_ElementCursor(inner, whole=True, labels=self._labels).everything())
                 head = self._run[first]
                 assert isinstance(head, Remark)
                 parts.append(ConditionalBranch(head.text, body, place=head.place))
@@ -211,7 +211,7 @@ class _Reading:
 
     # ------------------------------------------------------------------------ statements
 
-    def _labelled(self, statement: Statement, until: str) -> Sequence[Line]:
+    def _labelled(self, statement: SourceStatement, until: str) -> Sequence[Line]:
         form = _FORMAT.match(statement.text)
         if form:
             self._at += 1
@@ -235,7 +235,7 @@ class _Reading:
             raise TangledError
         return (*before, label, self._action(statement))
 
-    def _statement(self, statement: Statement) -> Line:
+    def _statement(self, statement: SourceStatement) -> Line:
         if statement.split:
             return self._opaque(self._end_of(self._at))
         if not opens(statement.text):
@@ -250,7 +250,7 @@ class _Reading:
         self._at, self._labels, self._ended = start, labels, ""
         return self._opaque(self._end_of(start))
 
-    def _action(self, statement: Statement) -> Line:
+    def _action(self, statement: SourceStatement) -> Line:
         text = statement.text
         line = self._under_mask(statement) if _IF.match(text) else _simple(text, statement, 0)
         if line is None:
@@ -258,7 +258,7 @@ class _Reading:
         self._at += 1
         return line
 
-    def _under_mask(self, statement: Statement) -> Line | None:
+    def _under_mask(self, statement: SourceStatement) -> Line | None:
         """Return an `if` with one statement behind it."""
         try:
             mask = read_mask(statement.text)
@@ -276,7 +276,7 @@ class _Reading:
 
     # ------------------------------------------------------------------------ constructs
 
-    def _construct(self, statement: Statement) -> Line | None:
+    def _construct(self, statement: SourceStatement) -> Line | None:
         """Return the construct that starts here, None if its head is not understood."""
         text = unnamed_text(statement.text)
         name = construct_of(statement.text)
@@ -319,11 +319,11 @@ class _Reading:
             self._ended = ""
         return body
 
-    def _choice(self, statement: Statement, text: str, name: str) -> Line:
+    def _choice(self, statement: SourceStatement, text: str, name: str) -> Line:
         start = self._at
         branches: list[Branch] = []
         otherwise: tuple[Line, ...] | None = None
-        current: Statement | None = statement
+        current: SourceStatement | None = statement
         while current is not None:
             word = other_branch(current.text) if branches else "elseif"
             if otherwise is not None or word == "elsewhere":
@@ -341,11 +341,11 @@ class _Reading:
         self._close("if", name)
         return If(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
 
-    def _masks(self, statement: Statement, text: str, name: str) -> Line:
+    def _masks(self, statement: SourceStatement, text: str, name: str) -> Line:
         start = self._at
         branches: list[Branch] = []
         otherwise: tuple[Line, ...] | None = None
-        current: Statement | None = statement
+        current: SourceStatement | None = statement
         while current is not None:
             if otherwise is not None or (branches and other_branch(current.text) != "elsewhere"):
                 raise TangledError
@@ -361,20 +361,20 @@ class _Reading:
         self._close("where", name)
         return Where(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
 
-    def _next_branch(self) -> Statement | None:
+    def _next_branch(self) -> SourceStatement | None:
         element = None if self.at_end() else self._run[self._at]
-        if isinstance(element, Statement) and other_branch(element.text):
+        if isinstance(element, SourceStatement) and other_branch(element.text):
             return element
         return None
 
-    def _selection(self, statement: Statement, head: Select, name: str) -> Line:
+    def _selection(self, statement: SourceStatement, head: Select, name: str) -> Line:
         start = self._at
         self._at += 1
         before = tuple(self._block())
         cases: list[Case] = []
         while not self.at_end():
             element = self._run[self._at]
-            if not isinstance(element, Statement) or not is_case(element.text):
+            if not isinstance(element, SourceStatement) or not is_case(element.text):
                 break
             case = read_case(element.text)
             self._at += 1
@@ -393,7 +393,7 @@ class _Reading:
         specification = read_specification(inside[:first])
         if specification.directives:
             return None
-        inner = _Reading(inside[first:], whole=True)
+        inner = _ElementCursor(inside[first:], whole=True)
         body = tuple(inner.everything())
         self._at = stop - 1
         self._close("block", name)
@@ -402,7 +402,7 @@ class _Reading:
 
     def _close(self, word: str, name: str) -> None:
         element = None if self.at_end() else self._run[self._at]
-        if not isinstance(element, Statement) or ends(element.text) != word or element.label:
+        if not isinstance(element, SourceStatement) or ends(element.text) != word or element.label:
             raise TangledError
         if end_name(element.text) not in ("", name.lower()):
             raise TangledError
@@ -412,7 +412,7 @@ class _Reading:
 
     def _extent(self, start: int) -> Span:
         first, last = self._run[start], self._run[self._at - 1]
-        begin = first.offset(0) if isinstance(first, Statement) else start_of(first)
+        begin = first.offset(0) if isinstance(first, SourceStatement) else start_of(first)
         return Span(source_of(first), begin, stop_of(last))
 
     def _opaque(self, stop: int) -> Opaque:
@@ -420,7 +420,7 @@ class _Reading:
         self._at = stop
         found = opaque(run)
         first = run[0]
-        if isinstance(first, Statement) and first.label:
+        if isinstance(first, SourceStatement) and first.label:
             return _without_label(found, first)
         return found
 
@@ -451,7 +451,7 @@ class _Balance:
 
         Of a conditional of the preprocessor the first branch counts.
         """
-        if isinstance(element, Statement):
+        if isinstance(element, SourceStatement):
             for word in _directives_in(element):
                 self._directive(word)
             self._statement(element)
@@ -471,7 +471,7 @@ class _Balance:
             _, first = self._conditionals.pop()
             self._depth = self._depth if first is None else first
 
-    def _statement(self, statement: Statement) -> None:
+    def _statement(self, statement: SourceStatement) -> None:
         text = unnamed_text(statement.text)
         if found := LABELLED_DO.match(text):
             self._labels.append(found["label"])
@@ -487,13 +487,13 @@ class _Balance:
             raise TangledError
 
 
-def _directives_in(statement: Statement) -> Iterator[str]:
+def _directives_in(statement: SourceStatement) -> Iterator[str]:
     """Yield the words of the preprocessor's lines between the lines of a statement."""
     if statement.split:
         yield from _DIRECTIVE.findall(statement.whole().text)
 
 
-def _simple(text: str, statement: Statement, at: int) -> Line | None:
+def _simple(text: str, statement: SourceStatement, at: int) -> Line | None:
     """Return the statement without statements in it that `text` is, from position `at` on."""
     place = statement.span(at, len(statement.text))
     try:
@@ -520,7 +520,7 @@ def _check_balance(run: Sequence[Element]) -> None:
     """Raise `TangledError` if a branch of a preprocessor conditional cuts through a construct."""
     depth = 0
     for element in run:
-        if isinstance(element, Statement):
+        if isinstance(element, SourceStatement):
             if ends(element.text):
                 depth -= 1
             elif opens(element.text) and not LABELLED_DO.match(unnamed_text(element.text)):
@@ -531,7 +531,7 @@ def _check_balance(run: Sequence[Element]) -> None:
         raise TangledError
 
 
-def _without_label(found: Opaque, statement: Statement) -> Opaque:
+def _without_label(found: Opaque, statement: SourceStatement) -> Opaque:
     """Return opaque text without the label in front of it, which is a line of its own."""
     assert found.place is not None
     first = statement.offset(0)

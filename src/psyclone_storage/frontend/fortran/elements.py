@@ -13,7 +13,7 @@ from enum import Enum
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.ir.unit import Opaque
 
 _DIRECTIVE = re.compile(r"!\$(?P<text>(?P<sentinel>omp|acc)\b.*)", re.IGNORECASE)
@@ -24,7 +24,7 @@ _WORD_OPERATOR = re.compile(r"\.[a-z]+\.", re.IGNORECASE)
 _NAME = re.compile(r"(?:(?<![\w.])|(?<=[\d.]_))[a-z]\w*", re.IGNORECASE)
 
 
-class Kind(Enum):
+class RemarkKind(Enum):
     """What a line between statements is."""
 
     COMMENT = "comment"
@@ -43,16 +43,16 @@ class Remark:
     statement before it.
     """
 
-    kind: Kind
+    kind: RemarkKind
     text: str
     place: Span
     trailing: bool = False
 
 
-Element = Statement | Remark
+Element = SourceStatement | Remark
 
 
-def elements(statements: Iterable[Statement], place: Span) -> Iterator[Element]:
+def elements(statements: Iterable[SourceStatement], place: Span) -> Iterator[Element]:
     """Yield the `statements` in `place` with what is around them.
 
     `place` starts right behind a statement. A comment inside a statement comes before it.
@@ -72,9 +72,9 @@ def opaque(run: Sequence[Element]) -> Opaque:
     text = source.text[start_of(run[0]) : stop_of(run[-1])].replace("\r\n", "\n")
     names: set[str] = set()
     for element in run:
-        if isinstance(element, Statement):
+        if isinstance(element, SourceStatement):
             names |= names_in(element.text)
-        elif element.kind is Kind.SENTINEL:
+        elif element.kind is RemarkKind.SENTINEL:
             names |= names_in(element.text.lstrip("!$ \t"))
     place = Span(source, start_of(run[0]), stop_of(run[-1]))
     return Opaque(text, frozenset(names), place=place)
@@ -88,7 +88,7 @@ def names_in(text: str) -> frozenset[str]:
 
 def source_of(element: Element) -> SourceText:
     """Return the file that the element is in."""
-    return element.source if isinstance(element, Statement) else element.place.source
+    return element.source if isinstance(element, SourceStatement) else element.place.source
 
 
 def start_of(element: Element) -> int:
@@ -104,7 +104,7 @@ def stop_of(element: Element) -> int:
     return element.place.stop if isinstance(element, Remark) else element.whole().stop
 
 
-def _inside(statement: Statement) -> Iterator[Remark]:
+def _inside(statement: SourceStatement) -> Iterator[Remark]:
     """Yield the comments between the lines of a statement that is continued."""
     source = statement.source
     ends = [*statement.starts[1:], len(statement.text)]
@@ -115,7 +115,7 @@ def _inside(statement: Statement) -> Iterator[Remark]:
             mark = line.text.find("!")
             if mark >= 0 and not line.text.startswith("#"):
                 place = Span(source, line.start + mark, line.stop)
-                yield Remark(Kind.COMMENT, line.text[mark + 1 :].rstrip(), place)
+                yield Remark(RemarkKind.COMMENT, line.text[mark + 1 :].rstrip(), place)
 
 
 def _between(gap: Span) -> Iterator[Remark]:
@@ -130,20 +130,20 @@ def _between(gap: Span) -> Iterator[Remark]:
         if line.text.startswith("#"):
             while line.text.endswith("\\") and position < len(lines):
                 line, position = Span(source, line.start, lines[position].stop), position + 1
-            yield Remark(Kind.PREPROCESSOR, line.text, line)
+            yield Remark(RemarkKind.PREPROCESSOR, line.text, line)
         elif directive := _DIRECTIVE.match(line.text):
             text, place = directive["text"].rstrip(), line
             while text.endswith("&") and position < len(lines):
                 more = _CONTINUED.sub("", lines[position].text, count=1)
                 text = f"{text[:-1].rstrip()} {more.strip()}"
                 place, position = Span(source, line.start, lines[position].stop), position + 1
-            yield Remark(Kind.DIRECTIVE, " ".join(text.split()), place)
+            yield Remark(RemarkKind.DIRECTIVE, " ".join(text.split()), place)
         elif _SENTINEL_STATEMENT.match(line.text):
-            yield Remark(Kind.SENTINEL, line.text, line)
+            yield Remark(RemarkKind.SENTINEL, line.text, line)
         elif line.text.startswith("!"):
-            yield Remark(Kind.COMMENT, line.text[1:], line, first)
+            yield Remark(RemarkKind.COMMENT, line.text[1:], line, first)
         elif not line.text and not edge:
-            yield Remark(Kind.BLANK, "", line)
+            yield Remark(RemarkKind.BLANK, "", line)
 
 
 def _lines(source: SourceText, start: int, stop: int) -> Iterator[Span]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from psyclone_storage.frontend.fortran.brackets import marks
+from psyclone_storage.frontend.fortran.brackets import punctuation
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import (
@@ -47,7 +47,7 @@ def _call(text: str) -> Call | None:
 
 
 def _assignment(text: str) -> Assign | PointerAssign | None:
-    for position, depth, mark in marks(text, 0, len(text)):
+    for position, depth, mark in punctuation(text, 0, len(text)):
         if depth == 0 and mark in ("=", "=>"):
             target = expression(text[:position].strip())
             if not isinstance(target, Name | Index | Member):

@@ -9,7 +9,7 @@ the position of the first token that cannot stand there. An image selector is no
 from __future__ import annotations
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.frontend.fortran.tokens import Kind, Tokens, UnreadableError
+from psyclone_storage.frontend.fortran.tokens import TokenKind, Tokens, UnreadableError
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
@@ -45,8 +45,8 @@ _DEFINED = 0
 _NOT, _COMPARISON, _SIGN, _POWER = (
     Operator.NOT.rank, Operator.EQUAL.rank, Operator.PLUS.rank, Operator.POWER.rank,
 )  # fmt: skip
-_NUMBERS = {Kind.INTEGER: Intrinsic.INTEGER, Kind.REAL: Intrinsic.REAL,
-            Kind.LOGICAL: Intrinsic.LOGICAL}  # fmt: skip
+_NUMBERS = {TokenKind.INTEGER: Intrinsic.INTEGER, TokenKind.REAL: Intrinsic.REAL,
+            TokenKind.LOGICAL: Intrinsic.LOGICAL}  # fmt: skip
 _CLOSING = {"[": "]", "(/": "/)"}
 
 
@@ -65,7 +65,7 @@ class ExpressionParser:
 
     def expect_end(self) -> None:
         """Raise `UnreadableError` unless all has been read."""
-        if self.kinds[self.at] != Kind.END:
+        if self.kinds[self.at] != TokenKind.END:
             raise self.fail()
 
     def skip(self, mark: str) -> bool:
@@ -83,7 +83,7 @@ class ExpressionParser:
 
     def name(self) -> str:
         """Return the name that stands here, and go behind it."""
-        if self.kinds[self.at] != Kind.NAME:
+        if self.kinds[self.at] != TokenKind.NAME:
             raise self.fail()
         self.at += 1
         return self.texts[self.at - 1]
@@ -113,9 +113,9 @@ class ExpressionParser:
         """Return the operator between two operands that stands here."""
         text = self.texts[self.at]
         kind = self.kinds[self.at]
-        if kind == Kind.MARK:
+        if kind == TokenKind.MARK:
             return SPELLINGS.get(text)
-        if kind == Kind.OPERATOR:
+        if kind == TokenKind.OPERATOR:
             word = text.lower()
             found = _WORDS.get(word)
             return None if found is Operator.NOT else found or DefinedOperator(word)
@@ -123,9 +123,9 @@ class ExpressionParser:
 
     def _operand(self, least: int) -> Expr:
         text, kind = self.texts[self.at], self.kinds[self.at]
-        if kind == Kind.NAME:
+        if kind == TokenKind.NAME:
             return self._designator()
-        if kind == Kind.OPERATOR:
+        if kind == TokenKind.OPERATOR:
             word = text.lower()
             op = _WORDS.get(word)
             if op is not None and (op is not Operator.NOT or least > _NOT):
@@ -134,7 +134,7 @@ class ExpressionParser:
             if op is not None:
                 return Unary(op, self.expression(_NOT + 1))
             return Unary(DefinedOperator(word), self._primary())
-        if kind == Kind.MARK and text in ("-", "+"):
+        if kind == TokenKind.MARK and text in ("-", "+"):
             if least > _SIGN:
                 raise self.fail()
             self.at += 1
@@ -146,21 +146,21 @@ class ExpressionParser:
     def _primary(self) -> Expr:
         text, kind = self.texts[self.at], self.kinds[self.at]
         match kind:
-            case Kind.NAME:
+            case TokenKind.NAME:
                 return self._designator()
-            case Kind.INTEGER | Kind.REAL | Kind.LOGICAL:
+            case TokenKind.INTEGER | TokenKind.REAL | TokenKind.LOGICAL:
                 self.at += 1
                 value, mark, kind_name = text.partition("_")
-                return Literal(value.lower() + mark + kind_name, _NUMBERS[Kind(kind)],
+                return Literal(value.lower() + mark + kind_name, _NUMBERS[TokenKind(kind)],
                                kind_name or None)  # fmt: skip
-            case Kind.STRING:
+            case TokenKind.STRING:
                 return self._string()
-            case Kind.BOZ:
+            case TokenKind.BOZ:
                 self.at += 1
                 return Verbatim(text.upper())
         if text == "(":
             return self._in_brackets()
-        if kind == Kind.MARK and text in _CLOSING:
+        if kind == TokenKind.MARK and text in _CLOSING:
             return self._constructor()
         raise self.fail()
 
@@ -259,7 +259,7 @@ class ExpressionParser:
                 depth -= 1
                 if depth == 0:
                     return None
-            elif depth == 1 and text == "=" and self.kinds[place] == Kind.MARK:
+            elif depth == 1 and text == "=" and self.kinds[place] == TokenKind.MARK:
                 return place - 1
         return None
 
@@ -293,7 +293,7 @@ class ExpressionParser:
 
     def _item(self) -> Expr:
         text = self.texts[self.at]
-        if self.kinds[self.at] == Kind.NAME and self.texts[self.at + 1] == "=":
+        if self.kinds[self.at] == TokenKind.NAME and self.texts[self.at + 1] == "=":
             self.at += 2
             return Keyword(text, self._argument())
         if text == ":":

@@ -54,7 +54,7 @@ Head = Do | While | DoConcurrent | Select | Associate | Forall | ScopedBlock | C
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
+class BracketedCondition:
     """A condition in brackets behind a word, and what stands behind the brackets."""
 
     condition: Expr
@@ -130,7 +130,7 @@ def is_case(text: str) -> bool:
 # ---------------------------------------------------------------------------- what heads say
 
 
-def read_mask(text: str) -> Mask:
+def read_mask(text: str) -> BracketedCondition:
     """Return the condition in the first brackets of `text`; raise `UnreadableError` if none."""
     start = text.find("(")
     close = closing(text, start) if start >= 0 else -1
@@ -138,7 +138,7 @@ def read_mask(text: str) -> Mask:
         raise UnreadableError(text)
     rest = text[close + 1 :]
     at = close + 1 + len(rest) - len(rest.lstrip())
-    return Mask(expression(text[start + 1 : close].strip()), rest.strip(), at)
+    return BracketedCondition(expression(text[start + 1 : close].strip()), rest.strip(), at)
 
 
 def read_head(text: str) -> Head | None:

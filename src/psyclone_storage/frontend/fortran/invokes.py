@@ -12,9 +12,9 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, 
 from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
-from psyclone_storage.frontend.fortran.brackets import closing, list_items, marks
+from psyclone_storage.frontend.fortran.brackets import closing, list_items, punctuation
 from psyclone_storage.frontend.fortran.reader import read_expression
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 
@@ -32,7 +32,7 @@ _CALL_FORM = "Write a kernel or a built-in with its arguments: 'kernel_type(fiel
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class InvokeLabel:
     """The name that the algorithm gives to an invoke, and where it says so."""
 
     text: str
@@ -44,11 +44,11 @@ class InvokeCall:
     """A `call invoke(...)` before the scopes around it are known."""
 
     calls: tuple[ParsedCall, ...]
-    label: Label | None
+    label: InvokeLabel | None
     span: Span
 
 
-def find_invoke(statement: Statement) -> int:
+def find_invoke(statement: SourceStatement) -> int:
     """Return the position of `call` if the statement is, or ends in, an invoke, else -1."""
     text = statement.text
     if "invoke" not in text and "invoke" not in text.lower():
@@ -63,7 +63,7 @@ def find_invoke(statement: Statement) -> int:
     return start if _INVOKE.match(text, start) else -1
 
 
-def read_invoke(statement: Statement, start: int) -> InvokeCall:
+def read_invoke(statement: SourceStatement, start: int) -> InvokeCall:
     """Return the invoke whose `call` stands at position `start`.
 
     Raises `CompileError` with everything that is wrong in it.
@@ -71,14 +71,14 @@ def read_invoke(statement: Statement, start: int) -> InvokeCall:
     problems: list[Diagnostic] = []
     opening, close = _brackets(statement, start)
     calls: list[ParsedCall] = []
-    labels: list[Label] = []
+    labels: list[InvokeLabel] = []
     for first, stop in list_items(statement.text, opening + 1, close):
         try:
             item = _read_item(statement, first, stop)
         except CompileError as error:
             problems.extend(error.problems)
             continue
-        if isinstance(item, Label):
+        if isinstance(item, InvokeLabel):
             labels.append(item)
         else:
             calls.append(item)
@@ -95,7 +95,7 @@ def routine_name(label: str) -> str:
     return label if label.lower().startswith(PREFIX) else PREFIX + label
 
 
-def _brackets(statement: Statement, start: int) -> tuple[int, int]:
+def _brackets(statement: SourceStatement, start: int) -> tuple[int, int]:
     """Return the positions of the invoke's brackets; raise `CompileError` if they do not fit."""
     text = statement.text
     if statement.split:
@@ -109,7 +109,7 @@ def _brackets(statement: Statement, start: int) -> tuple[int, int]:
     if opening < 0:
         span = statement.span(start, len(text))
         raise _problem("P020", "This invoke calls nothing.", span, hint=_CALL_FORM)
-    quote = next((at for at, _, mark in marks(text, opening, len(text)) if mark in "'\""), -1)
+    quote = next((at for at, _, mark in punctuation(text, opening, len(text)) if mark in "'\""), -1)
     if quote >= 0:
         raise _problem(
             "P011", "This string is not closed on its line.", statement.span(quote, quote + 1)
@@ -133,7 +133,7 @@ def _brackets(statement: Statement, start: int) -> tuple[int, int]:
     return opening, close
 
 
-def _directive(statement: Statement) -> Span:
+def _directive(statement: SourceStatement) -> Span:
     """Return the place of the first preprocessor line between the lines of a statement."""
     whole = statement.whole()
     found = _DIRECTIVE.search(whole.source.text, whole.start, whole.stop)
@@ -143,7 +143,7 @@ def _directive(statement: Statement) -> Span:
 def _unclosed(text: str, opening: int) -> int:
     """Return the position of the innermost bracket that nothing closes."""
     stack: list[int] = []
-    for at, _, mark in marks(text, opening, len(text)):
+    for at, _, mark in punctuation(text, opening, len(text)):
         if mark in "([":
             stack.append(at)
         elif mark in ")]":
@@ -156,7 +156,7 @@ def _end_of_blanks(text: str, start: int) -> int:
     return blanks.end() if blanks else start
 
 
-def _read_item(statement: Statement, start: int, stop: int) -> ParsedCall | Label:
+def _read_item(statement: SourceStatement, start: int, stop: int) -> ParsedCall | InvokeLabel:
     text = statement.text
     if start == stop:
         place = statement.span(start, stop)
@@ -189,7 +189,7 @@ def _read_item(statement: Statement, start: int, stop: int) -> ParsedCall | Labe
     )
 
 
-def _read_argument(statement: Statement, start: int, stop: int, call: str) -> ParsedArgument:
+def _read_argument(statement: SourceStatement, start: int, stop: int, call: str) -> ParsedArgument:
     text = statement.text[start:stop]
     span = statement.span(start, stop)
     if not text:
@@ -209,7 +209,7 @@ def _read_argument(statement: Statement, start: int, stop: int, call: str) -> Pa
         raise _problem("P029", message, span, label=f"argument of '{call}'") from None
 
 
-def _read_keyword(statement: Statement, keyword: re.Match[str], stop: int) -> Label:
+def _read_keyword(statement: SourceStatement, keyword: re.Match[str], stop: int) -> InvokeLabel:
     name = keyword.group("name")
     if name.lower() != "name":
         raise _problem(
@@ -230,7 +230,7 @@ def _read_keyword(statement: Statement, keyword: re.Match[str], stop: int) -> La
         )
     label = (literal.group(1) or literal.group(2) or "").strip()
     _check_name(label, span)
-    return Label(label, span)
+    return InvokeLabel(label, span)
 
 
 def _check_name(label: str, span: Span) -> None:
@@ -251,7 +251,7 @@ def _check_name(label: str, span: Span) -> None:
         )
 
 
-def _check_labels(labels: list[Label]) -> list[Diagnostic]:
+def _check_labels(labels: list[InvokeLabel]) -> list[Diagnostic]:
     return [
         Diagnostic(
             "P022",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from psyclone_storage.ir.directive import (
-    AccLoop,
-    AccRoutine,
-    DeclareTarget,
+    AccLoopDirective,
+    AccRoutineDirective,
+    DeclareTargetDirective,
     DeviceLevel,
     KernelDirective,
 )
@@ -25,9 +25,9 @@ _CLAUSE = re.compile(r"(private|reduction)\s*\(([^()]*)\)", re.IGNORECASE)
 def meaning_of(text: str) -> KernelDirective | None:
     """Return what a directive says, without its sentinel's `!$`; None if no step asks for it."""
     if found := _ROUTINE.match(text):
-        return AccRoutine(next(iter(_levels(text[found.end() :])), DeviceLevel.SEQ))
+        return AccRoutineDirective(next(iter(_levels(text[found.end() :])), DeviceLevel.SEQ))
     if _TARGET.match(text):
-        return DeclareTarget()
+        return DeclareTargetDirective()
     if found := _LOOP.match(text):
         return _loop(text[found.end() :])
     return None
@@ -38,7 +38,7 @@ def _levels(clauses: str) -> tuple[DeviceLevel, ...]:
     return tuple(level for level in DeviceLevel if level.value in words)
 
 
-def _loop(clauses: str) -> AccLoop:
+def _loop(clauses: str) -> AccLoopDirective:
     private: tuple[str, ...] = ()
     reductions: tuple[tuple[str, str], ...] = ()
     for word, inside in _CLAUSE.findall(clauses):
@@ -48,4 +48,4 @@ def _loop(clauses: str) -> AccLoop:
             private += listed
         else:
             reductions += tuple((operator.strip().lower(), name) for name in listed)
-    return AccLoop(_levels(clauses), private, reductions)
+    return AccLoopDirective(_levels(clauses), private, reductions)

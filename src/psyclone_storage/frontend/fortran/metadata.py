@@ -16,8 +16,8 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.procedures import (
-    Binding,
-    Generic,
+    GenericInterface,
+    TypeBoundProcedure,
     check_exists,
     find_implementation,
     read_bindings,
@@ -29,7 +29,7 @@ from psyclone_storage.frontend.fortran.specification import (
     TYPE_DEFINITION,
     read_procedure,
 )
-from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr, Index, Keyword, Literal, Name
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
@@ -55,7 +55,7 @@ class _Module:
 
     name: str
     types: dict[str, _Type] = field(default_factory=dict)
-    generics: dict[str, Generic] = field(default_factory=dict)
+    generics: dict[str, GenericInterface] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class _Type:
 
     span: Span
     is_kernel: bool
-    components: tuple[Statement, ...]
-    bindings: tuple[Statement, ...]
+    components: tuple[SourceStatement, ...]
+    bindings: tuple[SourceStatement, ...]
 
 
 def read_kernel(
@@ -93,7 +93,9 @@ def read_kernel(
         except CompileError as error:
             problems += error.problems
     problems += [problem for component in components for problem in _check_form(component)]
-    bindings: list[Binding] = [each for part in found.bindings for each in read_bindings(part)]
+    bindings: list[TypeBoundProcedure] = [
+        each for part in found.bindings for each in read_bindings(part)
+    ]
     try:
         implementation = find_implementation(found.span, tuple(bindings), module.generics)
         if needs_code:
@@ -155,7 +157,7 @@ def _modules(source: SourceText) -> Iterator[_Module]:
             yield _read_module(head.group("name"), statements)
 
 
-def _read_module(name: str, statements: Iterator[Statement]) -> _Module:
+def _read_module(name: str, statements: Iterator[SourceStatement]) -> _Module:
     """Read up to `contains` or the end of the module."""
     module = _Module(name)
     for statement in statements:
@@ -173,9 +175,9 @@ def _read_module(name: str, statements: Iterator[Statement]) -> _Module:
     return module
 
 
-def _read_type(span: Span, is_kernel: bool, statements: Iterator[Statement]) -> _Type:
-    components: list[Statement] = []
-    bindings: list[Statement] = []
+def _read_type(span: Span, is_kernel: bool, statements: Iterator[SourceStatement]) -> _Type:
+    components: list[SourceStatement] = []
+    bindings: list[SourceStatement] = []
     part = components
     for statement in statements:
         if END_TYPE.match(statement.text):
@@ -188,8 +190,8 @@ def _read_type(span: Span, is_kernel: bool, statements: Iterator[Statement]) -> 
 
 
 def _read_interface(
-    opening: Statement, head: re.Match[str], statements: Iterator[Statement]
-) -> Generic:
+    opening: SourceStatement, head: re.Match[str], statements: Iterator[SourceStatement]
+) -> GenericInterface:
     """Read an interface block; one that is not generic has no name."""
     specifics: list[str] = []
     for statement in statements:
@@ -198,13 +200,13 @@ def _read_interface(
         procedure = read_procedure(statement)
         specifics += (procedure.name,) if procedure else read_specifics(statement)
     name = head.group("name") or ""
-    return Generic(name, tuple(specifics), opening.whole())
+    return GenericInterface(name, tuple(specifics), opening.whole())
 
 
 # ---------------------------------------------------------------------------- components
 
 
-def _read_components(statement: Statement) -> list[MetadataComponent]:
+def _read_components(statement: SourceStatement) -> list[MetadataComponent]:
     """Return the components of a statement that have an initial value."""
     text = statement.text
     colons = first_outside(text, "::")
@@ -226,7 +228,7 @@ def _read_components(statement: Statement) -> list[MetadataComponent]:
 
 
 def _read_component(
-    statement: Statement, place: tuple[int, int], type_name: str, shape: tuple[Expr, ...]
+    statement: SourceStatement, place: tuple[int, int], type_name: str, shape: tuple[Expr, ...]
 ) -> MetadataComponent | None:
     """Return one component, or None if it has no initial value; `shape` is what all share."""
     text = statement.text
@@ -269,7 +271,7 @@ def _skip_blanks(text: str, start: int) -> int:
     return start + len(text[start:]) - len(text[start:].lstrip())
 
 
-def _read_item(statement: Statement, start: int, stop: int) -> MetadataItem:
+def _read_item(statement: SourceStatement, start: int, stop: int) -> MetadataItem:
     text = statement.text
     keyword = _KEYWORD.match(text, start, stop)
     first = keyword.end() if keyword else start
@@ -288,7 +290,7 @@ def _as_argument(item: MetadataItem) -> Expr:
     return Keyword(item.keyword, item.expr) if item.keyword else item.expr
 
 
-def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int) -> T:
+def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop: int) -> T:
     """Apply `rule` to a part of `statement`; raise `CompileError` there if it is not Fortran."""
     text = statement.text[start:stop]
     try:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.units import Generic, OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import InterfaceBlock, OpenScope, UnitReader
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
@@ -149,7 +149,7 @@ def _procedure(reader: UnitReader, inner: OpenScope, module: str) -> Iterator[Sy
         )
 
 
-def _generic(generic: Generic, found: dict[str, Symbol], module: str) -> Symbol:
+def _generic(generic: InterfaceBlock, found: dict[str, Symbol], module: str) -> Symbol:
     """Return the symbol of a generic name: it is what the procedures behind it are."""
     behind = [found[name].sort for name in generic.procedures if name in found]
     behind += [Sort[kind.upper()] for _, kind in generic.bodies]

@@ -15,7 +15,7 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 
 _BINDING = re.compile(r"procedure\b(?!\s*\()", re.IGNORECASE)
 _BOUND = re.compile(r"(?P<name>[a-z]\w*)(?:\s*=>\s*(?P<target>[a-z]\w*))?", re.IGNORECASE)
@@ -25,7 +25,7 @@ _CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class TypeBoundProcedure:
     """A procedure bound to a type: the name of the binding and of what is bound."""
 
     name: str
@@ -34,7 +34,7 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
-class Generic:
+class GenericInterface:
     """A generic interface of a module, with the procedures behind it."""
 
     name: str
@@ -42,7 +42,7 @@ class Generic:
     span: Span
 
 
-Candidate = TypeVar("Candidate", Binding, Generic)
+Candidate = TypeVar("Candidate", TypeBoundProcedure, GenericInterface)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Implementation:
     span: Span
 
 
-def read_bindings(statement: Statement) -> tuple[Binding, ...]:
+def read_bindings(statement: SourceStatement) -> tuple[TypeBoundProcedure, ...]:
     """Return the procedures that a statement behind a type's `contains` binds, if it does."""
     head = _BINDING.match(statement.text)
     if head is None:
@@ -66,11 +66,11 @@ def read_bindings(statement: Statement) -> tuple[Binding, ...]:
         bound = _BOUND.fullmatch(statement.text, *place)
         if bound:
             target = bound.group("target") or bound.group("name")
-            bindings.append(Binding(bound.group("name"), target, statement.span(*place)))
+            bindings.append(TypeBoundProcedure(bound.group("name"), target, statement.span(*place)))
     return tuple(bindings)
 
 
-def read_specifics(statement: Statement) -> tuple[str, ...]:
+def read_specifics(statement: SourceStatement) -> tuple[str, ...]:
     """Return the names of a `module procedure` or `procedure` statement in an interface."""
     head = _SPECIFICS.match(statement.text)
     if head is None:
@@ -81,8 +81,8 @@ def read_specifics(statement: Statement) -> tuple[str, ...]:
 
 def find_implementation(
     kernel: Span,
-    bindings: tuple[Binding, ...],
-    generics: Mapping[str, Generic],
+    bindings: tuple[TypeBoundProcedure, ...],
+    generics: Mapping[str, GenericInterface],
 ) -> Implementation:
     """Return what implements the kernel whose type's name is at `kernel`.
 
@@ -130,7 +130,7 @@ def subroutine_names(source: SourceText) -> frozenset[str]:
 
 
 def _chosen(
-    kernel: Span, bindings: tuple[Binding, ...], generics: Mapping[str, Generic]
+    kernel: Span, bindings: tuple[TypeBoundProcedure, ...], generics: Mapping[str, GenericInterface]
 ) -> tuple[str, Span]:
     """Return the name of what implements the kernel, and where it is said."""
     if bindings:
@@ -164,5 +164,5 @@ def _only(kernel: Span, candidates: list[Candidate], verb: str) -> Candidate:
     )
 
 
-def _named(candidates: Iterable[Binding | Generic]) -> str:
+def _named(candidates: Iterable[TypeBoundProcedure | GenericInterface]) -> str:
     return listed([candidate.name for candidate in candidates], "and")

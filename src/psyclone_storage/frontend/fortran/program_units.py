@@ -32,7 +32,7 @@ from psyclone_storage.frontend.fortran.specified import (
     read_items,
     read_specification,
 )
-from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.ir.program_units import (
     Between,
     ProgramUnit,
@@ -91,7 +91,7 @@ class _File:
     def _unit(self) -> ProgramUnit:
         """Return the unit that starts here: a main program where no statement opens another."""
         first = self._run[self._at]
-        assert isinstance(first, Statement)
+        assert isinstance(first, SourceStatement)
         head = _opening(first)
         start = self._at
         if head is None:
@@ -109,7 +109,7 @@ class _File:
         contains = self._contains()
         contained = tuple(self.units(inside=True)) if contains else ()
         last = self._run[self._at] if self._at < len(self._run) else None
-        end = last.whole() if isinstance(last, Statement) else None
+        end = last.whole() if isinstance(last, SourceStatement) else None
         self._at += end is not None
         return ProgramUnit(
             head.kind,
@@ -127,20 +127,20 @@ class _File:
         )
 
     def _is_statement(self) -> bool:
-        return self._at < len(self._run) and isinstance(self._run[self._at], Statement)
+        return self._at < len(self._run) and isinstance(self._run[self._at], SourceStatement)
 
     def _other_openings(self) -> None:
         """Pass over the openings that other branches of the conditional around the first have."""
         at = self._at
         while at < len(self._run) and not is_conditional(self._run[at]):
-            if isinstance(self._run[at], Statement):
+            if isinstance(self._run[at], SourceStatement):
                 return
             at += 1
         depth = 0
         while at < len(self._run):
             element = self._run[at]
             at += 1
-            if isinstance(element, Statement):
+            if isinstance(element, SourceStatement):
                 if _opening(element) is None:
                     return
             elif depth == 0 and not is_other_branch(element) and not conditional_step(element):
@@ -173,14 +173,14 @@ class _File:
         """Return the position behind the include line that is the next statement, if it is one."""
         for place in range(at, len(self._run)):
             element = self._run[place]
-            if isinstance(element, Statement):
+            if isinstance(element, SourceStatement):
                 return place + 1 if _INCLUDE.match(element.text) else None
         return None
 
     def _end_of_body(self, start: int) -> int:
         for place in range(start, len(self._run)):
             element = self._run[place]
-            if isinstance(element, Statement) and (
+            if isinstance(element, SourceStatement) and (
                 _END.match(element.text) or element.text.lower() == "contains"
             ):
                 return place
@@ -190,7 +190,7 @@ class _File:
         if not self._is_statement():
             return None
         element = self._run[self._at]
-        if not isinstance(element, Statement) or element.text.lower() != "contains":
+        if not isinstance(element, SourceStatement) or element.text.lower() != "contains":
             return None
         self._at += 1
         return element.whole()
@@ -200,7 +200,7 @@ class _File:
         return Span(self._source, start_of(first), stop_of(last))
 
 
-def _opening(statement: Statement) -> ProgramUnit | None:
+def _opening(statement: SourceStatement) -> ProgramUnit | None:
     """Return what a statement says about the unit that it opens, None if it opens none."""
     text = statement.text
     if found := _SEPARATE.match(text):

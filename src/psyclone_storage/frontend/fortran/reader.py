@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.fortran.expressions import ExpressionParser
-from psyclone_storage.frontend.fortran.tokens import Kind, UnreadableError
+from psyclone_storage.frontend.fortran.tokens import TokenKind, UnreadableError
 from psyclone_storage.ir.expr import Expr, Literal, Name
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
@@ -112,7 +112,7 @@ class _Parser(ExpressionParser):
     def type(self) -> DeclaredType:
         """Return the type specification here."""
         word = self.name().lower()
-        if word == "double" and self.kinds[self.at] == Kind.NAME:
+        if word == "double" and self.kinds[self.at] == TokenKind.NAME:
             word += self.name().lower()
         if word == "doubleprecision":
             return DeclaredType(ScalarType(Intrinsic.REAL, _DOUBLE))
@@ -195,14 +195,14 @@ class _Parser(ExpressionParser):
         return self.tokens.source[start : self.tokens.stops[self.at - 1]]
 
     def _written_integer(self) -> str:
-        if self.kinds[self.at] != Kind.INTEGER:
+        if self.kinds[self.at] != TokenKind.INTEGER:
             raise self.fail()
         self.at += 1
         return self.texts[self.at - 1]
 
     def _skip_brackets(self) -> None:
         depth = 0
-        while self.kinds[self.at] != Kind.END:
+        while self.kinds[self.at] != TokenKind.END:
             depth += (self.texts[self.at] == "(") - (self.texts[self.at] == ")")
             self.at += 1
             if depth == 0:
@@ -224,7 +224,7 @@ class _Parser(ExpressionParser):
     def _codimension(self) -> str:
         start = self.tokens.starts[self.at]
         while not self.skip("]"):
-            if self.kinds[self.at] == Kind.END:
+            if self.kinds[self.at] == TokenKind.END:
                 raise self.fail()
             self.at += 1
         text = self.tokens.source[start : self.tokens.stops[self.at - 1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, opaque
+from psyclone_storage.frontend.fortran.elements import Element, Remark, RemarkKind, opaque
 from psyclone_storage.frontend.fortran.meanings import meaning_of
 from psyclone_storage.ir.unit import Blank, Comment, DirectiveLine, Opaque
 
@@ -20,13 +20,13 @@ class TangledError(ValueError):
 def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
     """Return a single line between two statements as a line of a unit."""
     match remark.kind:
-        case Kind.COMMENT:
+        case RemarkKind.COMMENT:
             return Comment(remark.text, as_written=True, place=remark.place)
-        case Kind.BLANK:
+        case RemarkKind.BLANK:
             return Blank(place=remark.place)
-        case Kind.DIRECTIVE:
+        case RemarkKind.DIRECTIVE:
             return DirectiveLine(remark.text, meaning_of(remark.text), place=remark.place)
-        case Kind.PREPROCESSOR | Kind.SENTINEL:
+        case RemarkKind.PREPROCESSOR | RemarkKind.SENTINEL:
             return opaque([remark])
 
 
@@ -71,7 +71,7 @@ def is_other_branch(element: Element) -> bool:
 
 def conditional_word(element: Element) -> str:
     """Return the word of a conditional, as `ifdef` or `endif`; nothing for another element."""
-    if not isinstance(element, Remark) or element.kind is not Kind.PREPROCESSOR:
+    if not isinstance(element, Remark) or element.kind is not RemarkKind.PREPROCESSOR:
         return ""
     found = _CONDITIONAL.match(element.text)
     return found.group(1) if found else ""

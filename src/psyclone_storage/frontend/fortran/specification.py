@@ -20,10 +20,10 @@ from psyclone_storage.frontend.fortran.reader import (
     read_shape,
     read_type,
 )
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.parsed import Declaration, ParsedUse, Structure, UsedName
+from psyclone_storage.ir.parsed import Declaration, ParsedStructure, ParsedUse, UsedName
 from psyclone_storage.ir.types import Intent
 
 _TYPE_HEAD = re.compile(
@@ -67,13 +67,13 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class TypeDefinition:
     """A derived type as it stands: its own components, and the name of the type it extends.
 
     `bindings` are, in lower case, the names of its procedures, also of components that are some.
     """
 
-    structure: Structure
+    structure: ParsedStructure
     parent: str
     bindings: frozenset[str] = frozenset()
 
@@ -90,10 +90,10 @@ class ProcedureHead:
     dummies: tuple[str, ...]
     result: str
     type: DeclaredType | None
-    statement: Statement
+    statement: SourceStatement
 
 
-def read_use(statement: Statement) -> ParsedUse | None:
+def read_use(statement: SourceStatement) -> ParsedUse | None:
     """Return the `use` statement that `statement` is, or None.
 
     Raises `CompileError` at a listed name that is none.
@@ -117,7 +117,7 @@ def read_use(statement: Statement) -> ParsedUse | None:
     return ParsedUse(head.group("module"), only, renames, statement.whole())
 
 
-def read_procedure(statement: Statement) -> ProcedureHead | None:
+def read_procedure(statement: SourceStatement) -> ProcedureHead | None:
     """Return the head of a subroutine or function that `statement` is, or None."""
     text = statement.text
     prefix = _PREFIX.match(text)
@@ -138,7 +138,7 @@ def read_procedure(statement: Statement) -> ProcedureHead | None:
     return ProcedureHead(kind, name, dummies, result, declared, statement)
 
 
-def read_declarations(statement: Statement) -> tuple[Declaration, ...]:
+def read_declarations(statement: SourceStatement) -> tuple[Declaration, ...]:
     """Return what a type declaration statement declares; nothing for any other statement.
 
     Raises `CompileError` at the part that cannot be read.
@@ -186,7 +186,7 @@ def _split_declaration(text: str) -> tuple[int, int] | None:
 
 
 def _read_attributes(
-    statement: Statement, places: list[tuple[int, int]]
+    statement: SourceStatement, places: list[tuple[int, int]]
 ) -> tuple[tuple[str, ...], Intent | None, tuple[Expr, ...]]:
     """Return the attributes as words, the intent and the shape that they give."""
     words: list[str] = []
@@ -202,7 +202,7 @@ def _read_attributes(
     return tuple(words), intent, shape
 
 
-def _declaration(statement: Statement, start: int, stop: int, common: _Common) -> Declaration:
+def _declaration(statement: SourceStatement, start: int, stop: int, common: _Common) -> Declaration:
     entity = _read(read_entity, statement, start, stop)
     return Declaration(
         entity.name,
@@ -222,7 +222,9 @@ def _details(declared: DeclaredType, entity: Entity) -> tuple[str, ...]:
     return (*common, *entity.details)
 
 
-def read_structure(statement: Statement, body: Iterator[Statement]) -> Definition | None:
+def read_structure(
+    statement: SourceStatement, body: Iterator[SourceStatement]
+) -> TypeDefinition | None:
     """Return the derived type that `statement` opens, or None; takes its statements from `body`.
 
     Statements behind `contains` are passed over.
@@ -242,14 +244,14 @@ def read_structure(statement: Statement, body: Iterator[Statement]) -> Definitio
         if not bound:
             components += read_declarations(part)
     parent = _EXTENDS.search(head.group("attributes") or "")
-    structure = Structure(
+    structure = ParsedStructure(
         head.group("name").lower(), tuple(components), statement.span(*head.span("name"))
     )
     extended = parent.group(1).lower() if parent else ""
-    return Definition(structure, extended, frozenset(bindings))
+    return TypeDefinition(structure, extended, frozenset(bindings))
 
 
-def _read(rule: Callable[[str], T], statement: Statement, start: int, stop: int) -> T:
+def _read(rule: Callable[[str], T], statement: SourceStatement, start: int, stop: int) -> T:
     """Apply `rule` to a part of `statement`; raise `CompileError` there if it is not Fortran."""
     text = statement.text[start:stop]
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.frontend.fortran.elements import Element, Kind, Remark, opaque
+from psyclone_storage.frontend.fortran.elements import Element, Remark, RemarkKind, opaque
 from psyclone_storage.frontend.fortran.remarks import (
     TangledError,
     conditional_run,
@@ -26,7 +26,7 @@ from psyclone_storage.frontend.fortran.specification import (
     read_declarations,
     read_use,
 )
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 from psyclone_storage.ir.code import Specified
 from psyclone_storage.ir.expr import Expr, Range, Verbatim, walk
 from psyclone_storage.ir.parsed import Declaration, ParsedUse
@@ -71,7 +71,7 @@ def end_of_specification(run: Sequence[Element]) -> int:
     last = place = 0
     while place < len(run):
         element = run[place]
-        if isinstance(element, Statement):
+        if isinstance(element, SourceStatement):
             if not _specifies(element):
                 break
             place = last = _end_of_block(run, place)
@@ -79,7 +79,7 @@ def end_of_specification(run: Sequence[Element]) -> int:
                 place = last = place + 1
             continue
         place += 1
-        if element.kind is Kind.DIRECTIVE and _OF_SCOPE.match(element.text):
+        if element.kind is RemarkKind.DIRECTIVE and _OF_SCOPE.match(element.text):
             last = place
     depth = sum(map(conditional_step, run[:last]))
     while depth > 0 and last < len(run):
@@ -110,7 +110,7 @@ def read_items(run: Sequence[Element]) -> tuple[SpecificationItem, ...]:
     place = 0
     while place < len(run):
         element, start = run[place], place
-        if isinstance(element, Statement):
+        if isinstance(element, SourceStatement):
             place = _end_of_block(run, place)
             found.append(_item(run[start:place]))
         elif conditional_step(element):
@@ -125,7 +125,7 @@ def read_items(run: Sequence[Element]) -> tuple[SpecificationItem, ...]:
 def _item(run: Sequence[Element]) -> SpecificationItem:
     """Return one statement, opaque if it is not understood, a definition as a whole."""
     first = run[0]
-    assert isinstance(first, Statement)
+    assert isinstance(first, SourceStatement)
     try:
         said = tuple(_statement(run))
     except CompileError:
@@ -145,7 +145,7 @@ def _items(run: Sequence[Element]) -> Iterator[Specified | Use | DirectiveLine]:
     place = 0
     while place < len(run):
         element, start = run[place], place
-        if isinstance(element, Statement):
+        if isinstance(element, SourceStatement):
             place = _end_of_block(run, place)
             if place < len(run) and _is_trailing(run[place]):
                 yield from _remark(run[place])
@@ -179,7 +179,7 @@ def _end_of_conditional(run: Sequence[Element], place: int) -> int:
 
 def _statement(run: Sequence[Element]) -> Iterator[Specified | Use]:
     statement = run[0]
-    if len(run) == 1 and isinstance(statement, Statement) and not statement.split:
+    if len(run) == 1 and isinstance(statement, SourceStatement) and not statement.split:
         use = read_use(statement)
         if use is not None:
             yield _use(use, intrinsic=_NATURE.match(statement.text) is not None)
@@ -197,7 +197,7 @@ def _use(use: ParsedUse, *, intrinsic: bool) -> Use:
     return Use(use.module, names, intrinsic, whole=use.only is None)
 
 
-def _read(statement: Statement) -> tuple[Declaration, ...]:
+def _read(statement: SourceStatement) -> tuple[Declaration, ...]:
     """Return what `statement` declares, nothing if it says more than `Declare` can hold."""
     if _PARAMETERISED.match(statement.text) or "=>" in statement.text:
         return ()
@@ -240,7 +240,7 @@ def _declare(declaration: Declaration) -> Declare:
 # ---------------------------------------------------------------------------- what specifies
 
 
-def _specifies(statement: Statement) -> bool:
+def _specifies(statement: SourceStatement) -> bool:
     """Return whether a statement is part of a specification part."""
     text = statement.text
     if SPECIFIES.match(text) or INTERFACE.match(text) or TYPE_DEFINITION.match(text):
@@ -248,7 +248,7 @@ def _specifies(statement: Statement) -> bool:
     return _uses(statement) or _declares(statement)
 
 
-def _uses(statement: Statement) -> bool:
+def _uses(statement: SourceStatement) -> bool:
     """Return whether a statement is a `use`; one that cannot be read is."""
     try:
         return read_use(statement) is not None
@@ -256,7 +256,7 @@ def _uses(statement: Statement) -> bool:
         return True
 
 
-def _declares(statement: Statement) -> bool:
+def _declares(statement: SourceStatement) -> bool:
     """Return whether a statement declares variables; one that cannot be read does."""
     try:
         return bool(read_declarations(statement))
@@ -269,10 +269,10 @@ def _end_of_block(run: Sequence[Element], place: int) -> int:
     element = run[place]
     text = element.text
     end = next((closes for opens, closes in _ENDS if opens.match(text)), None)
-    if end is None or not isinstance(element, Statement):
+    if end is None or not isinstance(element, SourceStatement):
         return place + 1
     for position in range(place, len(run)):
         item = run[position]
-        if isinstance(item, Statement) and end.match(item.text):
+        if isinstance(item, SourceStatement) and end.match(item.text):
             return position + 1
     return len(run)

@@ -42,7 +42,7 @@ _OPENING = frozenset({"if", "ifdef", "ifndef"})
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SourceStatement:
     """One logical statement.
 
     `text` is joined and trimmed, without its `label`. The piece of it from position `starts[i]`
@@ -77,7 +77,7 @@ class Statement:
         return self.span(0, len(self.text))
 
 
-def scan(source: SourceText) -> Iterator[Statement]:
+def scan(source: SourceText) -> Iterator[SourceStatement]:
     """Yield the statements of `source` in order; empty ones are left out.
 
     A string that is never closed ends with its line. A text is scanned once, as far as anyone has
@@ -96,12 +96,12 @@ class _Statements:
 
     __slots__ = ("_found", "_lock", "_rest")
 
-    def __init__(self, rest: Iterator[Statement]) -> None:
-        self._found: list[Statement] = []
+    def __init__(self, rest: Iterator[SourceStatement]) -> None:
+        self._found: list[SourceStatement] = []
         self._rest = rest
         self._lock = Lock()
 
-    def __iter__(self) -> Iterator[Statement]:
+    def __iter__(self) -> Iterator[SourceStatement]:
         at = 0
         while at < len(self._found) or self._goes_on(at):
             yield self._found[at]
@@ -128,7 +128,7 @@ class _Scanner:
         self._conditional = 0
         self._split = False
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[SourceStatement]:
         text, position, plain = self._text, 0, _PLAIN.match
         while position < len(text):
             line = None if self._quote else plain(text, position)
@@ -146,7 +146,7 @@ class _Scanner:
                 yield from self._finish()
         yield from self._finish()
 
-    def _tricky_line(self, position: int) -> Generator[Statement, None, int]:
+    def _tricky_line(self, position: int) -> Generator[SourceStatement, None, int]:
         """Yield what ends on the line at `position`; return where the next line starts."""
         text = self._text
         directive = None if self._quote else _DIRECTIVE.match(text, position)
@@ -228,7 +228,7 @@ class _Scanner:
             self._pieces.append((start, stop))
             self._joined.append(joined)
 
-    def _finish(self) -> Iterator[Statement]:
+    def _finish(self) -> Iterator[SourceStatement]:
         """Yield the statement made of the pieces so far, if they hold any text."""
         pieces, joined, split = self._pieces, self._joined, self._split
         if not pieces:
@@ -248,7 +248,7 @@ class _Scanner:
             text += part
         text = text.rstrip()
         if text:
-            yield Statement(
+            yield SourceStatement(
                 self._source, text, tuple(starts), tuple(offsets), label, self._conditional, split
             )
 

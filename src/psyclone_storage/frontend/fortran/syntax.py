@@ -17,8 +17,8 @@ from typing import NamedTuple
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.brackets import closing, marks
-from psyclone_storage.frontend.fortran.statements import Statement
+from psyclone_storage.frontend.fortran.brackets import closing, punctuation
+from psyclone_storage.frontend.fortran.statements import SourceStatement
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -66,7 +66,7 @@ _WORDS = frozenset(
 )
 
 
-def find_broken(statement: Statement, *, has_macros: bool = False) -> Diagnostic | None:
+def find_broken(statement: SourceStatement, *, has_macros: bool = False) -> Diagnostic | None:
     """Return why `statement` cannot be Fortran (P014, a warning), None if nothing tells.
 
     With `has_macros` a statement may begin with any word.
@@ -93,7 +93,7 @@ class SyntaxCheck:
         self._nesting = _Nesting()
         self._broken: list[Diagnostic] = []
 
-    def look_at(self, statement: Statement, scope: object) -> None:
+    def look_at(self, statement: SourceStatement, scope: object) -> None:
         """Keep what is wrong with `statement`, if it can be told; `scope` is what it stands in."""
         if not self._preprocessed:
             self._broken += self._nesting.follow(statement, scope)
@@ -113,9 +113,9 @@ class _Nesting:
     A scope is known by any object that is its own.
     """
 
-    _open: dict[int, list[tuple[str, Statement]]] = field(default_factory=dict)
+    _open: dict[int, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
 
-    def follow(self, statement: Statement, scope: object) -> Iterator[Diagnostic]:
+    def follow(self, statement: SourceStatement, scope: object) -> Iterator[Diagnostic]:
         """Yield that `statement` closes what is not open (P014); open what it opens."""
         stack = self._open.setdefault(id(scope), [])
         text = _unlabelled(statement.text)
@@ -139,7 +139,7 @@ class _Nesting:
                 yield _misplaced(statement, f"no 'end {word}' closes it")
 
 
-def _misplaced(statement: Statement, why: str) -> Diagnostic:
+def _misplaced(statement: SourceStatement, why: str) -> Diagnostic:
     return Diagnostic(
         "P014",
         f"This statement is not Fortran where it stands: {why}.",
@@ -163,7 +163,7 @@ def _unlabelled(text: str) -> str:
 
 def _unbalanced(text: str) -> _Problem | None:
     open_at: list[int] = []
-    for at, _, mark in marks(text, 0, len(text)):
+    for at, _, mark in punctuation(text, 0, len(text)):
         if mark in "'\"":
             return _Problem((at, at + 1), "this string is not closed")
         if mark in "([":
@@ -238,7 +238,7 @@ def _expression(
     With `assigns` an assignment is read; with `commas` the counter of a loop and its bounds, so
     many commas at most between them.
     """
-    reading = _Reading(assigns or commas > 0, commas)
+    reading = _ExpressionState(assigns or commas > 0, commas)
     for token in _TOKEN.finditer(text, start, stop):
         kind = token.lastgroup or "other"
         if not reading.takes(kind, token[kind]):
@@ -249,7 +249,7 @@ def _expression(
     return None
 
 
-class _Reading:
+class _ExpressionState:
     """What may come next in an expression: an operand if it `wants` one, else an operator."""
 
     def __init__(self, assigns: bool, commas: int) -> None:

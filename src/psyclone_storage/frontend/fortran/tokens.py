@@ -35,7 +35,7 @@ class UnreadableError(ValueError):
         self.position = position
 
 
-class Kind(IntEnum):
+class TokenKind(IntEnum):
     """What a token is; the values are the numbers of the pattern's groups."""
 
     END = 0
@@ -65,12 +65,12 @@ class Tokens:
         self.stops: list[int] = []
         position, match = 0, _TOKEN.match
         while found := match(source, position):
-            kind = found.lastindex or Kind.END
+            kind = found.lastindex or TokenKind.END
             position = found.end()
             self._add(kind, found[kind], position)
         if not _BLANK.match(source, position):
             raise UnreadableError(source, position)
-        self._add(Kind.END, "", len(source))
+        self._add(TokenKind.END, "", len(source))
 
     def _add(self, kind: int, text: str, stop: int) -> None:
         self.kinds.append(kind)

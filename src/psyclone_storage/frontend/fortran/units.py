@@ -16,23 +16,23 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.brackets import first_outside, list_items
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.frontend.fortran.specification import (
-    Definition,
     ProcedureHead,
+    TypeDefinition,
     read_declarations,
     read_procedure,
     read_structure,
     read_use,
 )
-from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
 from psyclone_storage.ir.expr import Verbatim
 from psyclone_storage.ir.parsed import (
     Association,
     Declaration,
+    ParsedStructure,
     ParsedUse,
     Scope,
     ScopeKind,
-    Structure,
 )
 from psyclone_storage.ir.types import DerivedType
 
@@ -72,7 +72,7 @@ _STEP = 2
 
 
 @dataclass(slots=True)
-class Generic:
+class InterfaceBlock:
     """An interface block: its name in lower case, empty without one, and what it holds.
 
     `procedures` are the names, in lower case, of procedures that are declared elsewhere, `bodies`
@@ -95,7 +95,7 @@ class OpenScope:
 
     kind: ScopeKind
     name: str
-    opening: Statement
+    opening: SourceStatement
     parent: OpenScope | None
     end_of_uses: int
     indent: int = -1
@@ -104,12 +104,12 @@ class OpenScope:
     uses: list[ParsedUse] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
     associations: list[Association] = field(default_factory=list)
-    definitions: list[Definition] = field(default_factory=list)
+    definitions: list[TypeDefinition] = field(default_factory=list)
     implicit: str = ""
     others: set[str] = field(default_factory=set)
     included: list[str] = field(default_factory=list)
     result: str = ""
-    generics: list[Generic] = field(default_factory=list)
+    generics: list[InterfaceBlock] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
 
 
@@ -127,7 +127,7 @@ class UnitReader:
         self._frozen: dict[int, Scope] = {}
         self.opened: list[OpenScope] = []
         self.problems: list[Diagnostic] = []
-        self._rules: dict[str, Callable[[Statement], bool]] = {
+        self._rules: dict[str, Callable[[SourceStatement], bool]] = {
             "use": self._use,
             "program": self._unit,
             "module": self._module,
@@ -145,7 +145,7 @@ class UnitReader:
             **dict.fromkeys(_PREFIXES, self._procedure),
         }
 
-    def others(self) -> Iterator[tuple[Statement, OpenScope | None]]:
+    def others(self) -> Iterator[tuple[SourceStatement, OpenScope | None]]:
         """Yield each statement that specifies nothing, with the scope that it stands in."""
         for statement in self._statements:
             head = _WORD.match(statement.text)
@@ -167,7 +167,7 @@ class UnitReader:
             self._frozen[id(opened)] = known
         return known
 
-    def structures(self) -> tuple[Structure, ...]:
+    def structures(self) -> tuple[ParsedStructure, ...]:
         """Return the derived types of the file, with what they inherit from one another."""
         own = [(definition, scope) for scope in self.opened for definition in scope.definitions]
         by_name = {definition.structure.name: definition for definition, _ in own}
@@ -179,7 +179,7 @@ class UnitReader:
             for definition, scope in own
         )
 
-    def _try(self, rule: Callable[[Statement], bool], statement: Statement) -> bool:
+    def _try(self, rule: Callable[[SourceStatement], bool], statement: SourceStatement) -> bool:
         """Apply `rule`; a problem is kept and the statement counts as read."""
         try:
             return rule(statement)
@@ -188,8 +188,8 @@ class UnitReader:
             return True
 
     def _named_construct(
-        self, statement: Statement, word: str
-    ) -> Callable[[Statement], bool] | None:
+        self, statement: SourceStatement, word: str
+    ) -> Callable[[SourceStatement], bool] | None:
         rest = statement.text[len(word) :].lstrip()
         if not rest.startswith(":"):
             return None
@@ -197,7 +197,7 @@ class UnitReader:
 
     # ------------------------------------------------------------------------ rules
 
-    def _use(self, statement: Statement) -> bool:
+    def _use(self, statement: SourceStatement) -> bool:
         use = read_use(statement)
         scope = self._scope
         if use is None or scope is None:
@@ -207,7 +207,7 @@ class UnitReader:
             scope.end_of_uses = _behind(statement)
         return True
 
-    def _unit(self, statement: Statement) -> bool:
+    def _unit(self, statement: SourceStatement) -> bool:
         unit = _UNIT.match(statement.text)
         if unit is None:
             return False
@@ -215,14 +215,14 @@ class UnitReader:
         self._open(kind, unit.group("name"), statement)
         return True
 
-    def _module(self, statement: Statement) -> bool:
+    def _module(self, statement: SourceStatement) -> bool:
         separate = _SEPARATE.match(statement.text)
         if separate:
             self._open(ScopeKind.SEPARATE, separate.group("name"), statement)
             return True
         return self._unit(statement) or self._procedure(statement)
 
-    def _procedure(self, statement: Statement) -> bool:
+    def _procedure(self, statement: SourceStatement) -> bool:
         head = read_procedure(statement)
         if head is None:
             return False
@@ -232,40 +232,40 @@ class UnitReader:
         scope.declarations += _result(head)
         return True
 
-    def _interface(self, statement: Statement) -> bool:
+    def _interface(self, statement: SourceStatement) -> bool:
         head = _INTERFACE.match(statement.text)
         if head is None:
             return False
-        generic = Generic((head["name"] or "").lower(), head["abstract"] is not None)
+        generic = InterfaceBlock((head["name"] or "").lower(), head["abstract"] is not None)
         if self._scope is not None:
             self._scope.generics.append(generic)
         self._note_names(statement)
         self._skip(_END_INTERFACE, statement, generic)
         return True
 
-    def _implicit(self, statement: Statement) -> bool:
+    def _implicit(self, statement: SourceStatement) -> bool:
         if self._scope is not None:
             self._scope.implicit = statement.text.lower().removeprefix("implicit").strip()
         return True
 
-    def _include(self, statement: Statement) -> bool:
+    def _include(self, statement: SourceStatement) -> bool:
         if self._scope is not None:
             name = _INCLUDED.match(statement.text)
             self._scope.included.append(name["name"] if name else "")
         return False
 
-    def _other_names(self, statement: Statement) -> bool:
+    def _other_names(self, statement: SourceStatement) -> bool:
         """Keep the names of a statement that declares in a way of its own."""
         self._note_names(statement)
         if self._scope is not None:
             self._scope.named.append(statement.text)
         return False
 
-    def _note_names(self, statement: Statement) -> None:
+    def _note_names(self, statement: SourceStatement) -> None:
         if self._scope is not None:
             self._scope.others.update(_WORD.findall(statement.text.lower()))
 
-    def _block(self, statement: Statement) -> bool:
+    def _block(self, statement: SourceStatement) -> bool:
         if _BLOCK_DATA.match(statement.text):
             self._skip(_END_BLOCK_DATA, statement)
             return True
@@ -274,7 +274,7 @@ class UnitReader:
         self._open(ScopeKind.BLOCK, "", statement)
         return True
 
-    def _associate(self, statement: Statement) -> bool:
+    def _associate(self, statement: SourceStatement) -> bool:
         head = _ASSOCIATE.match(statement.text)
         if head is None:
             return False
@@ -283,7 +283,7 @@ class UnitReader:
             scope.associations += _association(statement, start, stop)
         return True
 
-    def _type(self, statement: Statement) -> bool:
+    def _type(self, statement: SourceStatement) -> bool:
         definition = read_structure(statement, self._statements)
         if definition is None:
             return self._declaration(statement)
@@ -291,7 +291,7 @@ class UnitReader:
             self._scope.definitions.append(definition)
         return True
 
-    def _declaration(self, statement: Statement) -> bool:
+    def _declaration(self, statement: SourceStatement) -> bool:
         if "function" in statement.text.lower() and self._procedure(statement):
             return True
         declared = read_declarations(statement)
@@ -300,7 +300,7 @@ class UnitReader:
         return bool(declared)
 
     def _skip(
-        self, end: re.Pattern[str], opening: Statement, generic: Generic | None = None
+        self, end: re.Pattern[str], opening: SourceStatement, generic: InterfaceBlock | None = None
     ) -> None:
         """Pass over the statements up to the one that `end` matches; `generic` gets what it is."""
         depth = 0
@@ -314,13 +314,13 @@ class UnitReader:
 
     # ------------------------------------------------------------------------ the stack
 
-    def _open(self, kind: ScopeKind, name: str, statement: Statement) -> OpenScope:
+    def _open(self, kind: ScopeKind, name: str, statement: SourceStatement) -> OpenScope:
         scope = OpenScope(kind, name, statement, self._scope, _behind(statement))
         self.opened.append(scope)
         self._scope = scope
         return scope
 
-    def _end(self, statement: Statement) -> bool:
+    def _end(self, statement: SourceStatement) -> bool:
         end = _END.match(statement.text)
         if end is None:
             return False
@@ -348,7 +348,7 @@ class UnitReader:
         while self._scope is not None:
             self._close(self._scope, len(self._source.text), complete=False)
 
-    def _stray(self, statement: Statement) -> None:
+    def _stray(self, statement: SourceStatement) -> None:
         if statement.conditional == 0:
             self.problems.append(
                 Diagnostic(
@@ -359,7 +359,7 @@ class UnitReader:
             )
 
 
-def _note_procedures(generic: Generic, statement: Statement, depth: int) -> int:
+def _note_procedures(generic: InterfaceBlock, statement: SourceStatement, depth: int) -> int:
     """Note what a statement of an interface says of it; return how much deeper the next stands."""
     if depth == 0 and (listed := _LISTED.match(statement.text)):
         generic.procedures += _WORD.findall(listed["names"].lower())
@@ -381,7 +381,7 @@ def _closes(named: str, scope: OpenScope) -> bool:
     return scope.kind is _CLOSED_BY[named]
 
 
-def _not_closed(opening: Statement) -> Diagnostic:
+def _not_closed(opening: SourceStatement) -> Diagnostic:
     return Diagnostic(
         "P005",
         f"'{opening.text}' is not closed by an 'end' statement.",
@@ -390,21 +390,21 @@ def _not_closed(opening: Statement) -> Diagnostic:
     )
 
 
-def _behind(statement: Statement) -> int:
+def _behind(statement: SourceStatement) -> int:
     """Return where a statement can be inserted behind `statement`: on the next line, if it may."""
     stop = statement.whole().stop
     rest = _REST_OF_LINE.match(statement.source.text, stop)
     return rest.end() if rest else stop
 
 
-def _indent_in(scope: OpenScope, statement: Statement, word: str) -> int:
+def _indent_in(scope: OpenScope, statement: SourceStatement, word: str) -> int:
     """Return the indentation of `scope`'s statements, of which `statement` is the first."""
     if word == "contains" or word.startswith("end"):
         return _indent(scope.opening) + _STEP
     return _indent(statement)
 
 
-def _indent(statement: Statement) -> int:
+def _indent(statement: SourceStatement) -> int:
     start = statement.offset(0)
     line = statement.source.text[statement.source.text.rfind("\n", 0, start) + 1 : start]
     return len(line) - len(line.lstrip(" \t"))
@@ -418,7 +418,7 @@ def _result(head: ProcedureHead) -> list[Declaration]:
     return [Declaration(head.result, head.type.type, (), head.type.details, None, place)]
 
 
-def _association(statement: Statement, start: int, stop: int) -> list[Association]:
+def _association(statement: SourceStatement, start: int, stop: int) -> list[Association]:
     """Return `name => selector`; a selector that is no plain expression is kept as text."""
     arrow = first_outside(statement.text, "=>", start)
     if not start < arrow < stop:
@@ -486,7 +486,9 @@ def _origin(name: str, scope: OpenScope) -> DerivedType:
     return DerivedType(name)
 
 
-def _inherited(definition: Definition, by_name: dict[str, Definition]) -> tuple[Declaration, ...]:
+def _inherited(
+    definition: TypeDefinition, by_name: dict[str, TypeDefinition]
+) -> tuple[Declaration, ...]:
     """Return the components of a type behind those of the types it extends, of the same file."""
     components = definition.structure.components
     seen = {definition.structure.name}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.imports import Names, imports_in, names_of
+from psyclone_storage.frontend.python.imports import ImportedNames, imports_in, names_of
 from psyclone_storage.frontend.python.invokes import InvokeReader, routine_name
 from psyclone_storage.frontend.python.metadata import kernels_in, module_name
 from psyclone_storage.frontend.python.tree import Tree, read_tree
@@ -52,7 +52,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
     return ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
 
 
-def _invokes(tree: Tree, names: Names) -> list[ast.Call]:
+def _invokes(tree: Tree, names: ImportedNames) -> list[ast.Call]:
     """Return the invokes that are statements, in the order of the text."""
     found = [
         node.value
@@ -63,11 +63,11 @@ def _invokes(tree: Tree, names: Names) -> list[ast.Call]:
     return sorted(calls, key=lambda node: tree.span(node).start)
 
 
-def _is_invoke(node: ast.AST, names: Names) -> bool:
+def _is_invoke(node: ast.AST, names: ImportedNames) -> bool:
     return isinstance(node, ast.Call) and names.meant(node.func) == _INVOKE
 
 
-def _misplaced(tree: Tree, names: Names) -> Iterator[Diagnostic]:
+def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
     """Yield invokes that are parts of expressions."""
     statements = {id(node) for node in _invokes(tree, names)}
     for node in ast.walk(tree.module):

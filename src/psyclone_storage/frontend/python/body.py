@@ -17,13 +17,13 @@ from psyclone_storage.frontend.python import expressions, nodes
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.functions import Offered, offered
 from psyclone_storage.frontend.python.metadata import (
-    Definition,
+    KernelDefinition,
     code_name,
     find_kernel,
     module_name,
     unusable_name,
 )
-from psyclone_storage.frontend.python.scope import Scope
+from psyclone_storage.frontend.python.scope import KernelScope
 from psyclone_storage.frontend.python.statements import read_block
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.code import KernelCode, KernelModule
@@ -57,7 +57,7 @@ def read_code(
     return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
 
 
-def _find(dialect: Dialect, source: SourceText, name: str) -> Definition:
+def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
     for suffix in ("", "_type"):
         kernel = f"{name.lower().removesuffix('_code')}{suffix}"
         if suffix or code_name(kernel) == name.lower():
@@ -65,7 +65,7 @@ def _find(dialect: Dialect, source: SourceText, name: str) -> Definition:
     return find_kernel(dialect, source, kernel)
 
 
-def _scope(found: Definition, dummies: tuple[Dummy, ...]) -> Scope:
+def _scope(found: KernelDefinition, dummies: tuple[Dummy, ...]) -> KernelScope:
     """Return the names that the body of a kernel begins with."""
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
     arguments = dict(zip((arg.arg for arg in args), dummies[_INDICES:], strict=True))
@@ -79,12 +79,12 @@ def _scope(found: Definition, dummies: tuple[Dummy, ...]) -> Scope:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     constants = _constants(tree, known)
-    return Scope(tree, known, (index[0], index[1]), arguments, constants, assigned)
+    return KernelScope(tree, known, (index[0], index[1]), arguments, constants, assigned)
 
 
 def _constants(tree: Tree, known: Offered) -> dict[str, Intrinsic]:
     """Return the numbers that the module assigns to names, with their types."""
-    scope = Scope(tree, known, ("", ""), {}, {})
+    scope = KernelScope(tree, known, ("", ""), {}, {})
     found: dict[str, Intrinsic] = {}
     for node in tree.module.body:
         for name, value in _assigned(node):
@@ -113,7 +113,7 @@ def _without_text(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-def _check_names(scope: Scope) -> None:
+def _check_names(scope: KernelScope) -> None:
     """Refuse locals that differ in case alone, and names of functions that are called, too."""
     seen = {name.lower(): name for name in scope.arguments}
     for name, local in scope.locals.items():
@@ -126,7 +126,7 @@ def _check_names(scope: Scope) -> None:
             scope.refuse("P052", what, span, "Give the variable another name.")
 
 
-def _dummies(scope: Scope) -> Iterator[Declare]:
+def _dummies(scope: KernelScope) -> Iterator[Declare]:
     for name in scope.index:
         yield Declare(name, nodes.TYPES[Intrinsic.INTEGER], ("intent(in)",))
     for name, dummy in scope.arguments.items():
@@ -134,12 +134,12 @@ def _dummies(scope: Scope) -> Iterator[Declare]:
         yield Declare(name, dummy.type, (f"intent({dummy.intent})",), shape)
 
 
-def _locals(scope: Scope) -> Iterator[Declare]:
+def _locals(scope: KernelScope) -> Iterator[Declare]:
     for name, local in scope.locals.items():
         yield Declare(name, nodes.TYPES[local.type or Intrinsic.REAL])
 
 
-def _used(scope: Scope) -> Iterator[tuple[str, Intrinsic]]:
+def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:
     """Yield the variables of the module that the body does not hide."""
     for name, kind in scope.constants.items():
         if name not in scope.locals and name not in scope.arguments:

@@ -12,8 +12,8 @@ from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.frontend.python import nodes
-from psyclone_storage.frontend.python.functions import ALL, Function, Takes
-from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, Scope, Typed
+from psyclone_storage.frontend.python.functions import ALL, Takes, TypedFunction
+from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, KernelScope, Typed
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.interface import Dummy
@@ -28,7 +28,7 @@ _COMPARED: Mapping[type[ast.cmpop], str] = {
 _OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
 
 
-def read(scope: Scope, node: ast.expr) -> Typed:
+def read(scope: KernelScope, node: ast.expr) -> Typed:
     """Return the typed expression that `node` is; what is wrong is noted in `scope`."""
     reader = _READERS.get(type(node))
     if reader is None:
@@ -39,7 +39,7 @@ def read(scope: Scope, node: ast.expr) -> Typed:
     return reader(scope, node)
 
 
-def read_number(scope: Scope, node: ast.expr) -> Typed:
+def read_number(scope: KernelScope, node: ast.expr) -> Typed:
     """Return the number that `node` is; a condition is refused."""
     found = read(scope, node)
     if found.type is _TRUTH:
@@ -47,7 +47,7 @@ def read_number(scope: Scope, node: ast.expr) -> Typed:
     return found
 
 
-def read_condition(scope: Scope, node: ast.expr) -> Typed:
+def read_condition(scope: KernelScope, node: ast.expr) -> Typed:
     """Return the condition that `node` is; a number is refused."""
     found = read(scope, node)
     if found.type in (_REAL, _WHOLE):
@@ -63,7 +63,7 @@ def as_real(found: Typed) -> Typed:
     return Typed(nodes.call("real", found.expr, Name(WORKING_PRECISION)), _REAL)
 
 
-def offset_of(scope: Scope, node: ast.expr) -> tuple[int, int] | None:
+def offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
     """Return the offset in the brackets of an element; None, with a note, if it is none."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     values = [_distance(part) for part in parts]
@@ -95,7 +95,7 @@ _FARTHEST = 1000
 # ---------------------------------------------------------------------------- operands
 
 
-def _constant(scope: Scope, node: ast.Constant) -> Typed:
+def _constant(scope: KernelScope, node: ast.Constant) -> Typed:
     value = node.value
     if isinstance(value, bool):
         return Typed(nodes.truth(value), _TRUTH)
@@ -113,7 +113,7 @@ def _constant(scope: Scope, node: ast.Constant) -> Typed:
     return scope.refuse("P054", what, node)
 
 
-def _name(scope: Scope, node: ast.Name) -> Typed:
+def _name(scope: KernelScope, node: ast.Name) -> Typed:
     name = node.id
     if (dummy := scope.arguments.get(name)) is not None:
         if dummy.rank:
@@ -138,7 +138,7 @@ def _name(scope: Scope, node: ast.Name) -> Typed:
     return scope.refuse("P053", f"'{name}' is not defined.", node, hint)
 
 
-def _attribute(scope: Scope, node: ast.Attribute) -> Typed:
+def _attribute(scope: KernelScope, node: ast.Attribute) -> Typed:
     if (value := scope.offered.constant(node)) is not None:
         return Typed(nodes.real(value), _REAL)
     what = f"'{scope.text(node)}' is not known to a kernel."
@@ -146,7 +146,7 @@ def _attribute(scope: Scope, node: ast.Attribute) -> Typed:
     return scope.refuse("P053", what, node, hint)
 
 
-def _subscript(scope: Scope, node: ast.Subscript) -> Typed:
+def _subscript(scope: KernelScope, node: ast.Subscript) -> Typed:
     name = node.value.id if isinstance(node.value, ast.Name) else ""
     dummy = scope.arguments.get(name)
     if dummy is None or not dummy.rank:
@@ -158,7 +158,9 @@ def _subscript(scope: Scope, node: ast.Subscript) -> Typed:
     return Typed(nodes.element(name, scope.index, offset), dummy.type.intrinsic)
 
 
-def _may_read(scope: Scope, node: ast.Subscript, dummy: Dummy, offset: tuple[int, int]) -> bool:
+def _may_read(
+    scope: KernelScope, node: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
+) -> bool:
     name = scope.text(node.value)
     if not dummy.access.reads and not (offset == (0, 0) and scope.has_value(f"{name}[]")):
         what = f"'{name}' is only written, but is looked at here before it has a value."
@@ -175,7 +177,7 @@ def _may_read(scope: Scope, node: ast.Subscript, dummy: Dummy, offset: tuple[int
 # ---------------------------------------------------------------------------- operations
 
 
-def _unary(scope: Scope, node: ast.UnaryOp) -> Typed:
+def _unary(scope: KernelScope, node: ast.UnaryOp) -> Typed:
     if isinstance(node.op, ast.Not):
         found = read_condition(scope, node.operand)
         return found if found.type is None else Typed(nodes.negated(found.expr, ".not."), _TRUTH)
@@ -186,7 +188,7 @@ def _unary(scope: Scope, node: ast.UnaryOp) -> Typed:
     return found if found.type is None else Typed(nodes.negated(found.expr, op), found.type)
 
 
-def _binary(scope: Scope, node: ast.BinOp) -> Typed:
+def _binary(scope: KernelScope, node: ast.BinOp) -> Typed:
     left, right = read_number(scope, node.left), read_number(scope, node.right)
     if left.type is None or right.type is None:
         return UNKNOWN
@@ -194,7 +196,7 @@ def _binary(scope: Scope, node: ast.BinOp) -> Typed:
 
 
 def operation(
-    scope: Scope, node: ast.AST, op: ast.operator, operands: tuple[Typed, Typed]
+    scope: KernelScope, node: ast.AST, op: ast.operator, operands: tuple[Typed, Typed]
 ) -> Typed:
     """Return an operation on two numbers, as Python computes it."""
     left, right = operands
@@ -223,7 +225,7 @@ def alike(first: Typed, second: Typed) -> tuple[Typed, Typed]:
     return first, second
 
 
-def power(scope: Scope, node: ast.AST, base: Typed, exponent: Typed) -> Typed:
+def power(scope: KernelScope, node: ast.AST, base: Typed, exponent: Typed) -> Typed:
     """Return a power; one of whole numbers has an exponent that is written out."""
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
@@ -235,7 +237,7 @@ def power(scope: Scope, node: ast.AST, base: Typed, exponent: Typed) -> Typed:
     return Typed(nodes.binary("**", base.expr, exponent.expr), _REAL)
 
 
-def _rounded_down(scope: Scope, node: ast.AST, left: Typed, right: Typed) -> Typed:
+def _rounded_down(scope: KernelScope, node: ast.AST, left: Typed, right: Typed) -> Typed:
     if left.type is not _WHOLE or right.type is not _WHOLE:
         what = "'//' divides whole numbers in a kernel."
         return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
@@ -247,7 +249,7 @@ def _joined(first: Typed, second: Typed) -> Intrinsic:
     return _REAL if _REAL in (first.type, second.type) else _WHOLE
 
 
-def _kept(scope: Scope, node: ast.expr, found: Typed) -> Typed:
+def _kept(scope: KernelScope, node: ast.expr, found: Typed) -> Typed:
     """Return an operand with the brackets around it, which tell what to compute first."""
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
@@ -256,7 +258,7 @@ def _kept(scope: Scope, node: ast.expr, found: Typed) -> Typed:
     return found
 
 
-def _comparison(scope: Scope, node: ast.Compare) -> Typed:
+def _comparison(scope: KernelScope, node: ast.Compare) -> Typed:
     values = [read(scope, part) for part in (node.left, *node.comparators)]
     if any(value.type is None for value in values):
         return UNKNOWN
@@ -274,7 +276,7 @@ def _comparison(scope: Scope, node: ast.Compare) -> Typed:
     return UNKNOWN if whole is None else Typed(whole, _TRUTH)
 
 
-def _joint(scope: Scope, node: ast.BoolOp) -> Typed:
+def _joint(scope: KernelScope, node: ast.BoolOp) -> Typed:
     values = [read_condition(scope, part) for part in node.values]
     if any(value.type is None for value in values):
         return UNKNOWN
@@ -285,12 +287,12 @@ def _joint(scope: Scope, node: ast.BoolOp) -> Typed:
     return Typed(whole, _TRUTH)
 
 
-def _choice(scope: Scope, node: ast.IfExp) -> Typed:
+def _choice(scope: KernelScope, node: ast.IfExp) -> Typed:
     test = read_condition(scope, node.test)
     return chosen(scope, node, test, (read(scope, node.body), read(scope, node.orelse)))
 
 
-def chosen(scope: Scope, node: ast.AST, test: Typed, values: tuple[Typed, Typed]) -> Typed:
+def chosen(scope: KernelScope, node: ast.AST, test: Typed, values: tuple[Typed, Typed]) -> Typed:
     """Return one of two values, by a condition."""
     if test.type is None or any(value.type is None for value in values):
         return UNKNOWN
@@ -306,7 +308,7 @@ def chosen(scope: Scope, node: ast.AST, test: Typed, values: tuple[Typed, Typed]
 # ---------------------------------------------------------------------------- functions
 
 
-def _call(scope: Scope, node: ast.Call) -> Typed:
+def _call(scope: KernelScope, node: ast.Call) -> Typed:
     name = scope.text(node.func)
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments:
@@ -322,13 +324,13 @@ def _call(scope: Scope, node: ast.Call) -> Typed:
     return _called(scope, node, function)
 
 
-def _count(function: Function) -> str:
+def _count(function: TypedFunction) -> str:
     if function.least == function.most:
         return f"{function.least} argument{'s' if function.least > 1 else ''}"
     return f"{function.least} arguments or more"
 
 
-def _called(scope: Scope, node: ast.Call, function: Function) -> Typed:
+def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typed:
     if function.takes is Takes.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
@@ -351,7 +353,7 @@ def _called(scope: Scope, node: ast.Call, function: Function) -> Typed:
     return Typed(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
 
 
-_READERS: Mapping[type[ast.expr], Callable[[Scope, Any], Typed]] = {
+_READERS: Mapping[type[ast.expr], Callable[[KernelScope, Any], Typed]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,

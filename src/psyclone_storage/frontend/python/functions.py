@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.frontend.python.imports import Names, names_of
+from psyclone_storage.frontend.python.imports import ImportedNames, names_of
 from psyclone_storage.frontend.python.tree import Tree
 
 
@@ -27,7 +27,7 @@ class Takes(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class TypedFunction:
     """A function by its name in typed code, and the least and greatest number of its arguments."""
 
     name: str
@@ -39,50 +39,56 @@ class Function:
 _MANY = 100
 
 
-def _reals(*names: str) -> dict[str, Function]:
-    return {name: Function(name, Takes.REALS) for name in names}
+def _reals(*names: str) -> dict[str, TypedFunction]:
+    return {name: TypedFunction(name, Takes.REALS) for name in names}
 
 
-_MIN, _MAX = (Function(name, Takes.NUMBERS, 2, _MANY) for name in ("min", "max"))
-_ABS = Function("abs", Takes.NUMBERS)
+_MIN, _MAX = (TypedFunction(name, Takes.NUMBERS, 2, _MANY) for name in ("min", "max"))
+_ABS = TypedFunction("abs", Takes.NUMBERS)
 _SAME = (
     _reals("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
-    | {"hypot": Function("hypot", Takes.REALS, 2, 2), "fabs": Function("abs", Takes.REALS)}
-    | {"copysign": Function("sign", Takes.REALS, 2, 2), "fmod": Function("mod", Takes.REALS, 2, 2)}
+    | {
+        "hypot": TypedFunction("hypot", Takes.REALS, 2, 2),
+        "fabs": TypedFunction("abs", Takes.REALS),
+    }
+    | {
+        "copysign": TypedFunction("sign", Takes.REALS, 2, 2),
+        "fmod": TypedFunction("mod", Takes.REALS, 2, 2),
+    }
 )
-BUILTINS: Mapping[str, Function] = {
+BUILTINS: Mapping[str, TypedFunction] = {
     "abs": _ABS,
     "min": _MIN,
     "max": _MAX,
-    "int": Function("int", Takes.TO_WHOLE),
-    "float": Function("real", Takes.TO_REAL),
-    "pow": Function("**", Takes.POWER, 2, 2),
+    "int": TypedFunction("int", Takes.TO_WHOLE),
+    "float": TypedFunction("real", Takes.TO_REAL),
+    "pow": TypedFunction("**", Takes.POWER, 2, 2),
 }
-MATH: Mapping[str, Function] = (
+MATH: Mapping[str, TypedFunction] = (
     _SAME
     | _reals("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma")
     | {
-        "atan2": Function("atan2", Takes.REALS, 2, 2),
-        "floor": Function("floor", Takes.TO_WHOLE),
-        "ceil": Function("ceiling", Takes.TO_WHOLE),
-        "trunc": Function("int", Takes.TO_WHOLE),
-        "pow": Function("**", Takes.POWER, 2, 2),
+        "atan2": TypedFunction("atan2", Takes.REALS, 2, 2),
+        "floor": TypedFunction("floor", Takes.TO_WHOLE),
+        "ceil": TypedFunction("ceiling", Takes.TO_WHOLE),
+        "trunc": TypedFunction("int", Takes.TO_WHOLE),
+        "pow": TypedFunction("**", Takes.POWER, 2, 2),
     }
 )
-NUMPY: Mapping[str, Function] = (
+NUMPY: Mapping[str, TypedFunction] = (
     _SAME
     | {
-        f"arc{name}": Function(f"a{name}", Takes.REALS)
+        f"arc{name}": TypedFunction(f"a{name}", Takes.REALS)
         for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
     }
     | {
-        "arctan2": Function("atan2", Takes.REALS, 2, 2),
-        "minimum": Function("min", Takes.NUMBERS, 2, 2),
-        "maximum": Function("max", Takes.NUMBERS, 2, 2),
+        "arctan2": TypedFunction("atan2", Takes.REALS, 2, 2),
+        "minimum": TypedFunction("min", Takes.NUMBERS, 2, 2),
+        "maximum": TypedFunction("max", Takes.NUMBERS, 2, 2),
         "abs": _ABS,
         "absolute": _ABS,
-        "power": Function("**", Takes.POWER, 2, 2),
-        "where": Function("merge", Takes.CHOICE, 3, 3),
+        "power": TypedFunction("**", Takes.POWER, 2, 2),
+        "where": TypedFunction("merge", Takes.CHOICE, 3, 3),
     }
 )
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}
@@ -93,10 +99,10 @@ ALL = sorted({*BUILTINS, *MATH})
 class Offered:
     """What the imports of a file give to call."""
 
-    math: Names
-    numpy: Names
+    math: ImportedNames
+    numpy: ImportedNames
 
-    def function(self, node: ast.expr) -> Function | None:
+    def function(self, node: ast.expr) -> TypedFunction | None:
         """Return the function that `node` names, None if it is not known."""
         for names, table in ((self.math, MATH), (self.numpy, NUMPY)):
             if found := table.get(names.meant(node)):

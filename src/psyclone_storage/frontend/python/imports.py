@@ -13,7 +13,7 @@ from psyclone_storage.frontend.python.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ImportedNames:
     """Names that a file takes from a module, by what they are called in the file.
 
     `offered` are the module's own names; `modules` are names of the module itself, with a dot.
@@ -34,7 +34,7 @@ class Names:
         return ""
 
 
-def names_of(tree: Tree, module: str) -> Names:
+def names_of(tree: Tree, module: str) -> ImportedNames:
     """Return what `tree` imports from `module`."""
     words: dict[str, str] = {}
     modules: list[str] = []
@@ -48,7 +48,7 @@ def names_of(tree: Tree, module: str) -> Names:
             words.update({item.asname or item.name: item.name for item in node.names})
         elif node.module == parent and not node.level:
             modules += [item.asname or item.name for item in node.names if item.name == last]
-    return Names(words, tuple(modules), whole)
+    return ImportedNames(words, tuple(modules), whole)
 
 
 def imports_in(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -14,7 +14,7 @@ from psyclone_storage.base.names import MAX_FORTRAN_NAME, did_you_mean, listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
-from psyclone_storage.frontend.python.imports import Names, names_of
+from psyclone_storage.frontend.python.imports import ImportedNames, names_of
 from psyclone_storage.frontend.python.nodes import digits, whole
 from psyclone_storage.frontend.python.tree import Tree, read_tree
 from psyclone_storage.ir.expr import Expr, Index, Name, Verbatim
@@ -25,13 +25,13 @@ _PLAIN = "Write 'def name(argument: field[...], ...)' with an annotation for eac
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class KernelDefinition:
     """A function that is decorated as a kernel, in its file."""
 
     tree: Tree
     node: ast.FunctionDef
     decorator: ast.Call
-    names: Names
+    names: ImportedNames
 
 
 def read_kernel(
@@ -75,7 +75,7 @@ def kernels_in(tree: Tree, dialect: Dialect) -> tuple[Span, ...]:
 
 def find_kernel(
     dialect: Dialect, source: SourceText, name: str, wanted_by: Span | None = None
-) -> Definition:
+) -> KernelDefinition:
     """Return the definition of the kernel `name`, whatever its case.
 
     Raises:
@@ -112,20 +112,20 @@ def code_name(kernel: str) -> str:
     return f"{kernel.lower().removesuffix('_type')}_code"
 
 
-def _definitions(tree: Tree, dialect: Dialect) -> Iterator[Definition]:
+def _definitions(tree: Tree, dialect: Dialect) -> Iterator[KernelDefinition]:
     names = names_of(tree, dialect.module)
     for node in tree.module.body:
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 if isinstance(decorator, ast.Call) and names.meant(decorator.func) == _DECORATOR:
-                    yield Definition(tree, node, decorator, names)
+                    yield KernelDefinition(tree, node, decorator, names)
                     break
 
 
 # ---------------------------------------------------------------------------- the head
 
 
-def _check_signature(found: Definition) -> Iterator[Diagnostic]:
+def _check_signature(found: KernelDefinition) -> Iterator[Diagnostic]:
     node, tree = found.node, found.tree
     args = node.args
     odd: list[ast.AST] = [*args.kwonlyargs, *args.defaults]
@@ -144,7 +144,7 @@ def _check_signature(found: Definition) -> Iterator[Diagnostic]:
     yield from _check_names(found)
 
 
-def _check_names(found: Definition) -> Iterator[Diagnostic]:
+def _check_names(found: KernelDefinition) -> Iterator[Diagnostic]:
     """Yield names that code in other languages cannot have, or that differ in case alone."""
     tree, seen = found.tree, dict[str, str]()
     places = [(found.node.name, tree.name_of(found.node))]
@@ -173,7 +173,7 @@ def _all_args(node: ast.FunctionDef) -> list[ast.arg]:
 
 
 def _components(
-    found: Definition, dialect: Dialect, problems: list[Diagnostic]
+    found: KernelDefinition, dialect: Dialect, problems: list[Diagnostic]
 ) -> Iterator[MetadataComponent]:
     """Yield what the decorator says, in the order in which the API has it."""
     said: dict[str, MetadataComponent] = {}
@@ -195,7 +195,7 @@ def _components(
 
 
 def _entries(
-    found: Definition, dialect: Dialect, problems: list[Diagnostic]
+    found: KernelDefinition, dialect: Dialect, problems: list[Diagnostic]
 ) -> Iterator[MetadataItem]:
     for arg in _all_args(found.node):
         place, note = found.tree.span(arg), arg.annotation
@@ -218,7 +218,7 @@ def _known(dialect: Dialect) -> str:
 
 
 def _entry(
-    found: Definition, note: ast.Subscript, dialect: Dialect, rule: Annotated
+    found: KernelDefinition, note: ast.Subscript, dialect: Dialect, rule: Annotated
 ) -> MetadataItem:
     written = note.slice.elts if isinstance(note.slice, ast.Tuple) else [note.slice]
     span = found.tree.span(note)
@@ -231,7 +231,7 @@ def _entry(
     return MetadataItem(expr, None, tuple(items), span)
 
 
-def _item(found: Definition, node: ast.expr, dialect: Dialect) -> MetadataItem:
+def _item(found: KernelDefinition, node: ast.expr, dialect: Dialect) -> MetadataItem:
     span = found.tree.span(node)
     if isinstance(node, ast.Call):
         return _constructor(found, node, dialect, span)
@@ -240,7 +240,9 @@ def _item(found: Definition, node: ast.expr, dialect: Dialect) -> MetadataItem:
     return MetadataItem(expr, None, (), span)
 
 
-def _constructor(found: Definition, node: ast.Call, dialect: Dialect, span: Span) -> MetadataItem:
+def _constructor(
+    found: KernelDefinition, node: ast.Call, dialect: Dialect, span: Span
+) -> MetadataItem:
     """Return a word with items; those of a stencil may be rows in one text."""
     word = found.names.meant(node.func)
     if not word or node.keywords:

@@ -40,7 +40,7 @@ class Local:
 
 
 @dataclass(slots=True)
-class Scope:
+class KernelScope:
     """What the names in a kernel stand for.
 
     Arrays are looked at from the point `index`. `assigned` are the names of all locals, `locals`

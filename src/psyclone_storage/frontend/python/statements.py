@@ -19,7 +19,7 @@ from psyclone_storage.frontend.python.expressions import (
     read_condition,
     read_number,
 )
-from psyclone_storage.frontend.python.scope import Local, Scope, Typed, both
+from psyclone_storage.frontend.python.scope import KernelScope, Local, Typed, both
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
@@ -30,7 +30,7 @@ _OWN = (0, 0)
 _ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
-def read_block(scope: Scope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
+def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
     """Return the statements of `body`; what is wrong is noted in `scope`."""
     lines: list[Line] = []
     for node in body:
@@ -47,7 +47,7 @@ def read_block(scope: Scope, body: Iterable[ast.stmt]) -> tuple[Line, ...]:
 # ---------------------------------------------------------------------------- assignments
 
 
-def _assign(scope: Scope, node: ast.Assign) -> list[Line]:
+def _assign(scope: KernelScope, node: ast.Assign) -> list[Line]:
     if len(node.targets) > 1:
         scope.refuse("P051", "A kernel assigns to one name at a time.", node)
         return []
@@ -55,7 +55,7 @@ def _assign(scope: Scope, node: ast.Assign) -> list[Line]:
     return _assigned(scope, node, node.targets[0], value)
 
 
-def _annotated(scope: Scope, node: ast.AnnAssign) -> list[Line]:
+def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
     said = _ANNOTATIONS.get(scope.text(node.annotation))
     if said is None or node.value is None or not isinstance(node.target, ast.Name):
         what = f"'{scope.text(node)}' gives no local of a kernel its type and value."
@@ -69,7 +69,7 @@ def _annotated(scope: Scope, node: ast.AnnAssign) -> list[Line]:
     return _assigned(scope, node, node.target, value)
 
 
-def _augmented(scope: Scope, node: ast.AugAssign) -> list[Line]:
+def _augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
     old = read_number(scope, node.target)
     value = read_number(scope, node.value)
     if old.type is None or value.type is None:
@@ -77,7 +77,7 @@ def _augmented(scope: Scope, node: ast.AugAssign) -> list[Line]:
     return _assigned(scope, node, node.target, operation(scope, node, node.op, (old, value)))
 
 
-def _assigned(scope: Scope, node: ast.stmt, target: ast.expr, value: Typed) -> list[Line]:
+def _assigned(scope: KernelScope, node: ast.stmt, target: ast.expr, value: Typed) -> list[Line]:
     match target:
         case ast.Name():
             to = _local(scope, target, value)
@@ -91,7 +91,7 @@ def _assigned(scope: Scope, node: ast.stmt, target: ast.expr, value: Typed) -> l
     return [Assign(to, value.expr, place=scope.tree.span(node))]
 
 
-def _local(scope: Scope, target: ast.Name, value: Typed) -> Expr | None:
+def _local(scope: KernelScope, target: ast.Name, value: Typed) -> Expr | None:
     name = target.id
     if (dummy := scope.arguments.get(name)) is not None:
         what = f"'{name}' is an argument, which a kernel cannot assign to."
@@ -121,7 +121,7 @@ def _fits(value: Intrinsic, wanted: Intrinsic) -> bool:
     return value is wanted or (value is _WHOLE and wanted is _REAL)
 
 
-def _element(scope: Scope, target: ast.Subscript, value: Typed) -> Expr | None:
+def _element(scope: KernelScope, target: ast.Subscript, value: Typed) -> Expr | None:
     name = target.value.id if isinstance(target.value, ast.Name) else ""
     dummy = scope.arguments.get(name)
     if dummy is None or not dummy.rank:
@@ -138,7 +138,9 @@ def _element(scope: Scope, target: ast.Subscript, value: Typed) -> Expr | None:
     return nodes.element(name, scope.index, offset)
 
 
-def _may_write(scope: Scope, target: ast.Subscript, dummy: Dummy, offset: tuple[int, int]) -> bool:
+def _may_write(
+    scope: KernelScope, target: ast.Subscript, dummy: Dummy, offset: tuple[int, int]
+) -> bool:
     name = scope.text(target.value)
     if not dummy.access.writes:
         what = f"'{name}' is only read, but is written here."
@@ -154,7 +156,7 @@ def _may_write(scope: Scope, target: ast.Subscript, dummy: Dummy, offset: tuple[
 # ---------------------------------------------------------------------------- control
 
 
-def _if(scope: Scope, node: ast.If) -> list[Line]:
+def _if(scope: KernelScope, node: ast.If) -> list[Line]:
     """Return a choice with all its branches; what follows knows what all of them leave."""
     branches: list[Branch] = []
     left: frozenset[str] | None = None
@@ -172,7 +174,7 @@ def _if(scope: Scope, node: ast.If) -> list[Line]:
     return [If(tuple(branches), last, extent=scope.tree.span(node))]
 
 
-def _for(scope: Scope, node: ast.For) -> list[Line]:
+def _for(scope: KernelScope, node: ast.For) -> list[Line]:
     bounds = _range(scope, node)
     target = node.target
     if node.orelse:
@@ -199,7 +201,7 @@ def _for(scope: Scope, node: ast.For) -> list[Line]:
     return [Do(target.id, first, last, body, step, place=span, extent=span)]
 
 
-def _range(scope: Scope, node: ast.For) -> tuple[Expr, Expr, Expr | None, bool] | None:
+def _range(scope: KernelScope, node: ast.For) -> tuple[Expr, Expr, Expr | None, bool] | None:
     """Return the first and last value, the step, and whether there certainly is one turn."""
     call = node.iter
     is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
@@ -238,7 +240,7 @@ def _before(behind: Expr, step: int) -> Expr:
     return nodes.binary("-" if step > 0 else "+", behind, nodes.whole(1))
 
 
-def _return(scope: Scope, node: ast.Return) -> list[Line]:
+def _return(scope: KernelScope, node: ast.Return) -> list[Line]:
     if node.value is not None:
         what = "A kernel returns nothing: what it computes it writes into its arguments."
         scope.refuse("P051", what, node)
@@ -246,17 +248,17 @@ def _return(scope: Scope, node: ast.Return) -> list[Line]:
     return [Return(place=scope.tree.span(node))]
 
 
-def _jump(scope: Scope, node: ast.Break | ast.Continue) -> list[Line]:
+def _jump(scope: KernelScope, node: ast.Break | ast.Continue) -> list[Line]:
     scope.known = None
     kind = Exit if isinstance(node, ast.Break) else Cycle
     return [kind(place=scope.tree.span(node))]
 
 
-def _pass(_scope: Scope, _node: ast.Pass) -> list[Line]:
+def _pass(_scope: KernelScope, _node: ast.Pass) -> list[Line]:
     return []
 
 
-_READERS: Mapping[type[ast.stmt], Callable[[Scope, Any], list[Line]]] = {
+_READERS: Mapping[type[ast.stmt], Callable[[KernelScope, Any], list[Line]]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
     ast.AugAssign: _augmented,

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from psyclone_storage.runtime.gocean.halo_plan import HaloPlan, Message
+from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, Message
 from psyclone_storage.runtime.gocean.region import Region
-from psyclone_storage.runtime.ranks import Exchange, Ranks
+from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
 from psyclone_storage.storage import RDWR, Storage, bound, empty
 
 
@@ -32,7 +32,7 @@ def side_of(storages: Sequence[Storage]) -> str | None:
 class InPlace:
     """The exchange of one field in the memory that the host has it in."""
 
-    def __init__(self, ranks: Ranks, plan: HaloPlan, storage: Storage) -> None:
+    def __init__(self, ranks: Ranks, plan: ExchangePattern, storage: Storage) -> None:
         """Prepare the messages; the memory of a storage stays where it is."""
         self._plan = plan
         self._storage = storage
@@ -58,13 +58,13 @@ class Packed:
     They are kept for the next exchange of as many fields.
     """
 
-    def __init__(self, ranks: Ranks, plan: HaloPlan, like: Sequence[Storage]) -> None:
+    def __init__(self, ranks: Ranks, plan: ExchangePattern, like: Sequence[Storage]) -> None:
         """Make messages for fields such as `like`."""
         self._plan = plan
         self._side = side_of(like)
         self._received = [self._buffer(message, like) for message in plan.received]
         self._sent = [self._buffer(message, like) for message in plan.sent]
-        self._messages: Exchange = ranks.prepare(
+        self._messages: PersistentExchange = ranks.prepare(
             _whole(plan.received, self._received), _whole(plan.sent, self._sent)
         )
 
@@ -106,7 +106,7 @@ class Packed:
 class MessagePool:
     """Messages of exchanges that have ended, for those that begin."""
 
-    def __init__(self, ranks: Ranks, plan: Callable[[int], HaloPlan]) -> None:
+    def __init__(self, ranks: Ranks, plan: Callable[[int], ExchangePattern]) -> None:
         self._ranks = ranks
         self._plan = plan
         self._idle: dict[tuple[Any, ...], list[Packed]] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from psyclone_storage.runtime.gocean.decomposition import Subdomain, decompose
 from psyclone_storage.runtime.gocean.exchange import MessagePool
-from psyclone_storage.runtime.gocean.halo_plan import HaloPlan, plan_exchange
+from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, plan_exchange
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.ranks import Ranks, world
 from psyclone_storage.storage import Storage, storage, zeros
@@ -60,7 +60,7 @@ class Grid:
                     f"the halo of {halo}."
                 )
         self._mask = None if mask is None else self._checked_mask(np.asarray(mask))
-        self.plan: Callable[[int], HaloPlan] = cache(partial(self._plan_for))
+        self.plan: Callable[[int], ExchangePattern] = cache(partial(self._plan_for))
         self.messages = MessagePool(self.ranks, self.plan)
         self.property: Callable[[str], Storage | float] = cache(partial(self._property_for))
 
@@ -123,7 +123,7 @@ class Grid:
         }
         return _made_again, (self.points, self.spacing, made)
 
-    def _plan_for(self, depth: int) -> HaloPlan:
+    def _plan_for(self, depth: int) -> ExchangePattern:
         if not 1 <= depth <= self.halo:
             raise ValueError(
                 f"An exchange to depth {depth} is not possible: the halo is {self.halo} wide."

@@ -30,7 +30,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class HaloPlan:
+class ExchangePattern:
     """The messages of an exchange, and what a rank copies to its own halo.
 
     `copied` are pairs of regions, from where and to where: a periodic domain makes a rank its own
@@ -77,7 +77,7 @@ class _Layout:
 
 def plan_exchange(
     decomposition: Decomposition, periodic: tuple[bool, bool], rank: int, depth: int
-) -> HaloPlan:
+) -> ExchangePattern:
     """Return what `rank` exchanges to `depth`, in a domain that is periodic in x, in y, or not."""
     layout = _Layout(decomposition, periodic, depth)
     sent: list[Message] = []
@@ -92,7 +92,7 @@ def plan_exchange(
             sent.append(Message(other, tuple(source for source, _ in pairs)))
         if pairs := _matched(layout, sender=other, receiver=rank):
             received.append(Message(other, tuple(target for _, target in pairs)))
-    return HaloPlan(tuple(sent), tuple(received), copied)
+    return ExchangePattern(tuple(sent), tuple(received), copied)
 
 
 def _matched(layout: _Layout, sender: int, receiver: int) -> tuple[tuple[Region, Region], ...]:

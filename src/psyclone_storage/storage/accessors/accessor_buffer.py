@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer as CoreBuffer
 from psyclone_storage.storage.core.buffer import BufferOptions
+from psyclone_storage.storage.core.buffer import CoherentBuffer as CoreBuffer
 from psyclone_storage.storage.core.chunks import ChunkLayout, row_blocks
 from psyclone_storage.storage.core.faces import buffer_behind
 from psyclone_storage.storage.core.hints import Hints

@@ -13,7 +13,7 @@ from psyclone_storage.storage.core.errors import AccessConflictError, AccessRele
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import SpaceLike, memory_space
-from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 
 
 class DeviceAccessor:
@@ -35,7 +35,7 @@ class DeviceAccessor:
         const: bool = False,
         *,
         mode: AccessMode | None = None,
-        request: Request | None = None,
+        request: AccessRequest | None = None,
     ) -> None:
         """Prepare to use `buffer`, or the buffer behind another face, at `space`."""
         self.buffer, _ = buffer_of(buffer)

@@ -15,7 +15,7 @@ import numpy as np
 
 from psyclone_storage.storage.accessors.stencil import Box, Index, Indices, Stencil
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent
 from psyclone_storage.storage.core.token import AccessToken
@@ -55,7 +55,9 @@ class Patch:
         return self.array[self.mapping.local(index)]
 
 
-def sources_of(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> dict[int, MemorySpace]:
+def sources_of(
+    buffer: CoherentBuffer, stencil: Stencil, space: MemorySpace
+) -> dict[int, MemorySpace]:
     """Return for each chunk that `stencil` touches where its elements are copied from.
 
     That is `space` itself where it is valid, where a transfer under way makes it so, or where
@@ -64,7 +66,7 @@ def sources_of(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> dict[int
     return {part.chunk: _source(buffer, part.chunk, space) for part in _parts(buffer, stencil)}
 
 
-def bytes_to_move(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> int:
+def bytes_to_move(buffer: CoherentBuffer, stencil: Stencil, space: MemorySpace) -> int:
     """Return how many bytes a patch at `space` would have to fetch."""
     return sum(
         part.numbers.size * buffer.itemsize
@@ -74,7 +76,7 @@ def bytes_to_move(buffer: Buffer, stencil: Stencil, space: MemorySpace) -> int:
 
 
 def gather(
-    buffer: Buffer, stencil: Stencil, tokens: dict[int, AccessToken], space: MemorySpace
+    buffer: CoherentBuffer, stencil: Stencil, tokens: dict[int, AccessToken], space: MemorySpace
 ) -> Patch:
     """Return a patch at `space` of what `tokens`, one for each chunk, may read."""
     memory = memory_of(space)
@@ -96,7 +98,7 @@ def gather(
     return Patch(view, stencil)
 
 
-class _Part(NamedTuple):
+class _ChunkRead(NamedTuple):
     """What a stencil reads of one chunk: global element numbers, and their local places."""
 
     chunk: int
@@ -104,16 +106,16 @@ class _Part(NamedTuple):
     places: Indices
 
 
-def _parts(buffer: Buffer, stencil: Stencil) -> list[_Part]:
+def _parts(buffer: CoherentBuffer, stencil: Stencil) -> list[_ChunkRead]:
     flat = stencil.flat()
     chunk_of = np.searchsorted(buffer.chunks.bounds, flat, "right") - 1
     return [
-        _Part(int(chunk), flat[chunk_of == chunk], np.flatnonzero(chunk_of == chunk))
+        _ChunkRead(int(chunk), flat[chunk_of == chunk], np.flatnonzero(chunk_of == chunk))
         for chunk in np.unique(chunk_of)
     ]
 
 
-def _source(buffer: Buffer, chunk: int, space: MemorySpace) -> MemorySpace:
+def _source(buffer: CoherentBuffer, chunk: int, space: MemorySpace) -> MemorySpace:
     region = buffer.chunks.span(chunk)
     # In this order: a transfer that ends between two of the questions is not overlooked.
     if buffer.replicas.is_arriving(space, chunk):
@@ -137,7 +139,7 @@ def _pick_numbers(token: AccessToken, numbers: Indices) -> Any:
         return token.array[_send(memory_of(token.space), numbers)]
 
 
-def _bring(buffer: Buffer, chunk: int, token: AccessToken, wish: tuple[Any, Memory]) -> Any:
+def _bring(buffer: CoherentBuffer, chunk: int, token: AccessToken, wish: tuple[Any, Memory]) -> Any:
     """Return the array of a wish in the memory of the wish, and note the transfer if any."""
     array, memory = wish
     if token.space is memory.space:

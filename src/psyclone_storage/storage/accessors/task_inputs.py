@@ -14,10 +14,10 @@ from psyclone_storage.storage.accessors.accessor_buffer import shape_of
 from psyclone_storage.storage.accessors.patch import bytes_to_move, gather, sources_of
 from psyclone_storage.storage.accessors.stencil import Stencil
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
-from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.memory.registry import memory_of
 
 
@@ -29,7 +29,7 @@ class Registration:
     """
 
     face: Any
-    buffer: Buffer
+    buffer: CoherentBuffer
     shape: tuple[int, ...]
     stencil: Stencil | None
     mode: AccessMode
@@ -53,7 +53,7 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InputPlace:
     """State where an input lies, and where the kernel that uses it runs."""
 
     space: MemorySpace
@@ -73,7 +73,7 @@ class Place:
 class Input(Protocol):
     """Describe what a task knows of each thing that it uses."""
 
-    def ask(self, request: Request) -> Sequence[AccessToken]:
+    def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
         """Return the accesses that the input needs, none of them begun."""
 
     def argument(self, registration: Registration) -> Any:
@@ -83,14 +83,14 @@ class Input(Protocol):
 class WholeInput:
     """Use the whole buffer, at a space that the executing device can reach."""
 
-    def __init__(self, registration: Registration, mode: AccessMode, place: Place) -> None:
+    def __init__(self, registration: Registration, mode: AccessMode, place: InputPlace) -> None:
         """Use the buffer of `registration` in `mode`, which may be more than it asks for."""
         self._buffer = registration.buffer
         self._mode = mode
         self._place = place
         self._token: AccessToken | None = None
 
-    def ask(self, request: Request) -> Sequence[AccessToken]:
+    def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
         """Return an access to all of the buffer."""
         token = self._buffer.token(self._place.space, self._mode, Policy.WAIT, request)
         self._token = token
@@ -109,14 +109,14 @@ class WholeInput:
 class PatchInput:
     """Copy the elements of a read stencil to the space of the task, and keep writers away."""
 
-    def __init__(self, registration: Registration, stencil: Stencil, place: Place) -> None:
+    def __init__(self, registration: Registration, stencil: Stencil, place: InputPlace) -> None:
         """Use the elements of `stencil`."""
         self._buffer = registration.buffer
         self._stencil = stencil
         self._space = place.executing
         self._tokens: dict[int, AccessToken] = {}
 
-    def ask(self, request: Request) -> Sequence[AccessToken]:
+    def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
         """Return an access to each chunk, to read it where it is valid."""
         sources = sources_of(self._buffer, self._stencil, self._space)
         spans = self._buffer.chunks.span
@@ -133,7 +133,7 @@ class PatchInput:
         return gather(self._buffer, self._stencil, self._tokens, self._space)
 
 
-def plan_inputs(registrations: Sequence[Registration], places: Sequence[Place]) -> list[Input]:
+def plan_inputs(registrations: Sequence[Registration], places: Sequence[InputPlace]) -> list[Input]:
     """Return the access that serves each registration, one object for those that share it."""
     writers: dict[int, AccessMode] = {}
     for registration in registrations:

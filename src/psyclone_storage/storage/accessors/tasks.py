@@ -17,7 +17,7 @@ from psyclone_storage.storage.accessors.accessor_buffer import buffer_of
 from psyclone_storage.storage.accessors.stencil import Stencil, read_stencil
 from psyclone_storage.storage.accessors.task_inputs import (
     Input,
-    Place,
+    InputPlace,
     Registration,
     plan_inputs,
 )
@@ -34,7 +34,7 @@ from psyclone_storage.storage.core.spaces import (
     device_space,
     memory_space,
 )
-from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.memory.registry import device_count, memory_of
 
 Where: TypeAlias = "Context | SpaceLike"
@@ -62,7 +62,7 @@ class GpuTask:
         self.state = TaskState.NEW
         self._work = work
         self._registrations: list[Registration] = []
-        self._places: list[Place] = []
+        self._places: list[InputPlace] = []
         self._inputs: list[Input] = []
         self._opening: Opening | None = None
         self._failure: BaseException | None = None
@@ -129,7 +129,7 @@ class GpuTask:
 
         Raises `StorageError` if the task is prepared already.
         """
-        return self._prepare(Request())
+        return self._prepare(AccessRequest())
 
     def execute(self, work: Callable[..., Any] | None = None) -> Any:
         """Wait for the inputs, run `work` on the device, and return its result (ACC-37).
@@ -181,7 +181,7 @@ class GpuTask:
 
     def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
         """Do `run` in the background; the inputs are asked for before this returns."""
-        self._prepare(Request(owner=self, in_flight=True))
+        self._prepare(AccessRequest(owner=self, in_flight=True))
         assert self._opening is not None
         future: Future[Any] = Future(self._opening.ready.begin_wait)
 
@@ -198,7 +198,7 @@ class GpuTask:
 
     # -- private ---------------------------------------------------------------------------------
 
-    def _prepare(self, request: Request) -> Future[None]:
+    def _prepare(self, request: AccessRequest) -> Future[None]:
         self._check("prepared", TaskState.NEW, TaskState.SET_UP)
         if self.state is TaskState.NEW:
             self.setup()
@@ -238,19 +238,21 @@ def _mode_of(mode: AccessMode | str | None, stencil: Stencil | None) -> AccessMo
     return AccessMode.WRITE_ONLY if empty else chosen
 
 
-def _place(registrations: Sequence[Registration], spaces: Where | Sequence[Where]) -> list[Place]:
+def _place(
+    registrations: Sequence[Registration], spaces: Where | Sequence[Where]
+) -> list[InputPlace]:
     if spaces is None:
         best = _cheapest(registrations)
-        return [Place(best, best) for _ in registrations]
+        return [InputPlace(best, best) for _ in registrations]
     if isinstance(spaces, (str, MemorySpace, Context)):
         one = _space_of(spaces)
-        return [Place(one, one) for _ in registrations]
+        return [InputPlace(one, one) for _ in registrations]
     wanted = [_space_of(space) for space in spaces]
     if len(wanted) != len(registrations):
         raise ValueError(f"{len(wanted)} spaces were given for {len(registrations)} inputs.")
     devices = [space for space in wanted if space.kind is SpaceKind.DEVICE]
     executing = devices[0] if devices else device_space()
-    places = [Place(space, executing) for space in wanted]
+    places = [InputPlace(space, executing) for space in wanted]
     for place in places:
         if not place.reachable:
             raise ValueError(f"A task at {executing.tag} cannot use memory at {place.space.tag}.")

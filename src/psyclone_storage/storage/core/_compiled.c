@@ -112,13 +112,13 @@ PyMODINIT_FUNC PyInit__compiled(void)
         return NULL;
     if (name_all() < 0 || add_type(module, "Gate", &Gate_spec, &GateType) < 0 ||
         add_type(module, "Replica", &Replica_spec, &ReplicaType) < 0 ||
-        add_type(module, "Access", &Access_spec, &AccessType) < 0 ||
+        add_type(module, "AccessFields", &Access_spec, &AccessType) < 0 ||
         add_type(module, "Ledger", &Ledger_spec, &LedgerType) < 0 ||
         add_type(module, "Acquirable", &Acquirable_spec, &AcquirableType) < 0 ||
         add_type(module, "Windows", &Windows_spec, &WindowsType) < 0 ||
         add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
         add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
-        add_type(module, "Block", &Block_spec, &BlockType) < 0 ||
+        add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 ||
         PyModule_AddIntConstant(module, "EDITION", 1) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);

@@ -1,4 +1,4 @@
-"""Own `Buffer`, the one true value of some data and its replicas in several memory spaces.
+"""Own `CoherentBuffer`, the one true value of some data and its replicas in several memory spaces.
 
 Every face (Storage, View, HArray, accessors) is a window on a buffer, so that all of them see the
 same validity, locks and statistics. A buffer is one-dimensional and knows elements, bytes and
@@ -49,7 +49,7 @@ from psyclone_storage.storage.core.orphans import BUFFERS
 from psyclone_storage.storage.core.pins import ExportPin
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
-from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.memory.pools import ALIGNMENT
 from psyclone_storage.storage.memory.registry import memory_of
 
@@ -90,7 +90,7 @@ _READ = AccessMode.READ
 _AUTO = Policy.AUTO
 
 
-class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all faces ask for
+class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all faces ask for
     """Keep some data coherent over memory spaces; the HDataManager of HMemo.
 
     `single` says that there is one chunk. Where a method takes a space, a tag or an alias will do,
@@ -171,7 +171,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
             space: SpaceLike = None,
             mode: AccessMode = _READ,
             policy: Policy = _AUTO,
-            request: Request | None = None,
+            request: AccessRequest | None = None,
         ) -> AccessToken:
             """Return the right to use the data at `space`, whose replica is valid from then on.
 
@@ -204,7 +204,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         self,
         space: SpaceLike = None,
         mode: AccessMode = _READ,
-        request: Request | None = None,
+        request: AccessRequest | None = None,
     ) -> Future[AccessToken]:
         """Ask for an access without waiting; the future resolves when it is safe (ACC-18 to 20).
 
@@ -217,7 +217,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         self,
         space: SpaceLike = None,
         mode: AccessMode = _READ,
-        request: Request | None = None,
+        request: AccessRequest | None = None,
     ) -> Opening:
         """Do `open`, for someone who may give up."""
         return Opening((self.token(space, mode, Policy.WAIT, request),))
@@ -227,7 +227,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         space: SpaceLike = None,
         mode: AccessMode = _READ,
         policy: Policy = _AUTO,
-        request: Request | None = None,
+        request: AccessRequest | None = None,
     ) -> AccessToken:
         """Return an access that has not begun yet: `acquire_all` and `Opening` begin several."""
         replica = self._resident.get(space) if request is None else None
@@ -242,7 +242,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
 
     def make_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> None:
         """Make the replica at `space` valid, without keeping an access."""
-        request = None if region is None else Request(region=region)
+        request = None if region is None else AccessRequest(region=region)
         self.acquire(space, _READ, _AUTO, request).release()
 
     def touch(self, space: SpaceLike = None) -> None:
@@ -253,7 +253,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         self, space: SpaceLike = None, region: tuple[int, int] | None = None
     ) -> Future[None]:
         """Start to make the replica at `space` valid; the next access waits for it (HM-75, 76)."""
-        request = Request(region=region, in_flight=True)
+        request = AccessRequest(region=region, in_flight=True)
         token = self._token(memory_space(space), (_READ, Policy.WAIT), request)
         pairs = ((self.table, token),)
         future: Future[None] = Future(lambda: begin_wait(group, threading.get_ident()))
@@ -435,7 +435,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]] = []
         for span in map(self.chunks.span, range(self.chunks.count)):
             if self.is_initialised(span):
-                with self.acquire(host_space(), request=Request(region=span)) as token:
+                with self.acquire(host_space(), request=AccessRequest(region=span)) as token:
                     parts.append((span, np.array(token.array[slice(*span)])))
         return _restored, (type(self), self.size, self.dtype, self.replicas.options, parts)
 
@@ -446,7 +446,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         )
 
     def _acquire_carefully(
-        self, space: SpaceLike, mode: AccessMode, policy: Policy, request: Request | None
+        self, space: SpaceLike, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
         token = self._token(memory_space(space), (mode, policy), request)
         acquire_all((token,))
@@ -461,7 +461,7 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
         self._end(token, error)
 
     def _token(
-        self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: Request | None
+        self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: AccessRequest | None
     ) -> AccessToken:
         replica = self._resident.get(space)
         if replica is None:
@@ -532,10 +532,10 @@ class Buffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all
     def __repr__(self) -> str:
         """Describe the buffer without touching it."""
         places = ", ".join(state.space.tag for state in self.incarnations())
-        return f'<Buffer "{self.label}" {self.size} x {self.dtype} [{places}]>'
+        return f'<CoherentBuffer "{self.label}" {self.size} x {self.dtype} [{places}]>'
 
 
-def write_back(buffer: Buffer) -> None:
+def write_back(buffer: CoherentBuffer) -> None:
     """Bring the values home to host memory that belongs to somebody else, when its use ends.
 
     This comes with the end of an object or of the program, where nobody can wait: values that
@@ -562,17 +562,17 @@ def _why(failure: BaseException) -> str:
 
 
 def _restored(
-    kind: type[Buffer],
+    kind: type[CoherentBuffer],
     size: int,
     dtype: np.dtype[Any],
     options: BufferOptions,
     parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]],
-) -> Buffer:
+) -> CoherentBuffer:
     """Make a buffer from what `__reduce__` says."""
     buffer = kind.__new__(kind)
-    Buffer.__init__(buffer, size, dtype, replace(options, const=False))
+    CoherentBuffer.__init__(buffer, size, dtype, replace(options, const=False))
     for span, values in parts:
-        request = Request(region=span)
+        request = AccessRequest(region=span)
         with buffer.acquire(host_space(), AccessMode.WRITE_ONLY, request=request) as token:
             token.array[slice(*span)] = values
     if options.const:

@@ -14,7 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 
-from psyclone_storage.storage.core.forking import FORKS, Rank, Step, nothing
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 
 
 class DroppedAccesses:
@@ -76,4 +76,4 @@ class DroppedAccesses:
 DROPPED = DroppedAccesses()
 """The dropped accesses of this process."""
 
-FORKS.add(Step(nothing, nothing, DROPPED.restart))
+FORKS.add(ForkHandlers(nothing, nothing, DROPPED.restart))

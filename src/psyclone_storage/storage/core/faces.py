@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.layout import strides_of
 
 
-def found_buffer(thing: Any) -> Buffer | None:
+def found_buffer(thing: Any) -> CoherentBuffer | None:
     """Return the buffer that `thing` is, or has as a face of it; None where there is none."""
-    found = thing if isinstance(thing, Buffer) else getattr(thing, "buffer", None)
-    return found if isinstance(found, Buffer) else None
+    found = thing if isinstance(thing, CoherentBuffer) else getattr(thing, "buffer", None)
+    return found if isinstance(found, CoherentBuffer) else None
 
 
-def buffer_behind(face: Any) -> Buffer:
+def buffer_behind(face: Any) -> CoherentBuffer:
     """Return the buffer that `face` is, or has. Raises `TypeError` for what has no buffer."""
     found = found_buffer(face)
     if found is None:

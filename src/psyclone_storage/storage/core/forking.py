@@ -43,7 +43,7 @@ class Lock(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ForkHandlers:
     """State what to do before a fork, after it in the parent, and after it in the child.
 
     `last` puts off what relies on the other steps.
@@ -65,7 +65,7 @@ class Forks:
         """Start with nothing to keep."""
         self._locks: list[tuple[Rank, weakref.ref[Any]]] = []
         self._tables: Callable[[], Sequence[Lock]] = tuple
-        self._steps: list[Step] = []
+        self._steps: list[ForkHandlers] = []
         self._held: list[Any] = []
         self._missed: list[Any] = []
 
@@ -78,7 +78,7 @@ class Forks:
         """Take the locks that `locks` returns, in their order, before each fork."""
         self._tables = locks
 
-    def add(self, step: Step) -> None:
+    def add(self, step: ForkHandlers) -> None:
         """Do `step` with each fork: before the locks are taken, and after they are let go."""
         self._steps.append(step)
         self._steps.sort(key=lambda added: added.last)

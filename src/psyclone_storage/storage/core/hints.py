@@ -36,7 +36,7 @@ class Hints:
     delayed: bool = True
 
 
-class Recipe(Protocol):
+class ReplicaOptions(Protocol):
     """What the replicas need of the options of their buffer."""
 
     @property

@@ -26,8 +26,8 @@ from typing import TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
-from psyclone_storage.storage.core.forking import FORKS, Rank, Step, nothing
-from psyclone_storage.storage.core.native import Access, Ledger, register
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
+from psyclone_storage.storage.core.native import AccessFields, Ledger, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 
@@ -97,7 +97,7 @@ Pairs: TypeAlias = "Sequence[tuple[LockTable, Claim]]"
 """Claims, each with the table that it is made at."""
 
 
-class Claim(Access):
+class Claim(AccessFields):
     """State what the lock table knows of an access.
 
     `replica` is any object that stands for the memory used, `chunks` the range of chunks. An access
@@ -278,7 +278,7 @@ class WaitGraph:
 WAITS = WaitGraph()
 """The waits of this process: a wait that could never end may lead through any buffers."""
 
-FORKS.add(Step(nothing, nothing, WAITS.restart))
+FORKS.add(ForkHandlers(nothing, nothing, WAITS.restart))
 
 
 class LockTable(Ledger):

@@ -49,9 +49,9 @@ COMPILED = _is_compiled()
 if TYPE_CHECKING or not COMPILED:
     from psyclone_storage.storage.core.twin import (
         FRAMES,
-        Access,
+        AccessFields,
         Acquirable,
-        Block,
+        BindingBlock,
         Ledger,
         Replica,
         Sides,
@@ -64,9 +64,9 @@ if TYPE_CHECKING or not COMPILED:
 else:
     from psyclone_storage.storage.core._compiled import (
         FRAMES,
-        Access,
+        AccessFields,
         Acquirable,
-        Block,
+        BindingBlock,
         Ledger,
         Replica,
         Sides,
@@ -81,9 +81,9 @@ __all__ = [
     "COMPILED",
     "FRAMES",
     "VARIABLE",
-    "Access",
+    "AccessFields",
     "Acquirable",
-    "Block",
+    "BindingBlock",
     "Ledger",
     "Replica",
     "Sides",

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from psyclone_storage.storage.core.errors import StorageError
-from psyclone_storage.storage.core.forking import FORKS, Step, nothing
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, nothing
 
 
 class KnownBuffers:
@@ -58,7 +58,7 @@ BUFFERS = KnownBuffers()
 """The buffers of this process."""
 
 FORKS.guard_tables(BUFFERS.locks)
-FORKS.add(Step(nothing, nothing, BUFFERS.end_orphans, last=True))
+FORKS.add(ForkHandlers(nothing, nothing, BUFFERS.end_orphans, last=True))
 
 
 def _end_accesses(buffer: Any) -> None:

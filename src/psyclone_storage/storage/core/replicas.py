@@ -27,7 +27,7 @@ from psyclone_storage.storage.core.errors import (
     StorageError,
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
-from psyclone_storage.storage.core.hints import Recipe
+from psyclone_storage.storage.core.hints import ReplicaOptions
 from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
 from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
@@ -63,7 +63,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         "_guarded", "_list", "_pending", "_truth",
     )  # fmt: skip
 
-    def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: Recipe) -> None:
+    def __init__(self, dtype: np.dtype[Any], layout: ChunkLayout, options: ReplicaOptions) -> None:
         """Start without replicas."""
         self.dtype = dtype
         self.layout = layout
@@ -283,7 +283,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self._truth[chunk] = space
         self.table.last_writer = None
 
-    def follow(self, options: Recipe) -> None:
+    def follow(self, options: ReplicaOptions) -> None:
         """Live by other options from now on; memory that is there stays."""
         self.options = options
         self._guarded = self._guarded or options.const

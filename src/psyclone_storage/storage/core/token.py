@@ -21,7 +21,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AccessRequest:
     """State what is unusual about an access.
 
     - `region`: the elements (first, after last) that are used; None is the whole buffer.
@@ -77,7 +77,7 @@ class Preparing(Protocol):
         """Return a future that resolves when all the transfers under way have ended."""
 
 
-PLAIN = Request()
+PLAIN = AccessRequest()
 """The request for the whole buffer by the calling thread, with nothing unusual."""
 
 
@@ -92,7 +92,7 @@ class AccessToken(Claim):
 
     buffer: Accessible
     replica: Incarnation
-    request: Request
+    request: AccessRequest
     _block: AbstractContextManager[Any] | None
 
     @property

@@ -56,7 +56,7 @@ class Replica:
         self.allocation = allocation
 
 
-class Access:
+class AccessFields:
     """Hold the fields of an access to one replica.
 
     `place` is the space that was asked for and the range of chunks; the owner is the calling
@@ -353,7 +353,7 @@ def _is_view(key: Any) -> bool:
     return _SLICES.issuperset(map(type, key)) and slice in map(type, key)
 
 
-class Block:
+class BindingBlock:
     """Hold the arguments of one call for the time of a block: the short way in and out.
 
     The subclass has the long ways, `_enter` and `_leave`.

@@ -15,13 +15,18 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide, write_back
+from psyclone_storage.storage.core.buffer import (
+    BufferOptions,
+    CoherentBuffer,
+    DirtySide,
+    write_back,
+)
 from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import Sides
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
-from psyclone_storage.storage.core.token import AccessToken, Request
+from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
@@ -42,7 +47,7 @@ class Backing(Sides):
         "origin", "points", "strict", "label", "_sync_state", "_pin", "__weakref__",
     )  # fmt: skip
 
-    buffer: Buffer | None
+    buffer: CoherentBuffer | None
     host: MemorySpace | None
     device: MemorySpace | None
 
@@ -58,14 +63,14 @@ class Backing(Sides):
         self._sync_state: SyncState | None = None
         self._pin: object = None
 
-    def attach(self, buffer: Buffer, origin: int) -> None:
+    def attach(self, buffer: CoherentBuffer, origin: int) -> None:
         """Use `buffer`, whose memory stays in place as long as this object lives."""
         self.origin = origin
         self._pin = buffer.pin()
         # Last, as whoever sees a buffer takes the rest for granted.
         self.buffer = buffer
 
-    def buffer_over(self, array: np.ndarray[Any, Any]) -> Buffer:
+    def buffer_over(self, array: np.ndarray[Any, Any]) -> CoherentBuffer:
         """Return the buffer; make it over the memory that `array` lies in, if there is none."""
         if self.buffer is None:
             with FIRST_USE:
@@ -80,7 +85,7 @@ class Backing(Sides):
         whole = owner if isinstance(owner, np.ndarray) else array
         allocation, offset = host_memory().adopt(whole)
         size = allocation.capacity // array.dtype.itemsize if array.dtype.itemsize else 0
-        buffer = Buffer(size, array.dtype, BufferOptions(label=self.label))
+        buffer = CoherentBuffer(size, array.dtype, BufferOptions(label=self.label))
         buffer.adopt(allocation)
         self.points = whole.size if whole.dtype == array.dtype else -1
         self.attach(buffer, whole.__array_interface__["data"][0] - offset)
@@ -98,7 +103,7 @@ class Backing(Sides):
         if buffer.single and mode is not AccessMode.WRITE_ONLY:
             return buffer.token(space, mode)
         whole = self.points == used.size
-        request = None if whole or buffer.single else Request(self.region_of(used))
+        request = None if whole or buffer.single else AccessRequest(self.region_of(used))
         if mode is AccessMode.WRITE_ONLY and not whole:
             filled = is_packed(used.shape, used.strides, used.dtype.itemsize)
             if request is None or not filled:
@@ -219,6 +224,6 @@ def address_of(array: np.ndarray[Any, Any]) -> int:
     return address
 
 
-def _write_back(buffer: Buffer, process: int) -> None:
+def _write_back(buffer: CoherentBuffer, process: int) -> None:
     if os.getpid() == process and not buffer.replicas.is_whole(host_space()):
         write_back(buffer)

@@ -17,7 +17,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
 from psyclone_storage.storage.core.layout import gt_rank, layout_of
@@ -173,7 +173,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
             self._windows.interface = None
 
     @property
-    def buffer(self) -> Buffer:
+    def buffer(self) -> CoherentBuffer:
         """Return the coherent buffer that this storage and all other faces look at."""
         return self.backing().buffer_over(self._array)
 

@@ -23,7 +23,7 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.errors import AccessConflictError, GTNoSuchBufferError
 from psyclone_storage.storage.core.faces import found_buffer
 from psyclone_storage.storage.core.layout import default_dims
-from psyclone_storage.storage.core.native import FRAMES, Block, register, short
+from psyclone_storage.storage.core.native import FRAMES, BindingBlock, register, short
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp.base_storage import READ, WRITE, Storage
@@ -126,7 +126,7 @@ class _Guest:
             self.home[...] = self.copy.get()
 
 
-class Binding(Block):
+class Binding(BindingBlock):
     """Hold the arguments of one call for the time of the block."""
 
     __slots__ = ()

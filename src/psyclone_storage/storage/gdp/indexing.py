@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.keys import BASIC, INTEGERS
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -91,7 +91,7 @@ def device_key(key: Any, space: MemorySpace) -> Any:
 def uploaded(values: np.ndarray[Any, Any], space: MemorySpace) -> Any:
     """Return a new array at `space`, a device, with these values."""
     packed = np.ascontiguousarray(values)
-    buffer = Buffer(packed.size, packed.dtype)
+    buffer = CoherentBuffer(packed.size, packed.dtype)
     buffer.adopt(host_memory().adopt(packed)[0])
     with buffer.acquire(space, AccessMode.READ_WRITE) as access:
         return access.window(packed.dtype, values.shape)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.device import DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
@@ -242,10 +242,10 @@ def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
             return SoftwareManagedGPUStorage
 
 
-def new_buffer(kind: type[Storage], plan: Plan, nbytes: int) -> Buffer:
+def new_buffer(kind: type[Storage], plan: Plan, nbytes: int) -> CoherentBuffer:
     """Return a buffer of at least `nbytes` bytes for storages of a kind; nothing is allocated."""
     options = _options(kind, plan, nbytes)
-    return Buffer(_size(options), plan.parameters.dtype, options)
+    return CoherentBuffer(_size(options), plan.parameters.dtype, options)
 
 
 def _size(options: BufferOptions) -> int:
@@ -266,7 +266,7 @@ def _options(kind: type[Storage], plan: Plan, nbytes: int) -> BufferOptions:
 
 
 def backed_by(
-    buffer: Buffer,
+    buffer: CoherentBuffer,
     kind: type[Storage],
     origin: int,
     parameters: Parameters,
@@ -305,7 +305,7 @@ def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     options, array = known
     if init is not None:
         options = replace(options, init=init)
-    buffer = Buffer(_size(options), parameters.dtype, options)
+    buffer = CoherentBuffer(_size(options), parameters.dtype, options)
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     backing.points = array.size
     if not parameters.delayed:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import ClassVar
 
-from psyclone_storage.storage.core.buffer import Buffer, DirtySide
+from psyclone_storage.storage.core.buffer import CoherentBuffer, DirtySide
 from psyclone_storage.storage.core.spaces import MemorySpace, device_space, host_space
 
 
@@ -48,7 +48,7 @@ class SyncState:
     def __init__(self, state: int = Sync.CLEAN) -> None:
         """Start with `state`, and no buffer. Raises `ValueError` for an unknown one."""
         self._value = Sync(state)
-        self._buffer: Buffer | None = None
+        self._buffer: CoherentBuffer | None = None
         self._device: MemorySpace | None = None
 
     @property
@@ -66,11 +66,11 @@ class SyncState:
             self._buffer.assume_valid(self._current_spaces())
 
     @property
-    def buffer(self) -> Buffer | None:
+    def buffer(self) -> CoherentBuffer | None:
         """Return the buffer whose state this is, None if it has none yet."""
         return self._buffer
 
-    def bind(self, buffer: Buffer, device: MemorySpace | None = None) -> None:
+    def bind(self, buffer: CoherentBuffer, device: MemorySpace | None = None) -> None:
         """Become the state of `buffer`, whose other side is `device`."""
         self._buffer = buffer
         self._device = device

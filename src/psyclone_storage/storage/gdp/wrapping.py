@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.faces import found_buffer, spec_of, strides_of_spec
 from psyclone_storage.storage.core.layout import byte_extent, has_layout, is_packed, layout_of
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
@@ -54,7 +54,7 @@ class Material:
     host: Array | None = None
     device: Any = None
     storage: Storage | None = None
-    buffer: Buffer | None = None
+    buffer: CoherentBuffer | None = None
     spec: WindowSpec | None = None
 
 
@@ -263,7 +263,7 @@ def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> S
 
 
 def _face_of(
-    buffer: Buffer, spec: WindowSpec, kind: type[Storage], parameters: Parameters
+    buffer: CoherentBuffer, spec: WindowSpec, kind: type[Storage], parameters: Parameters
 ) -> Storage:
     """Return a storage that shows the elements of `buffer` that another face of it shows."""
     _check_kind(buffer, kind, repr(buffer))
@@ -282,7 +282,7 @@ def _check_layout(strides: tuple[int, ...], parameters: Parameters) -> None:
         )
 
 
-def _check_kind(buffer: Buffer, kind: type[Storage], subject: str) -> None:
+def _check_kind(buffer: CoherentBuffer, kind: type[Storage], subject: str) -> None:
     if (kind is CUDAManagedGPUStorage) is not buffer.hints.managed:
         raise ValueError(
             f"{subject} cannot be seen as a {kind.__name__}: unified memory is chosen when memory "
@@ -332,7 +332,7 @@ def _known(
     return kind(array, parameters.labels, backing)
 
 
-def _start_in(buffer: Buffer, space: Any) -> int:
+def _start_in(buffer: CoherentBuffer, space: Any) -> int:
     found = [state.pointer for state in buffer.incarnations() if state.space is space]
     return found[0] if found else 0
 
@@ -354,7 +354,7 @@ def _adopted(
     start = -byte_extent(parameters.shape, strides, parameters.dtype.itemsize)[0]
     chunks = cut_memory(parameters, strides, start, size)
     options = BufferOptions(parameters.labels.label, chunks=chunks)
-    buffer = Buffer(size, parameters.dtype, options)
+    buffer = CoherentBuffer(size, parameters.dtype, options)
     offset = 0
     for array, memory in _parts(material, kind):
         allocation, offset = memory.adopt(array)

@@ -4,7 +4,7 @@ An `HArray` keeps several incarnations of one array, a `Context` says who works 
 needs a `ReadAccess`, `WriteAccess` or `WriteOnlyAccess`, which bring valid data to their context.
 """
 
-from psyclone_storage.storage.core.buffer import Buffer as HDataManager
+from psyclone_storage.storage.core.buffer import CoherentBuffer as HDataManager
 from psyclone_storage.storage.core.context import (
     Context,
     CUDAContext,
@@ -36,7 +36,7 @@ from psyclone_storage.storage.hmemo.hmemo_memory import (
     CUDAMemory,
     MICMemory,
 )
-from psyclone_storage.storage.hmemo.kernels import Kernel, UnsupportedKernelError
+from psyclone_storage.storage.hmemo.kernels import DispatchedKernel, UnsupportedKernelError
 from psyclone_storage.storage.hmemo.larray import LArray
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.host import HostMemory
@@ -51,6 +51,7 @@ __all__ = [
     "CUDAMemory",
     "ConstBufferError",
     "Context",
+    "DispatchedKernel",
     "HArray",
     "HArrayRef",
     "HData",
@@ -60,7 +61,6 @@ __all__ = [
     "HostReadAccess",
     "HostWriteAccess",
     "HostWriteOnlyAccess",
-    "Kernel",
     "LArray",
     "MICContext",
     "MICMemory",

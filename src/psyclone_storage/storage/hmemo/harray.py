@@ -21,7 +21,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.asking import acquire_all
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, write_back
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer, write_back
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
@@ -93,11 +93,11 @@ class _HArray:
 
     __slots__ = ("buffer", "context", "on_conflict", "__weakref__")
 
-    def __init__(self, buffer: Buffer, context: Context | None = None) -> None:
+    def __init__(self, buffer: CoherentBuffer, context: Context | None = None) -> None:
         """Look at `buffer`."""
         self._look_at(buffer, context)
 
-    def _look_at(self, buffer: Buffer, context: Context | None) -> None:
+    def _look_at(self, buffer: CoherentBuffer, context: Context | None) -> None:
         self.buffer = buffer
         self.context = context
         self.on_conflict = Policy.RAISE
@@ -316,7 +316,7 @@ class HArray(_HArray):
             host_follows_device=True,
             delayed=wanted.ctx is None or wanted.size == 0,
         )
-        buffer = Buffer(
+        buffer = CoherentBuffer(
             wanted.size, wanted.dtype, BufferOptions(label=words.get("label", ""), hints=hints)
         )
         super().__init__(buffer, wanted.ctx)
@@ -339,7 +339,7 @@ class HArray(_HArray):
         array._look_at(buffer_behind(face), context)  # noqa: SLF001
         return array
 
-    def _share(self, buffer: Buffer, wanted: _Wanted, words: ArrayWords) -> None:
+    def _share(self, buffer: CoherentBuffer, wanted: _Wanted, words: ArrayWords) -> None:
         """Look at the buffer of another face, which alone says what its elements are."""
         fixed = {*wanted.seen, *words} - {"ctx", "context", "first_touch", "on_conflict"}
         if fixed:
@@ -402,7 +402,7 @@ class HArrayRef(HArray):
         """Look at `data`. Raises `TypeError` or `ValueError` for what cannot be looked at."""
         pages = _pages_of(data, n)
         size: int = pages.size
-        buffer = Buffer(size, pages.dtype, BufferOptions(label=words.get("label", "")))
+        buffer = CoherentBuffer(size, pages.dtype, BufferOptions(label=words.get("label", "")))
         self._look_at(buffer, None)
         self.on_conflict = conflict_policy(words.get("on_conflict", Policy.RAISE))
         buffer.adopt(host_memory().adopt(pages)[0])
@@ -452,7 +452,7 @@ class HArrayRef(HArray):
 
 
 def _restored(
-    kind: type[HArray], buffer: Buffer, where: tuple[Any, int] | None, on_conflict: Policy
+    kind: type[HArray], buffer: CoherentBuffer, where: tuple[Any, int] | None, on_conflict: Policy
 ) -> HArray:
     """Make an array from what `__reduce__` says."""
     array = kind.over(buffer, None if where is None else Context.get(*where))

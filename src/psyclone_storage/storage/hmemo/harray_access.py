@@ -25,7 +25,7 @@ from psyclone_storage.storage.hmemo.harray import HArray, Place, _HArray
 from psyclone_storage.storage.hmemo.harray_interface import Interface, interface_of_window
 
 
-class Access:
+class ArrayAccess:
     """What all accesses have in common: the right to use the values at one context.
 
     Raises `AccessConflictError` for two accesses of which one writes, at different contexts
@@ -174,14 +174,14 @@ def _check_room(array: Any, ctx: Place, n: int) -> None:
     used.check_room(n, ctx)
 
 
-class ReadAccess(Access):
+class ReadAccess(ArrayAccess):
     """Read the values at a context, which are made valid there (HM-52)."""
 
     __slots__ = ()
     mode = AccessMode.READ
 
 
-class _Writing(Access):
+class _Writing(ArrayAccess):
     """What the accesses that write have in common."""
 
     __slots__ = ()

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space, host_space
 from psyclone_storage.storage.interop.gt import interface_on_device
 from psyclone_storage.storage.memory.registry import device_count, memory_of
@@ -18,7 +18,7 @@ from psyclone_storage.storage.memory.registry import device_count, memory_of
 Interface = dict[str | None, dict[str, Any]]
 
 
-def interface_of_buffer(buffer: Buffer) -> Interface:
+def interface_of_buffer(buffer: CoherentBuffer) -> Interface:
     """Return the host side, and the default device's if the data have been used there.
 
     Each side has `acquire`, which makes it valid, and `touch`, which notes that it was written.
@@ -36,7 +36,7 @@ def interface_of_window(window: Any, space: MemorySpace) -> Interface:
     return {None: {**window.__array_interface__, "strides": tuple(window.strides)}}
 
 
-def _side(buffer: Buffer, space: MemorySpace) -> dict[str, Any]:
+def _side(buffer: CoherentBuffer, space: MemorySpace) -> dict[str, Any]:
     buffer.reserve(buffer.size, space)
     replica = buffer.replicas.at(space)
     spec = WindowSpec(buffer.dtype, (buffer.size,), writable=not buffer.const)

@@ -30,10 +30,10 @@ class CUDAManagedMemory(Memory):
     """Memory that host and GPU share."""
 
 
-CUDAMemory.register(cuda.CUDAMemory)
+CUDAMemory.register(cuda.GpuAllocator)
 CUDAMemory.register(EmulatedDeviceMemory)
 MICMemory.register(EmulatedDeviceMemory)
-CUDAHostMemory.register(cuda.CUDAHostMemory)
+CUDAHostMemory.register(cuda.PinnedAllocator)
 CUDAHostMemory.register(PinnedMemory)
-CUDAManagedMemory.register(cuda.CUDAManagedMemory)
+CUDAManagedMemory.register(cuda.ManagedAllocator)
 CUDAManagedMemory.register(ManagedMemory)

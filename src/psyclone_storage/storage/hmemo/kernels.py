@@ -1,4 +1,4 @@
-"""Own `Kernel`, one operation with an implementation for each kind of context (HM-95).
+"""Own `DispatchedKernel`, one operation with an implementation for each kind of context (HM-95).
 
 `kernel[context](...)` runs the implementation for that context on its device. Array arguments are
 what `get` of an access returned; an implementation gets them as code for the device does. Refuses
@@ -22,7 +22,7 @@ class UnsupportedKernelError(StorageError, LookupError):
     code = "R230"
 
 
-class Kernel:
+class DispatchedKernel:
     """One operation, known by its name, that each kind of context may implement its own way."""
 
     def __init__(self, name: str, work: Work | None = None) -> None:
@@ -55,7 +55,7 @@ class Kernel:
 
     def __repr__(self) -> str:
         """Name the kernel."""
-        return f'<Kernel "{self.name}">'
+        return f'<DispatchedKernel "{self.name}">'
 
 
 def _name(kind: ContextKind | str) -> str:

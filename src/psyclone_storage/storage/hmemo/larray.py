@@ -21,7 +21,7 @@ from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.hmemo.harray import HArray, _HArray
-from psyclone_storage.storage.hmemo.kernels import Kernel
+from psyclone_storage.storage.hmemo.kernels import DispatchedKernel
 
 Operand: TypeAlias = "_HArray | int | float | complex | np.generic"
 _SCALARS = (int, float, complex, np.generic)
@@ -52,18 +52,18 @@ def _into(operation: Callable[..., Any]) -> Callable[..., None]:
     return work
 
 
-ADD = Kernel("add", _into(np.add))
-SUBTRACT = Kernel("subtract", _into(np.subtract))
-MULTIPLY = Kernel("multiply", _into(np.multiply))
-DIVIDE = Kernel("divide", _into(np.true_divide))
-NEGATE = Kernel("negate", _into(np.negative))
-CONVERT = Kernel("convert", _assign)
-GATHER = Kernel("gather", _gather)
-SCATTER = Kernel("scatter", _scatter)
-OUTSIDE = Kernel("outside", _outside)
-SUM = Kernel("sum", lambda values: values.sum())
-MINIMUM = Kernel("minimum", lambda values: values.min())
-MAXIMUM = Kernel("maximum", lambda values: values.max())
+ADD = DispatchedKernel("add", _into(np.add))
+SUBTRACT = DispatchedKernel("subtract", _into(np.subtract))
+MULTIPLY = DispatchedKernel("multiply", _into(np.multiply))
+DIVIDE = DispatchedKernel("divide", _into(np.true_divide))
+NEGATE = DispatchedKernel("negate", _into(np.negative))
+CONVERT = DispatchedKernel("convert", _assign)
+GATHER = DispatchedKernel("gather", _gather)
+SCATTER = DispatchedKernel("scatter", _scatter)
+OUTSIDE = DispatchedKernel("outside", _outside)
+SUM = DispatchedKernel("sum", lambda values: values.sum())
+MINIMUM = DispatchedKernel("minimum", lambda values: values.min())
+MAXIMUM = DispatchedKernel("maximum", lambda values: values.max())
 
 
 class LArray(HArray):
@@ -186,7 +186,7 @@ class LArray(HArray):
         else:
             CONVERT[context_at(write.space)](write.array, read.array)
 
-    def _reduce(self, kernel: Kernel) -> Any:
+    def _reduce(self, kernel: DispatchedKernel) -> Any:
         ctx = _executing(self)
         with self.acquire(ctx, AccessMode.READ) as token:
             return kernel[ctx](token.array).item()
@@ -219,7 +219,7 @@ class LArray(HArray):
             window[...] = stored
 
 
-def _combine(kernel: Kernel, left: Operand, right: Operand) -> Any:
+def _combine(kernel: DispatchedKernel, left: Operand, right: Operand) -> Any:
     """Return a new array with the result of a kernel of two operands, of which one is an array."""
     if not (_is_operand(left) and _is_operand(right)):
         return NotImplemented
@@ -234,7 +234,7 @@ def _combine(kernel: Kernel, left: Operand, right: Operand) -> Any:
     return result
 
 
-def _update(kernel: Kernel, target: LArray, other: Operand) -> Any:
+def _update(kernel: DispatchedKernel, target: LArray, other: Operand) -> Any:
     """Put the result of a kernel of `target` and `other` into `target`."""
     if not _is_operand(other):
         return NotImplemented
@@ -244,7 +244,7 @@ def _update(kernel: Kernel, target: LArray, other: Operand) -> Any:
 
 
 def _run(
-    kernel: Kernel,
+    kernel: DispatchedKernel,
     ctx: Context,
     target: LArray,
     operands: tuple[Any, ...],

@@ -1,8 +1,9 @@
 """Own the door to the Fortran side of the storage runtime; refuse to build or to find libraries.
 
-`external/storage` keeps fields coherent in Fortran, by the rules of `Buffer`. `FortranLibrary`
-loads it, alone or linked into a model, and makes storages there that are used from here: `create`,
-or `wrap` for an array. `FortranField` hands a storage of ours to Fortran, without a copy:
+`external/storage` keeps fields coherent in Fortran, by the rules of `CoherentBuffer`.
+`FortranLibrary` loads it, alone or linked into a model, and makes storages there that are used from
+here: `create`, or `wrap` for an array. `FortranField` hands a storage of ours to Fortran, without a
+copy:
 
     library = FortranLibrary("build/libfield_storage.so")
     field = FortranField(temperature, library)
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessReleasedError,
@@ -349,7 +350,7 @@ class FortranField:
         them and for a part that should have a copy at `device`, `MemoryException` if the library
         cannot use the memory at `device`.
         """
-        self.buffer: Buffer = buffer_behind(face)
+        self.buffer: CoherentBuffer = buffer_behind(face)
         self.device: MemorySpace | None = None if device is None else memory_space(device)
         self._part = _part_of(face)
         # Behind the elements of a storage there can be some that only align it.
@@ -461,14 +462,14 @@ class FortranField:
         return f"<FortranField {self.buffer!r}>"
 
 
-class _Part(NamedTuple):
+class _LentRange(NamedTuple):
     """The elements of a buffer that are lent: the first one, and how many."""
 
     start: int
     size: int
 
 
-def _part_of(face: Any) -> _Part:
+def _part_of(face: Any) -> _LentRange:
     """Return which elements a face shows. Raises `ViewTypeError` for some with gaps between."""
     buffer = buffer_behind(face)
     shown = getattr(face, "shown", None)
@@ -481,7 +482,7 @@ def _part_of(face: Any) -> _Part:
             f'"{buffer.label}" shows {size} elements of shape {spec.shape} with strides {strides}, '
             f"which have gaps that Fortran cannot skip: lend the whole, or copy."
         )
-    return _Part(start, size)
+    return _LentRange(start, size)
 
 
 class _Description(ctypes.Structure):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessConflictError, MemoryException, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -59,12 +59,12 @@ class DualViewType:
 class Shown:
     """What both views show of a buffer."""
 
-    buffer: Buffer
+    buffer: CoherentBuffer
     layout: ViewLayout
     offset: int = 0
 
 
-class _Typed(type):
+class _TypedDualView(type):
     """Make `DualView[...]` a type, with the arguments of `View[...]`.
 
     Without a space the device side is on the default device, or on the host where there is none.
@@ -75,7 +75,7 @@ class _Typed(type):
         return DualViewType(ViewClass.of(arguments, default))
 
 
-class DualView(metaclass=_Typed):
+class DualView(metaclass=_TypedDualView):
     """Hold two views with the same elements; `DualView["double*"]` is a type.
 
     Each side is allocated when its view is asked for.
@@ -186,7 +186,7 @@ class DualView(metaclass=_Typed):
     # -- extents ---------------------------------------------------------------------------------
 
     @property
-    def buffer(self) -> Buffer:
+    def buffer(self) -> CoherentBuffer:
         """Return the coherent buffer that both views and all other faces look at."""
         return self._memory.buffer
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewIndexError, ViewTypeError
 from psyclone_storage.storage.kokkos.view import View, ViewClass
 from psyclone_storage.storage.kokkos.view_create import AllocProperties
@@ -42,14 +42,14 @@ class OffsetViewType:
         return f"Offset{self.inner!r}"
 
 
-class _Typed(type):
+class _TypedOffsetView(type):
     """Make `OffsetView[...]` a type, with the arguments of `View[...]`."""
 
     def __getitem__(cls, arguments: Any) -> OffsetViewType:
         return OffsetViewType(ViewClass.of(arguments))
 
 
-class OffsetView(metaclass=_Typed):
+class OffsetView(metaclass=_TypedOffsetView):
     """Show the elements of a view under indices that begin at `begins`."""
 
     __slots__ = ("_view", "_begins")
@@ -66,7 +66,7 @@ class OffsetView(metaclass=_Typed):
         return self._view
 
     @property
-    def buffer(self) -> Buffer:
+    def buffer(self) -> CoherentBuffer:
         """Return the coherent buffer that the view and all other faces look at."""
         return self._view.buffer
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, SupportsIndex, TypeVar
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import (
     HostUseError,
     MemoryException,
@@ -99,14 +99,14 @@ def _stride_of(dimension: int) -> Callable[[View], int]:
     return stride
 
 
-class _Typed(type):
+class _TypedView(type):
     """Make `View[...]` a view type; type checkers understand a metaclass, unlike class getters."""
 
     def __getitem__(cls, arguments: Any) -> ViewClass:
         return ViewClass.of(arguments)
 
 
-class View(Viewed, metaclass=_Typed):
+class View(Viewed, metaclass=_TypedView):
     """Show the elements of a buffer as an array of fixed rank, layout and place.
 
     `View[...]` is a type, calling it makes a view. `View(other)` has the type of `other`, and
@@ -304,7 +304,7 @@ class View(Viewed, metaclass=_Typed):
     # -- memory ----------------------------------------------------------------------------------
 
     @property
-    def buffer(self) -> Buffer:
+    def buffer(self) -> CoherentBuffer:
         """Return the coherent buffer that this view and all other faces look at."""
         return self.handle.memory.buffer
 

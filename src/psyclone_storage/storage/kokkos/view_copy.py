@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.asking import acquire_all
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -172,7 +172,7 @@ def _send(onto: Any, values: np.ndarray[Any, Any], space: MemorySpace) -> None:
     if _is_packed(onto):
         onto.set(packed.reshape(onto.shape))
         return
-    staged = Buffer(packed.size, packed.dtype)
+    staged = CoherentBuffer(packed.size, packed.dtype)
     staged.adopt(host_memory().adopt(packed)[0])
     with staged.acquire(space) as access:
         onto[...] = access.window(packed.dtype, onto.shape)

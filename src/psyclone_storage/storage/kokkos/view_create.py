@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
@@ -163,7 +163,9 @@ def allocated(view_type: ViewType, layout: ViewLayout, properties: AllocProperti
     return Handle.counted(record, layout)
 
 
-def new_buffer(view_type: ViewType, layout: ViewLayout, properties: AllocProperties) -> Buffer:
+def new_buffer(
+    view_type: ViewType, layout: ViewLayout, properties: AllocProperties
+) -> CoherentBuffer:
     """Return a buffer for `layout`, which allocates nothing yet; raises what `allocated` does."""
     space = view_type.memory_space
     if not view_type.is_managed:
@@ -175,7 +177,7 @@ def new_buffer(view_type: ViewType, layout: ViewLayout, properties: AllocPropert
     zero = np.zeros((), view_type.dtype)[()] if properties.initialise else None
     hints = Hints(pinned=space.kind is SpaceKind.PINNED, managed=space.kind is SpaceKind.MANAGED)
     options = BufferOptions(label=properties.label, init=zero, hints=hints)
-    return Buffer(layout.span(), view_type.dtype, options)
+    return CoherentBuffer(layout.span(), view_type.dtype, options)
 
 
 def layout_for(view_type: ViewType, arguments: tuple[Any, ...]) -> ViewLayout:

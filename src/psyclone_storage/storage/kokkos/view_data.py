@@ -41,7 +41,7 @@ _BRACKET = re.compile(r"\[(\d+)\]")
 _registered: dict[str, np.dtype[Any]] = {}
 
 
-class ScalarType(str):
+class ElementType(str):
     """An element type such as `const int`, with the NumPy type that it has in memory."""
 
     __slots__ = ("name", "dtype", "const")
@@ -49,7 +49,7 @@ class ScalarType(str):
     dtype: np.dtype[Any]
     const: bool
 
-    def __new__(cls, name: str, dtype: np.dtype[Any], const: bool = False) -> ScalarType:
+    def __new__(cls, name: str, dtype: np.dtype[Any], const: bool = False) -> ElementType:
         """Make the type from its name without `const`."""
         self = super().__new__(cls, f"const {name}" if const else name)
         self.name = name
@@ -57,9 +57,9 @@ class ScalarType(str):
         self.const = const
         return self
 
-    def with_const(self, const: bool) -> ScalarType:
+    def with_const(self, const: bool) -> ElementType:
         """Return the const or non-const version of the type (VIEW-25, VIEW-26)."""
-        return self if self.const is const else ScalarType(self.name, self.dtype, const)
+        return self if self.const is const else ElementType(self.name, self.dtype, const)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         """Pickle by the parts."""
@@ -70,11 +70,11 @@ class DataType(str):
     """A data type: element type, number of run-time dimensions, compile-time extents."""
 
     __slots__ = ("scalar", "rank_dynamic", "static")
-    scalar: ScalarType
+    scalar: ElementType
     rank_dynamic: int
     static: tuple[int, ...]
 
-    def __new__(cls, scalar: ScalarType, rank_dynamic: int, static: tuple[int, ...]) -> DataType:
+    def __new__(cls, scalar: ElementType, rank_dynamic: int, static: tuple[int, ...]) -> DataType:
         """Make the type; raise `ViewTypeError` for more than 8 dimensions."""
         if rank_dynamic + len(static) > MAX_RANK:
             raise ViewTypeError(
@@ -116,7 +116,7 @@ class DataType(str):
 DataSpec: TypeAlias = "str | DataType"
 
 
-def register_type(name: str, dtype: Any) -> ScalarType:
+def register_type(name: str, dtype: Any) -> ElementType:
     """Make `name` the name of a structured (or any other) NumPy type in data types (VIEW-3).
 
     Raises `ViewTypeError` for a name that is no identifier, that has another meaning, or for a type
@@ -130,7 +130,7 @@ def register_type(name: str, dtype: Any) -> ScalarType:
             + (f"means {known} already." if known is not None else "must be an identifier.")
         )
     _registered[name] = _checked(wanted)
-    return ScalarType(name, wanted)
+    return ElementType(name, wanted)
 
 
 def data_type(spec: DataSpec, dims: str | None = None) -> DataType:
@@ -152,12 +152,12 @@ def data_type(spec: DataSpec, dims: str | None = None) -> DataType:
     return _parsed(spec)
 
 
-def scalar_of(dtype: np.dtype[Any]) -> ScalarType:
+def scalar_of(dtype: np.dtype[Any]) -> ElementType:
     """Return the element type that a NumPy type stands for."""
     named = _OF_DTYPE.get(dtype)
     if named is None:
         named = next((name for name, known in _registered.items() if known == dtype), None)
-    return ScalarType(named or _anonymous(_checked(dtype)), dtype)
+    return ElementType(named or _anonymous(_checked(dtype)), dtype)
 
 
 @lru_cache(maxsize=256)
@@ -171,7 +171,7 @@ def _parsed(spec: str) -> DataType:
     return _with_dims(scalar, found["stars"] + found["brackets"], spec)
 
 
-def _with_dims(scalar: ScalarType, dims: str, spec: str) -> DataType:
+def _with_dims(scalar: ElementType, dims: str, spec: str) -> DataType:
     packed = "".join(dims.split())
     stars = len(packed) - len(packed.lstrip("*"))
     brackets = packed[stars:]
@@ -191,15 +191,15 @@ def _malformed(spec: str) -> ViewTypeError:
     )
 
 
-def _scalar_named(name: str, spec: str) -> ScalarType:
+def _scalar_named(name: str, spec: str) -> ElementType:
     plain = re.sub(r"\s*([<>])\s*", r"\1", name.replace("std::", "").replace("Kokkos::", ""))
     known = _registered.get(plain)
     if known is not None:
-        return ScalarType(plain, known)
+        return ElementType(plain, known)
     builtin = _builtin(plain)
     if builtin is not None:
         canonical = _ALIASES.get(plain, plain)
-        return ScalarType(canonical if canonical in _NAMED else _OF_DTYPE[builtin], builtin)
+        return ElementType(canonical if canonical in _NAMED else _OF_DTYPE[builtin], builtin)
     raise ViewTypeError(
         f'"{name}" in "{spec}" is not an element type: register_type("{name}", dtype) makes a '
         f"structured NumPy type known under that name."

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.incarnation import Incarnation
@@ -33,7 +33,7 @@ class Record:
     __slots__ = ("buffer", "space", "allocation", "lock", "users", "_replica", "_pin", "_elements",
                  "__weakref__")  # fmt: skip
 
-    def __init__(self, buffer: Buffer, replica: Incarnation) -> None:
+    def __init__(self, buffer: CoherentBuffer, replica: Incarnation) -> None:
         """Allocate the replica if it is not, and keep it in place."""
         self.buffer = buffer
         self._pin = buffer.pin()
@@ -78,7 +78,7 @@ _RECORDS: weakref.WeakValueDictionary[tuple[int, MemorySpace], Record] = (
 _RECORDS_LOCK = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 
 
-def record_of(buffer: Buffer, space: MemorySpace) -> Record:
+def record_of(buffer: CoherentBuffer, space: MemorySpace) -> Record:
     """Return the one record of the replica of `buffer` at `space`, so that its users add up."""
     with buffer.table.lock:
         replica = buffer.replicas.at(space)
@@ -90,7 +90,7 @@ def record_of(buffer: Buffer, space: MemorySpace) -> Record:
         return found
 
 
-class Use:
+class ViewUse:
     """Count as one more user of a record, until nobody holds this object (VIEW-75)."""
 
     __slots__ = ("_users",)
@@ -117,7 +117,7 @@ class Handle(NamedTuple):
     """
 
     record: Record | None
-    use: Use | None
+    use: ViewUse | None
     layout: ViewLayout
     offset: int = 0
 
@@ -132,7 +132,7 @@ class Handle(NamedTuple):
     @classmethod
     def counted(cls, record: Record, layout: ViewLayout, offset: int = 0) -> Handle:
         """Return a handle that counts as a user."""
-        return cls(record, Use(record), layout, offset)
+        return cls(record, ViewUse(record), layout, offset)
 
     @property
     def label(self) -> str:
@@ -155,7 +155,7 @@ class Handle(NamedTuple):
     def counted_for(self, view_type: ViewType) -> Handle:
         """Return a handle that counts as a user of its own if type and source both count."""
         counts = self.use is not None and view_type.is_managed
-        return self._replace(use=Use(self.memory) if counts else None)
+        return self._replace(use=ViewUse(self.memory) if counts else None)
 
     def spec(self, dtype: np.dtype[Any], writable: bool) -> WindowSpec:
         """Return the window that shows the elements in their extents, or else all of the span."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.errors import ViewTypeError
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
-from psyclone_storage.storage.kokkos.view_data import DataType, ScalarType, data_type
+from psyclone_storage.storage.kokkos.view_data import DataType, ElementType, data_type
 from psyclone_storage.storage.kokkos.view_layout import (
     LayoutLeft,
     LayoutRight,
@@ -44,7 +44,7 @@ class Count(int):
         return int(self)
 
 
-class _Place(IntEnum):
+class _ParameterOrder(IntEnum):
     """Name what may stand after the data type, in the order in which it has to."""
 
     LAYOUT = 1
@@ -73,10 +73,10 @@ class ViewType:  # pylint: disable=too-many-public-methods
         spec, rest = _data_type_in(parts)
         found = _in_order(spec, rest)
         execution, memory, lent = _placed(
-            found.get(_Place.SPACE, default or DefaultExecutionSpace())
+            found.get(_ParameterOrder.SPACE, default or DefaultExecutionSpace())
         )
-        traits = MemoryTraits(found.get(_Place.TRAITS, MemoryTraits.Managed))
-        layout = found.get(_Place.LAYOUT, LayoutRight)
+        traits = MemoryTraits(found.get(_ParameterOrder.TRAITS, MemoryTraits.Managed))
+        layout = found.get(_ParameterOrder.LAYOUT, LayoutRight)
         return cls(spec, layout, execution, memory, traits | lent)
 
     # -- numbers and flags -----------------------------------------------------------------------
@@ -137,17 +137,17 @@ class ViewType:  # pylint: disable=too-many-public-methods
     non_const_scalar_array_type = non_const_data_type
 
     @property
-    def value_type(self) -> ScalarType:
+    def value_type(self) -> ElementType:
         """Return the element type, with its `const` (VIEW-24)."""
         return self.data_type.scalar
 
     @property
-    def const_value_type(self) -> ScalarType:
+    def const_value_type(self) -> ElementType:
         """Return the element type made const (VIEW-25)."""
         return self.data_type.scalar.with_const(True)
 
     @property
-    def non_const_value_type(self) -> ScalarType:
+    def non_const_value_type(self) -> ElementType:
         """Return the element type made non-const (VIEW-26)."""
         return self.data_type.scalar.with_const(False)
 
@@ -305,8 +305,8 @@ def _data_type_in(parts: tuple[Any, ...]) -> tuple[DataType, tuple[Any, ...]]:
     return data_type(parts[0]), parts[1:]
 
 
-def _in_order(spec: DataType, arguments: tuple[Any, ...]) -> dict[_Place, Any]:
-    found: dict[_Place, Any] = {}
+def _in_order(spec: DataType, arguments: tuple[Any, ...]) -> dict[_ParameterOrder, Any]:
+    found: dict[_ParameterOrder, Any] = {}
     for argument in arguments:
         place = _place_of(argument, spec)
         if found and place <= max(found):
@@ -318,13 +318,13 @@ def _in_order(spec: DataType, arguments: tuple[Any, ...]) -> dict[_Place, Any]:
     return found
 
 
-def _place_of(argument: Any, spec: DataType) -> _Place:
+def _place_of(argument: Any, spec: DataType) -> _ParameterOrder:
     if is_layout_class(argument):
-        return _Place.LAYOUT
+        return _ParameterOrder.LAYOUT
     if argument is ScratchSpace or isinstance(argument, (MemorySpace, ExecutionSpace, Device)):
-        return _Place.SPACE
+        return _ParameterOrder.SPACE
     if isinstance(argument, MemoryTraits):
-        return _Place.TRAITS
+        return _ParameterOrder.TRAITS
     raise ViewTypeError(
         f'View["{spec}", …] cannot use {argument!r}: what may follow is a layout class such as '
         f"LayoutLeft, a space such as HostSpace, and traits such as Unmanaged."

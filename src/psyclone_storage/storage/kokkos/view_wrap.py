@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.faces import (
     buffer_behind,
@@ -41,7 +41,8 @@ from psyclone_storage.storage.memory.registry import memory_of
 def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
     """Return type and handle of a window at `space` on the buffer that `thing` is a face of.
 
-    `thing` is a `Buffer` or has one, as storages and HMemo arrays do; the view shares its validity.
+    `thing` is a `CoherentBuffer` or has one, as storages and HMemo arrays do; the view shares its
+    validity.
     """
     buffer = buffer_behind(thing)
     place = host_space() if space.kind is SpaceKind.ANONYMOUS else space
@@ -116,7 +117,7 @@ def recorded_at(
 def lent(scratch: ScratchSpace, nbytes: int, dtype: np.dtype[Any]) -> Record:
     """Return a record of the next bytes of scratch memory."""
     if scratch.backing is None:
-        scratch.backing = record_of(Buffer(scratch.capacity, np.uint8), scratch.space)
+        scratch.backing = record_of(CoherentBuffer(scratch.capacity, np.uint8), scratch.space)
     backing: Record = scratch.backing
     address = backing.allocation.pointer + scratch.take(nbytes)
     return recorded_at(scratch.space, address, nbytes, dtype, backing)
@@ -143,7 +144,7 @@ def _type_for(
 
 def _recorded(allocation: Allocation, dtype: np.dtype[Any]) -> Record:
     size = allocation.capacity // dtype.itemsize if dtype.itemsize else 0
-    buffer = Buffer(size, dtype)
+    buffer = CoherentBuffer(size, dtype)
     buffer.adopt(allocation)
     return record_of(buffer, allocation.space)
 

@@ -38,7 +38,7 @@ def device_count() -> int:
     return int(_cupy().cuda.runtime.getDeviceCount())
 
 
-class CUDAMemory(Memory):
+class GpuAllocator(Memory):
     """Allocate on one GPU through the pool of CuPy."""
 
     has_current = True
@@ -124,7 +124,7 @@ class CUDAMemory(Memory):
         with self._device():
             stream = _cupy().cuda.get_current_stream()
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
-        _note(allocation, _Use((self._number, stream.ptr), event, wrote))
+        _note(allocation, _LastUse((self._number, stream.ptr), event, wrote))
         if stream.ptr:
             self._own.keep(event, (allocation.block,))
 
@@ -141,7 +141,7 @@ class CUDAMemory(Memory):
 
     def can_copy_from(self, source: Memory) -> bool:
         """Say yes for memories that the host can use, and for the same machine's other GPUs."""
-        return source.space.host_accessible or isinstance(source, CUDAMemory)
+        return source.space.host_accessible or isinstance(source, GpuAllocator)
 
     def can_copy_to(self, target: Memory) -> bool:
         """Say yes for memories that the host can use."""
@@ -207,8 +207,8 @@ class CUDAMemory(Memory):
             )
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
         here = (self._number, stream.ptr)
-        _note(source, _Use(here, event, wrote=False))
-        _note(target, _Use(here, event, wrote=True))
+        _note(source, _LastUse(here, event, wrote=False))
+        _note(target, _LastUse(here, event, wrote=True))
         # Pageable memory is done with when the call returns.
         ends = [end for end in (target, source) if end.space.kind is not SpaceKind.HOST]
         self._own.keep(event, tuple(end.block for end in ends))
@@ -218,7 +218,7 @@ class CUDAMemory(Memory):
         return _cupy().cuda.Device(self.space.device_id or 0)
 
 
-class _Use(NamedTuple):
+class _LastUse(NamedTuple):
     """The end of some work with memory: device and stream, its event, and whether it wrote."""
 
     stream: tuple[int, int]
@@ -256,7 +256,7 @@ _LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
 """Held to note a use, in the middle of which an access may end whose object is gone."""
 
 
-def _note(allocation: Allocation, use: _Use) -> None:
+def _note(allocation: Allocation, use: _LastUse) -> None:
     """Note that some work uses memory; one that wrote stands for all before it."""
     with _LOCK:
         kept = () if use.wrote else allocation.pending
@@ -303,7 +303,7 @@ class _Ledger:
         self.in_use -= nbytes
 
 
-class CUDAHostMemory(HostMemory):
+class PinnedAllocator(HostMemory):
     """Allocate page-locked host memory, which a GPU may use directly and copies fast from."""
 
     page_locked = True
@@ -333,7 +333,7 @@ class CUDAHostMemory(HostMemory):
             _wait_for_all()
 
 
-class CUDAManagedMemory(HostMemory):
+class ManagedAllocator(HostMemory):
     """Allocate unified memory: one allocation that the driver moves between host and GPU."""
 
     def __init__(self, space: MemorySpace) -> None:

@@ -30,7 +30,7 @@ class PoolUse:
     high_water: int
 
 
-class Block:
+class HostPages:
     """Some pages of the host, with their size in bytes and their address."""
 
     __slots__ = ("pages", "size", "address")
@@ -48,7 +48,7 @@ class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
     """The bytes of one allocation; give the block back to its pool when nothing uses them."""
 
     pool: Pool | None = None
-    block: Block
+    block: HostPages
     address: int
 
     def __del__(self) -> None:
@@ -64,7 +64,7 @@ class Pool:
 
     def __init__(self, limit: int = 1 << 30) -> None:
         """Start empty."""
-        self._free: dict[int, list[Block]] = {}
+        self._free: dict[int, list[HostPages]] = {}
         self._cached = 0
         self._in_use = 0
         self._high_water = 0
@@ -85,13 +85,13 @@ class Pool:
             self._in_use += size
             self._high_water = max(self._high_water, self._in_use)
         if block is None:
-            block = Block(size)
+            block = HostPages(size)
         shift = -block.address % alignment
         lease: Lease = Lease((nbytes,), np.uint8, block.pages, shift)
         lease.pool, lease.block, lease.address = self, block, block.address + shift
         return lease
 
-    def take_back(self, block: Block) -> None:
+    def take_back(self, block: HostPages) -> None:
         """Keep `block` for reuse, or let it go where the limit is reached."""
         size = block.size
         with self._lock:

@@ -87,10 +87,10 @@ def _make(space: MemorySpace) -> Memory:
             return _make_device(space)
         case SpaceKind.PINNED:
             on_gpu = resolved_device() is DeviceKind.CUDA
-            return cuda.CUDAHostMemory(space) if on_gpu else PinnedMemory(space)
+            return cuda.PinnedAllocator(space) if on_gpu else PinnedMemory(space)
         case SpaceKind.MANAGED:
             on_gpu = _needed_device(space) is DeviceKind.CUDA
-            return cuda.CUDAManagedMemory(space) if on_gpu else ManagedMemory(space)
+            return cuda.ManagedAllocator(space) if on_gpu else ManagedMemory(space)
         case SpaceKind.ANONYMOUS:
             raise MemoryException("The anonymous space is a placeholder: nothing lives there.")
 
@@ -101,7 +101,7 @@ def _make_device(space: MemorySpace) -> Memory:
         raise DeviceUnavailableError(
             f"There is no {space.tag}: the machine has {device_count()} device(s), from 0."
         )
-    return cuda.CUDAMemory(space) if kind is DeviceKind.CUDA else EmulatedDeviceMemory(space)
+    return cuda.GpuAllocator(space) if kind is DeviceKind.CUDA else EmulatedDeviceMemory(space)
 
 
 def _needed_device(space: MemorySpace) -> DeviceKind:

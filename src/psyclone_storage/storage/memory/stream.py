@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from psyclone_storage.storage.core.errors import StorageError
-from psyclone_storage.storage.core.forking import FORKS, Step
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers
 from psyclone_storage.storage.core.futures import Future
 
 T = TypeVar("T")
@@ -150,4 +150,4 @@ def _restart_all() -> None:
         stream.restart()
 
 
-FORKS.add(Step(_hold_all, _let_all_go, _restart_all))
+FORKS.add(ForkHandlers(_hold_all, _let_all_go, _restart_all))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_lines, unknown_procedures
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     declaration_of,
@@ -108,7 +108,7 @@ def _not_told(line: Assign, code: KernelCode) -> Iterator[Diagnostic]:
     text = f"{spell(line.target)} = {spell(line.value)}"
     if any(unknown_lines((line,))):
         yield Diagnostic("T052", f"'{text}' is not understood.", line.place)
-    if names := sorted(unknown_procedures((line,), Names(code))):
+    if names := sorted(unknown_procedures((line,), RoutineNames(code))):
         yield Diagnostic(
             "T060",
             f"It is not known what {listed(names)} in '{text}' is, a function or an array.",

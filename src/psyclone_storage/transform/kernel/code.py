@@ -17,7 +17,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode, Specified
-from psyclone_storage.ir.directive import AccLoop
+from psyclone_storage.ir.directive import AccLoopDirective
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed
@@ -97,7 +97,7 @@ def check_body(schedule: Schedule, uid: str) -> Reasons:
         )
         for code in codes_of(schedule, uid)
         for line in walk_lines(code.body)
-        if isinstance(line, DirectiveLine) and isinstance(line.meaning, AccLoop)
+        if isinstance(line, DirectiveLine) and isinstance(line.meaning, AccLoopDirective)
     )
 
 

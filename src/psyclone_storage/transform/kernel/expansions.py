@@ -49,7 +49,7 @@ class UnexpandableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CallSite:
     """One call of a function. `scalar` says that its value is known to be a scalar."""
 
     name: str
@@ -91,7 +91,7 @@ class Site:
 # ---------------------------------------------------------------------------- of scalars
 
 
-def _scalars(site: Site, count: int | None = None) -> tuple[Expr, ...]:
+def _scalars(site: CallSite, count: int | None = None) -> tuple[Expr, ...]:
     """Return the arguments of an elemental function, which must be scalars here."""
     items = tuple(item.value if isinstance(item, Keyword) else item for item in site.items)
     if not site.scalar:
@@ -102,7 +102,7 @@ def _scalars(site: Site, count: int | None = None) -> tuple[Expr, ...]:
     return items
 
 
-def _absolute(site: Site) -> Expansion:
+def _absolute(site: CallSite) -> Expansion:
     (value,) = _scalars(site, 1)
     kind = site.number(value)
     result = site.scratch.variable("res_abs", kind)
@@ -120,7 +120,7 @@ def _made_positive(name: Name, kind: ScalarType) -> tuple[Line, ...]:
     )
 
 
-def _with_sign(site: Site) -> Expansion:
+def _with_sign(site: CallSite) -> Expansion:
     value, sign = _scalars(site, 2)
     kind = site.number(value)
     result = site.scratch.variable("res_sign", kind)
@@ -135,7 +135,7 @@ def _with_sign(site: Site) -> Expansion:
     )
 
 
-def _extreme(site: Site) -> Expansion:
+def _extreme(site: CallSite) -> Expansion:
     first, *others = _scalars(site)
     kind = site.number(first, *others)
     word = site.name
@@ -155,7 +155,7 @@ def _if(condition: Expr, line: Line) -> If:
 # ---------------------------------------------------------------------------- of arrays
 
 
-def _reduction(site: Site) -> tuple[Expr, Expr | None]:
+def _reduction(site: CallSite) -> tuple[Expr, Expr | None]:
     """Return the array of a reduction over all dimensions, and its mask."""
     array, *others = site.items
     match others:
@@ -166,7 +166,7 @@ def _reduction(site: Site) -> tuple[Expr, Expr | None]:
     raise site.refusal("is over some dimensions only, or may be")
 
 
-def _over_elements(site: Site, line: Callable[[Expr], Line]) -> tuple[Line, ...]:
+def _over_elements(site: CallSite, line: Callable[[Expr], Line]) -> tuple[Line, ...]:
     """Return loops that run `line` for each element of a reduction's array."""
     array, mask = _reduction(site)
     dimensions = site.array(array)
@@ -180,7 +180,7 @@ def _over_elements(site: Site, line: Callable[[Expr], Line]) -> tuple[Line, ...]
     return loops_over(dimensions, counters, (inner,))
 
 
-def _total(site: Site) -> Expansion:
+def _total(site: CallSite) -> Expansion:
     array, _ = _reduction(site)
     kind = site.number(array)
     word, op, start = (
@@ -191,7 +191,7 @@ def _total(site: Site) -> Expansion:
     return result, (Assign(result, constant(start, kind)), *loops)
 
 
-def _extreme_value(site: Site) -> Expansion:
+def _extreme_value(site: CallSite) -> Expansion:
     array, mask = _reduction(site)
     kind = site.number(array)
     largest = site.name == "maxval"
@@ -214,7 +214,7 @@ def _limit(result: Name, kind: ScalarType, lowest: bool) -> Expr:
     return Unary(Operator.MINUS, huge)
 
 
-def _first_element(site: Site, array: Expr, result: Name) -> If:
+def _first_element(site: CallSite, array: Expr, result: Name) -> If:
     """Return that the search starts from the first element, which may be infinite."""
     dimensions = site.array(array)
     starts = tuple(item.start for item in dimensions)
@@ -229,7 +229,7 @@ def _first_element(site: Site, array: Expr, result: Name) -> If:
     return _if(there, Assign(result, element(array, starts, dimensions, site.scratch.code)))
 
 
-def _dot_product(site: Site) -> Expansion:
+def _dot_product(site: CallSite) -> Expansion:
     if len(site.items) != 2:
         raise site.refusal("has not 2 arguments")
     left, right = (item.value if isinstance(item, Keyword) else item for item in site.items)
@@ -250,7 +250,7 @@ def _dot_product(site: Site) -> Expansion:
     return result, (Assign(result, constant(0, kind)), *loop)
 
 
-def _product_type(site: Site, left: Expr, right: Expr) -> ScalarType:
+def _product_type(site: CallSite, left: Expr, right: Expr) -> ScalarType:
     kind = type_of(Binary(Operator.TIMES, left, right), site.scratch.code)
     if kind is None or kind.intrinsic not in _NUMBERS:
         raise site.refusal("has arguments whose types cannot be told, or are no real numbers")
@@ -276,7 +276,7 @@ class _Factors:
         return self.rows[:-1] + self.columns[1:]
 
 
-def _factors(site: Site) -> _Factors:
+def _factors(site: CallSite) -> _Factors:
     if len(site.items) != 2:
         raise site.refusal("has not 2 arguments")
     left, right = (item.value if isinstance(item, Keyword) else item for item in site.items)
@@ -286,7 +286,7 @@ def _factors(site: Site) -> _Factors:
     return _Factors(left, right, rows, columns, _product_type(site, left, right))
 
 
-def _matrix_product(site: Site) -> Expansion:
+def _matrix_product(site: CallSite) -> Expansion:
     factors = _factors(site)
     extents = tuple(item.count for item in factors.outer)
     for extent in extents:
@@ -302,7 +302,7 @@ def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line,
     None where that would change the outcome: the target is a factor, has another type, or may get
     another shape.
     """
-    site = Site("matmul", value.items, False, scratch)
+    site = CallSite("matmul", value.items, False, scratch)
     try:
         factors = _factors(site)
     except UnexpandableError:
@@ -323,7 +323,7 @@ def matmul_in_place(target: Expr, value: Index, scratch: Scratch) -> tuple[Line,
     return _product_lines(site, target, factors)
 
 
-def _product_lines(site: Site, target: Expr, factors: _Factors) -> tuple[Line, ...]:
+def _product_lines(site: CallSite, target: Expr, factors: _Factors) -> tuple[Line, ...]:
     """Return loops that set `target` to the product, the elements added up from the first."""
     code = site.scratch.code
     own = dimensions_of(target, code)
@@ -362,7 +362,7 @@ def _one_product(
     return Binary(Operator.TIMES, left, element(factors.right, right_at, right_of, code))
 
 
-EXPANSIONS: Mapping[str, Callable[[Site], Expansion]] = {
+EXPANSIONS: Mapping[str, Callable[[CallSite], Expansion]] = {
     "abs": _absolute,
     "sign": _with_sign,
     "min": _extreme,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures, written_names
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import NameTable, listed
 from psyclone_storage.base.records import dataclass, replace
@@ -38,7 +38,7 @@ from psyclone_storage.ir.symbols import declaration_of
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, Imported, Use
 from psyclone_storage.ir.walk import find, path_to, replaced
-from psyclone_storage.transform.device import may_run_there
+from psyclone_storage.transform.device import reasons_for_host
 from psyclone_storage.transform.kernel.code import (
     check_called,
     coded_calls,
@@ -112,14 +112,14 @@ class ImportsToArguments:
         around = path_to(changed, self.call)
         block = [item for item in around if isinstance(item, DirectiveRegion)]
         on_device = any(item.runs_on_device for item in block)
-        return may_run_there(block[:1]) if on_device else ()
+        return reasons_for_host(block[:1]) if on_device else ()
 
     def _changed(self, schedule: Schedule) -> Schedule:
         call = find(schedule, self.call)
         assert isinstance(call, KernelCall)
         (code,) = call.known_codes
         changed = _with_arguments(code)
-        written = written_names(changed.body, Names(changed))
+        written = written_names(changed.body, RoutineNames(changed))
         imported = schedule.imported
         for variable in _variables(code):
             access = Access.READWRITE if variable.key in written else Access.READ
@@ -192,7 +192,7 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
         text = f"'{code.name}' takes another number of arguments than it is passed."
         yield _reason(code, code.name, text)
     names = {item.key for item in _variables(code)}
-    procedures = unknown_procedures(code.body, Names(code)) - names
+    procedures = unknown_procedures(code.body, RoutineNames(code)) - names
     if procedures or code.internal is not None:
         what = listed(sorted(procedures), "and") or "its internal procedures"
         text = f"'{code.name}' calls {what}, where {listed(sorted(names), 'and')} may be used, too."
@@ -201,7 +201,7 @@ def _about_call(code: KernelCode, call: KernelCall) -> Iterator[Diagnostic]:
 
 def _about_changes(schedule: Schedule, call: KernelCall, code: KernelCode) -> Iterator[Diagnostic]:
     changed = _with_arguments(code)
-    written = written_names(changed.body, Names(changed))
+    written = written_names(changed.body, RoutineNames(changed))
     directives = [item for item in path_to(schedule, call.uid) if isinstance(item, DirectiveRegion)]
     for variable in _variables(code):
         name = variable.key
@@ -301,7 +301,7 @@ def _with_arguments(code: KernelCode) -> KernelCode:
         uses=tuple(uses),
         declarations=(*code.declarations[:first], *added, *code.declarations[first:]),
     )
-    written = written_names(changed.body, Names(changed))
+    written = written_names(changed.body, RoutineNames(changed))
     intents = {item.name: _intended(item, item.name in written) for item in added}
     declarations = tuple(
         intents.get(item.name, item) if isinstance(item, Declare) else item

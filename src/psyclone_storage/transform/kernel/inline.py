@@ -15,7 +15,7 @@ from psyclone_storage.analysis.bodies.accesses import written_names
 from psyclone_storage.analysis.bodies.affine import (
     simplified,
 )
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
@@ -254,7 +254,7 @@ def _about_dummies(code: KernelCode, call: KernelCall) -> Iterator[str]:
     if len(code.dummies) != len(call.dummies):
         yield f"it takes {len(code.dummies)} arguments, and {len(call.dummies)} are passed"
         return
-    written = written_names(code.body, Names(code))
+    written = written_names(code.body, RoutineNames(code))
     theirs = {
         key_of(name): Name(dummy.name)
         for name, dummy in zip(code.dummies, call.dummies, strict=True)

@@ -54,7 +54,7 @@ from psyclone_storage.ir.walk import place_near
 from psyclone_storage.transform.kernel.code import check_body, check_each, coded_calls, with_each
 from psyclone_storage.transform.kernel.expansions import (
     EXPANSIONS,
-    Site,
+    CallSite,
     UnexpandableError,
     matmul_in_place,
 )
@@ -195,7 +195,7 @@ def _out(expr: Expr, scalar: bool, task: _Task) -> tuple[list[Line], Expr]:
         return _parts_out(expr, scalar, task)
     before, clear = _products_out(expr, task)
     scalar = scalar or rank_of(clear, task.scratch.code) == 0
-    site = Site(word, clear.items, scalar, task.scratch)
+    site = CallSite(word, clear.items, scalar, task.scratch)
     try:
         result, lines = EXPANSIONS[site.name](site)
     except UnexpandableError as reason:

@@ -12,7 +12,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     written_names,
 )
 from psyclone_storage.analysis.bodies.affine import difference, sum_of
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import declaration_of, type_of
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
@@ -109,7 +109,7 @@ def with_hoisted(code: KernelCode) -> KernelCode:
 
 
 def _hoisted(line: Line, code: KernelCode) -> Iterable[Line]:
-    if not isinstance(line, Do) or not is_understood(line.body, Names(code)):
+    if not isinstance(line, Do) or not is_understood(line.body, RoutineNames(code)):
         return (line,)
     runs = _runs(line)
     moving = tuple(item for item in line.body if _is_invariant(item, line, code))
@@ -134,7 +134,7 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
     """Return whether `line`, which stands directly in `loop`, does the same in all iterations."""
     if not isinstance(line, Assign):
         return False
-    names = Names(code)
+    names = RoutineNames(code)
     (target,) = written_names((line,), names)
     changed = written_names(loop.body, names) | {loop.counter}
     if read_names((line,), names) & changed:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.bodies.affine import (
     simplified,
 )
-from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.nests import (
     inner_loop,
     inner_node,
@@ -255,7 +255,7 @@ def check_loop(
     schedule: Schedule,
     uid: str,
     number: int,
-    check: Callable[[Node, Flow], Iterable[Diagnostic]],
+    check: Callable[[FlowNode, Flow], Iterable[Diagnostic]],
     before: Callable[[Schedule, str], Reasons] = check_body,
 ) -> Reasons:
     """Return what `check` has against loop `number` of the kernel that `uid` calls.
@@ -290,7 +290,7 @@ def following_loop(code: KernelCode, loop: Do) -> Do | None:
     return None
 
 
-def may_strip_mine(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
+def may_strip_mine(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield why `loop` cannot be cut into chunks (T052, T063)."""
     line = _line(loop)
     place = line.place
@@ -307,29 +307,29 @@ def may_strip_mine(loop: Node, flow: Flow) -> Iterator[Diagnostic]:
         yield Diagnostic("T063", message, place)
 
 
-def place_of_loop(loop: Node) -> Span | None:
+def place_of_loop(loop: FlowNode) -> Span | None:
     """Return where an author wrote `loop`, None if a step has made it."""
     return _line(loop).place
 
 
-def _line(loop: Node) -> Do:
+def _line(loop: FlowNode) -> Do:
     assert isinstance(loop.line, Do)
     return loop.line
 
 
-def may_tile(outer: Node, flow: Flow) -> Reasons:
+def may_tile(outer: FlowNode, flow: Flow) -> Reasons:
     """Return why `outer` and the loop inside of it cannot run in tiles (T052, T063)."""
     inner = inner_node(outer, flow)
     chunks = () if inner is None else (*may_strip_mine(outer, flow), *may_strip_mine(inner, flow))
     return tuple(dict.fromkeys((*may_swap(outer, flow), *chunks)))
 
 
-def may_jam(outer: Node, flow: Flow) -> Reasons:
+def may_jam(outer: FlowNode, flow: Flow) -> Reasons:
     """Return why iterations of `outer` cannot share the loop inside of it (T052, T062, T063)."""
     return tuple(dict.fromkeys((*may_swap(outer, flow), *may_strip_mine(outer, flow))))
 
 
-def may_fuse_following(first: Node, flow: Flow) -> Reasons:
+def may_fuse_following(first: FlowNode, flow: Flow) -> Reasons:
     """Return why `first` and the loop behind it cannot become one (T052, T063)."""
     line = _line(first)
     following = following_loop(flow.code, line)

@@ -13,8 +13,8 @@ from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccRoutine, DeviceLevel, KernelDirective
-from psyclone_storage.ir.directive import DeclareTarget as OmpDeclareTarget
+from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel, KernelDirective
+from psyclone_storage.ir.directive import DeclareTargetDirective as OmpDeclareTarget
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.rewrite import walk_lines
@@ -45,8 +45,11 @@ _ON_THE_HOST = frozenset({"call", "write", "print", "read", "open", "close", "st
 """Words of statements that leave the subroutine; of opaque ones that is all that is looked at."""
 
 
-_Asked = type[AccRoutine | OmpDeclareTarget]
-_NAMES: Mapping[_Asked, str] = {AccRoutine: "acc routine", OmpDeclareTarget: "omp declare target"}
+_Asked = type[AccRoutineDirective | OmpDeclareTarget]
+_NAMES: Mapping[_Asked, str] = {
+    AccRoutineDirective: "acc routine",
+    OmpDeclareTarget: "omp declare target",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,14 @@ class MakeAccRoutine:
             message = f"'{self.parallelism}' is no parallelism of 'acc routine'."
             hint = f"There are {listed(_LEVELS, 'and')}."
             return (Diagnostic("T057", message, place_near(schedule, self.call), hint=hint),)
-        return _check(schedule, self.call, AccRoutine, self.force)
+        return _check(schedule, self.call, AccRoutineDirective, self.force)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return `schedule` with the directive in the kernel."""
         raise_if_any(self.check(schedule, rules))
-        return _with_directive(schedule, self.call, AccRoutine(DeviceLevel(self.parallelism)))
+        return _with_directive(
+            schedule, self.call, AccRoutineDirective(DeviceLevel(self.parallelism))
+        )
 
 
 @dataclass(frozen=True, slots=True)

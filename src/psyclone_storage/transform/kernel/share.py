@@ -7,14 +7,14 @@ from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.bodies.flow import Flow, Node, flow_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.analysis.bodies.nests import counter, may_parallelise
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccLoop, AccRoutine, DeviceLevel
+from psyclone_storage.ir.directive import AccLoopDirective, AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
@@ -91,17 +91,19 @@ def with_shared(code: KernelCode, number: int, level: str) -> KernelCode:
     node = flow.loops[number - 1]
     found = independence_of(node, flow)
     reductions = tuple((one.operator.spelling, one.name) for one in found.reductions)
-    shared = AccLoop((DeviceLevel(level),), tuple(found.private), reductions)
+    shared = AccLoopDirective((DeviceLevel(level),), tuple(found.private), reductions)
     loop = loops_of(code)[number - 1]
     return with_lines_for(code, {loop.address: (DirectiveLine(meaning=shared), loop)})
 
 
-def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnostic]:
+def _reasons(level: str, sums: bool, loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     code = flow.code
     if code.in_place:
         yield Diagnostic("T054", f"'{code.name}' is not called any more.", code.module.routine)
         return
-    called = (item.meaning for item in code.directives if isinstance(item.meaning, AccRoutine))
+    called = (
+        item.meaning for item in code.directives if isinstance(item.meaning, AccRoutineDirective)
+    )
     if not any(one.level.rank >= DeviceLevel(level).rank for one in called):
         yield Diagnostic(
             "T081",
@@ -116,7 +118,7 @@ def _reasons(level: str, sums: bool, loop: Node, flow: Flow) -> Iterator[Diagnos
     yield from may_parallelise(loop, flow, sums=sums)
 
 
-def _is_out_of_order(level: str, loop: Node, flow: Flow) -> bool:
+def _is_out_of_order(level: str, loop: FlowNode, flow: Flow) -> bool:
     """Return whether a loop has a directive already, or is around or in a shared one wrongly."""
     own = DeviceLevel(level).rank
     for other, directive in _shared_loops(flow):
@@ -131,10 +133,10 @@ def _is_out_of_order(level: str, loop: Node, flow: Flow) -> bool:
     return False
 
 
-def _shared_loops(flow: Flow) -> Iterator[tuple[Node, AccLoop]]:
+def _shared_loops(flow: Flow) -> Iterator[tuple[FlowNode, AccLoopDirective]]:
     """Yield each loop that has a directive in front of it, with that."""
     for before, node in pairwise(flow.nodes):
         meaning = before.line.meaning if isinstance(before.line, DirectiveLine) else None
         alike = before.around == node.around and before.blocks == node.blocks
-        if alike and isinstance(node.line, Do) and isinstance(meaning, AccLoop):
+        if alike and isinstance(node.line, Do) and isinstance(meaning, AccLoopDirective):
             yield node, meaning

@@ -8,7 +8,7 @@ from kernel_bodies import code_of
 from psyclone_storage.analysis.bodies.accesses import unknown_procedures
 from psyclone_storage.analysis.bodies.affine import difference, simplified
 from psyclone_storage.analysis.bodies.flow import flow_of
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.nests import may_parallelise
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.expr import spell
@@ -111,4 +111,4 @@ def test_names_that_go_from_iteration_to_iteration() -> None:
 
 def test_what_may_be_a_function() -> None:
     code = code_of("t = max(f(s), va(1, 2))\ncall g(t)", DECLARED)
-    assert unknown_procedures(code.body, Names(code)) == {"f", "g"}
+    assert unknown_procedures(code.body, RoutineNames(code)) == {"f", "g"}

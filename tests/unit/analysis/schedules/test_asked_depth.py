@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import World, check_halos
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (
@@ -79,7 +79,7 @@ def stale(
     return tuple(
         problem
         for flags in (0, 1, 2, 3)
-        for problem in check_halos(schedule, World(3, {"hd": depth}, shared, flags, False))
+        for problem in check_halos(schedule, HaloScenario(3, {"hd": depth}, shared, flags, False))
     )
 
 

@@ -6,14 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import World, check_halos, execute, extent_names
+from psyclone_storage.analysis.schedules.check import (
+    HaloScenario,
+    check_halos,
+    execute,
+    extent_names,
+)
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Extent, HaloExchange, MarkHalo, Phase, Reach, Schedule
 from unit.analysis.small import cells, dofs, field, halo, operator, schedule
 
-DIRTY = World(levels=3, extents={}, shared=frozenset())
+DIRTY = HaloScenario(levels=3, extents={}, shared=frozenset())
 SHARED = replace(DIRTY, shared=frozenset({"u"}))
 STENCIL = cells("a write w3", "u read w3 stencil 2")
 
@@ -26,7 +31,7 @@ def around(before: tuple[object, ...], bare: Schedule, after: tuple[object, ...]
     return replace(bare, body=(*before, *bare.body, *after))  # type: ignore[arg-type]
 
 
-def messages(planned: Schedule, world: World) -> list[str]:
+def messages(planned: Schedule, world: HaloScenario) -> list[str]:
     """Return what is wrong, but for the results `a`, whose marks these schedules leave out."""
     return [stale.message for stale in check_halos(planned, world) if stale.key.datum != "a"]
 

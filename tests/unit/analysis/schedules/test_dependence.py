@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.analysis.schedules.dependence import (
-    Kind,
+    DependenceKind,
     backward,
     dag_dot,
     dependences,
@@ -17,7 +17,7 @@ from psyclone_storage.transform.halos import with_halos
 from unit.analysis.small import RULES, cells, dofs, draw, field, scalar, schedule
 
 
-def pairs(found: object) -> set[tuple[str, str, Kind]]:
+def pairs(found: object) -> set[tuple[str, str, DependenceKind]]:
     return {(edge.earlier, edge.later, edge.kind) for edge in found}  # type: ignore[attr-defined]
 
 
@@ -25,7 +25,7 @@ def test_a_reader_depends_on_the_writer_before_it() -> None:
     planned = schedule(
         dofs("b write any_space_1", "a read any_space_1"), dofs("c write w0", "b read w0")
     )
-    assert pairs(edges(planned)) == {("loop1", "loop2", Kind.FLOW)}
+    assert pairs(edges(planned)) == {("loop1", "loop2", DependenceKind.FLOW)}
     assert forward(planned, "loop1") == backward(planned, "loop2") == edges(planned)
 
 
@@ -38,11 +38,11 @@ def test_a_write_hides_what_comes_before_it() -> None:
     write, read = dofs("a write w3"), dofs("b write w3", "a read w3")
     planned = schedule(write, read, write, read)
     assert pairs(edges(planned)) == {
-        ("loop1", "loop2", Kind.FLOW),
-        ("loop1", "loop3", Kind.OUTPUT),
-        ("loop2", "loop3", Kind.ANTI),
-        ("loop3", "loop4", Kind.FLOW),
-        ("loop2", "loop4", Kind.OUTPUT),
+        ("loop1", "loop2", DependenceKind.FLOW),
+        ("loop1", "loop3", DependenceKind.OUTPUT),
+        ("loop2", "loop3", DependenceKind.ANTI),
+        ("loop3", "loop4", DependenceKind.FLOW),
+        ("loop2", "loop4", DependenceKind.OUTPUT),
     }
 
 
@@ -66,7 +66,7 @@ def test_exchanges_of_different_components_are_not_ordered() -> None:
     assert (first.uid, second.uid) == ("halo(u[1])@loop1", "halo(u[2])@loop1")
     assert dependences(planned, first, second) == ()
     kinds = {edge.kind for edge in dependences(planned, first, planned.body[2])}
-    assert kinds == {Kind.FLOW}
+    assert kinds == {DependenceKind.FLOW}
 
 
 def test_a_reduction_orders_its_loop_its_sum_and_its_readers() -> None:
@@ -74,9 +74,10 @@ def test_a_reduction_orders_its_loop_its_sum_and_its_readers() -> None:
         dofs(scalar("s"), "x read w3"), dofs("y write w3", scalar("s", "read")), annexed=True
     )
     planned = with_halos(bare, RULES)
-    assert {("loop1", "reduce(s)@loop1", Kind.OUTPUT), ("reduce(s)@loop1", "loop2", Kind.FLOW)} <= (
-        pairs(edges(planned))
-    )
+    assert {
+        ("loop1", "reduce(s)@loop1", DependenceKind.OUTPUT),
+        ("reduce(s)@loop1", "loop2", DependenceKind.FLOW),
+    } <= (pairs(edges(planned)))
 
 
 def test_random_numbers_are_taken_in_order() -> None:

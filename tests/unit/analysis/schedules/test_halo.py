@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.check import World, check_halos
-from psyclone_storage.analysis.schedules.halo import Spare, plan_halos
+from psyclone_storage.analysis.schedules.check import HaloScenario, check_halos
+from psyclone_storage.analysis.schedules.halo import ElisionReason, plan_halos
 from psyclone_storage.analysis.schedules.worlds import worlds
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.directive import Directive
@@ -111,7 +111,9 @@ REACHING = cells("a write w3", "u read w3 stencil reach")
 @pytest.mark.parametrize("reach", [0, 1, 2])
 def test_a_stencil_may_reach_nowhere(calls: tuple[object, ...], reach: int) -> None:
     for flags in range(4):
-        world = World(3, {"reach": reach}, frozenset({"u"} if len(calls) == 2 else ()), flags)
+        world = HaloScenario(
+            3, {"reach": reach}, frozenset({"u"} if len(calls) == 2 else ()), flags
+        )
         assert check_halos(planned(*calls), world) == ()
 
 
@@ -212,7 +214,9 @@ def test_an_increment_at_the_end_needs_no_exchange() -> None:
     made = schedule(dofs("u write any_space_1"), cells("u inc w0"))
     plan = plan_halos(made, RULES)
     assert plan.exchanges == ()
-    assert [(item.key.datum, item.because) for item in plan.elided] == [("u", Spare.CARRIED)]
+    assert [(item.key.datum, item.because) for item in plan.elided] == [
+        ("u", ElisionReason.CARRIED)
+    ]
 
 
 def test_an_increment_before_a_reader_of_annexed_dofs_needs_them_clean() -> None:
@@ -407,7 +411,7 @@ def test_nothing_need_be_filled_where_a_setting_says_so() -> None:
 
 
 def test_the_adversary_sees_what_was_never_filled() -> None:
-    world = World(2, {}, frozenset({"u"}), filled=False)
+    world = HaloScenario(2, {}, frozenset({"u"}), filled=False)
     messages = [found.message for found in check_halos(schedule(SETS, ADD), world)]
     assert messages == [
         "'call2' adds to the annexed dofs of 'u', which nothing has ever filled.",
@@ -421,10 +425,10 @@ def test_the_adversary_sees_that_what_is_filled_is_no_longer_right() -> None:
     fill = FillHalo("fill(u)", "u", None, annexed=True, beyond=NOTHING, depth=Depth.of(1))
     made = schedule(cells("b write w3", "u read w0 stencil 1"))
     spoilt = replace(made, body=(fill, *made.body))
-    first, *_ = check_halos(spoilt, World(2, {}, frozenset({"u"}), 2))
+    first, *_ = check_halos(spoilt, HaloScenario(2, {}, frozenset({"u"}), 2))
     assert first.message == "'call1' reads the annexed dofs of 'u', which is stale."
     deep = replace(fill, beyond=Depth.of(2), depth=Depth.of(3), annexed=False)
-    found = check_halos(replace(made, body=(deep,)), World(2, {}, frozenset({"u"}), 2))
+    found = check_halos(replace(made, body=(deep,)), HaloScenario(2, {}, frozenset({"u"}), 2))
     assert [one.message for one in found] == ["'fill(u)' fills 3 levels of 2."]
 
 

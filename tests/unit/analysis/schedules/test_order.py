@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from psyclone_storage.analysis.schedules.order import UserWord, may_fuse, may_move, may_swap
+from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse, may_move, may_swap
 from psyclone_storage.ir.region import Depth
 from psyclone_storage.ir.schedule import HaloExchange
 from unit.analysis.small import RULES, Passed, cells, dofs, halo, scalar, schedule
@@ -120,7 +120,7 @@ def test_loops_that_are_unlike_do_not_fuse() -> None:
 def test_bounds_of_unknown_spaces_are_equal_only_on_someones_word() -> None:
     builtins = schedule(dofs("a write any_space_1"), dofs("b write any_space_1"))
     assert codes(may_fuse(builtins, RULES, "loop1", "loop2")) == ["S008"]
-    assert may_fuse(builtins, RULES, "loop1", "loop2", UserWord(same_space=True)) == ()
+    assert may_fuse(builtins, RULES, "loop1", "loop2", UserAssertions(same_space=True)) == ()
 
 
 def test_bounds_from_the_same_field_are_equal() -> None:

@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.analysis.schedules.races import changes_shared_dofs, may_run_parallel
-from psyclone_storage.analysis.schedules.reduction import Reduction, may_share_region, reductions_in
+from psyclone_storage.analysis.schedules.reduction import (
+    ReducedScalar,
+    may_share_region,
+    reductions_in,
+)
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
 from psyclone_storage.ir.walk import outer_loops
@@ -79,7 +83,7 @@ def loops(*calls: KernelCall) -> tuple[Loop, ...]:
 
 def test_reductions_are_found_with_their_operation() -> None:
     (loop,) = loops(dofs(scalar("s"), "u read w0"))
-    assert reductions_in(loop) == (Reduction("s", ReductionOp.SUM),)
+    assert reductions_in(loop) == (ReducedScalar("s", ReductionOp.SUM),)
 
 
 def test_loops_that_use_what_one_reduces_do_not_share_a_region() -> None:

@@ -14,7 +14,7 @@ from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.specification import read_declarations
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccRoutine, DeviceLevel
+from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.expr import Index, Keyword, Name, Parenthesised, spell
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
@@ -229,7 +229,9 @@ class TestSpecification:
 
     def test_a_directive_about_the_routine_is_no_statement(self):
         code = code_of("a = 1", "real :: a\n!$acc routine seq")
-        assert code.directives == (DirectiveLine("acc routine seq", AccRoutine(DeviceLevel.SEQ)),)
+        assert code.directives == (
+            DirectiveLine("acc routine seq", AccRoutineDirective(DeviceLevel.SEQ)),
+        )
 
     def test_comments_before_the_first_statement_belong_to_it(self):
         code = code_of("! first\na = 1", "real :: a")

@@ -7,10 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.statements import Statement, scan
+from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 
 
-def statements(text: str) -> list[Statement]:
+def statements(text: str) -> list[SourceStatement]:
     return list(scan(SourceText("alg.x90", text)))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import psyclone_storage.storage as gt
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import (
@@ -23,12 +23,12 @@ READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMod
 HOST, GPU, GPU1 = "host", "gpu", "gpu:1"
 
 
-def table(buffer: Buffer) -> dict[str, tuple[int, bool]]:
+def table(buffer: CoherentBuffer) -> dict[str, tuple[int, bool]]:
     return {state.space.tag: (state.capacity, state.valid) for state in buffer.incarnations()}
 
 
-def on_host(size: int = 1024) -> Buffer:
-    buffer = Buffer(size, "f8", BufferOptions(label="a"))
+def on_host(size: int = 1024) -> CoherentBuffer:
+    buffer = CoherentBuffer(size, "f8", BufferOptions(label="a"))
     with buffer.acquire(HOST, WRITE_ONLY) as access:
         access.array[:] = np.arange(size)
     return buffer
@@ -141,7 +141,7 @@ def test_a_pin_ends_with_its_last_reference() -> None:
 @pytest.mark.spec("GDP-4", "HM-83", "HM-84")
 def test_adopted_memory_is_the_replica() -> None:
     data = np.arange(6.0)
-    buffer = Buffer(6, "f8", BufferOptions(label="w"))
+    buffer = CoherentBuffer(6, "f8", BufferOptions(label="w"))
     buffer.adopt(host_memory().adopt(data)[0])
     with buffer.acquire(HOST, READ_WRITE) as access:
         access.array[0] = 9
@@ -153,14 +153,14 @@ def test_adopted_memory_is_the_replica() -> None:
     with pytest.raises(StorageError, match="has memory at node:0 already"):
         buffer.adopt(host_memory().adopt(data)[0])
     with pytest.raises(ValueError, match="needs 64 B"):
-        Buffer(8, "f8").adopt(host_memory().adopt(data)[0])
+        CoherentBuffer(8, "f8").adopt(host_memory().adopt(data)[0])
 
 
 def test_two_foreign_replicas_and_which_is_current() -> None:
-    buffer = Buffer(2, "f8")
+    buffer = CoherentBuffer(2, "f8")
     first, second = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     buffer.adopt(host_memory().adopt(first)[0], valid=False)
-    device = Buffer(2, "f8", BufferOptions(init=0.0))
+    device = CoherentBuffer(2, "f8", BufferOptions(init=0.0))
     with device.acquire(GPU, WRITE_ONLY) as access:
         access.kernel_array[:] = second
         buffer.adopt(access.allocation)
@@ -182,20 +182,20 @@ def test_a_replica_can_be_dropped_unless_it_holds_the_truth() -> None:
 
 
 def test_chunked_buffers_have_a_fixed_size() -> None:
-    buffer = Buffer(4, "f8", BufferOptions(chunks=row_blocks(4, 1, 2)))
+    buffer = CoherentBuffer(4, "f8", BufferOptions(chunks=row_blocks(4, 1, 2)))
     for change in (lambda: buffer.resize(2), buffer.clear, buffer.purge):
         with pytest.raises(StorageError, match="its size is fixed"):
             change()
 
 
 def test_memory_is_allocated_at_once_only_on_demand() -> None:
-    assert Buffer(8, "f8").capacity(HOST) == 0
-    assert Buffer(8, "f8", BufferOptions(hints=Hints(delayed=False))).capacity(HOST) == 64
+    assert CoherentBuffer(8, "f8").capacity(HOST) == 0
+    assert CoherentBuffer(8, "f8", BufferOptions(hints=Hints(delayed=False))).capacity(HOST) == 64
 
 
 @pytest.mark.parametrize("space", [HOST, GPU])
 def test_the_alignment_holds_after_a_resize(space: str) -> None:
-    buffer = Buffer(3, "f8", BufferOptions(alignment=4096))
+    buffer = CoherentBuffer(3, "f8", BufferOptions(alignment=4096))
     with buffer.acquire(space, WRITE_ONLY) as access:
         assert access.pointer % 4096 == 0
         buffer.resize(5000, access)
@@ -216,7 +216,7 @@ def test_resize_waits_for_a_transfer() -> None:
 
 
 def test_a_pin_ends_with_its_block_whoever_keeps_it() -> None:
-    buffer = Buffer(8)
+    buffer = CoherentBuffer(8)
     pin = buffer.pin()
     with pin as held:
         assert held is pin
@@ -229,7 +229,7 @@ def test_a_pin_ends_with_its_block_whoever_keeps_it() -> None:
 def test_nothing_is_copied_that_is_no_value_when_a_replica_grows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    buffer = Buffer(8, "f8", BufferOptions(init=1.0))
+    buffer = CoherentBuffer(8, "f8", BufferOptions(init=1.0))
     buffer.make_valid("gpu")
     buffer.make_valid("host")
     with buffer.acquire("gpu", AccessMode.READ_WRITE) as token:

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions, DirtySide
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer, DirtySide
 from psyclone_storage.storage.core.chunks import ChunkLayout, row_blocks
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
@@ -27,7 +27,7 @@ from psyclone_storage.storage.core.spaces import (
     pinned_space,
 )
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, Direction, TransferEvent
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.core.validity import Freshness
 from psyclone_storage.storage.memory.registry import host_memory
 
@@ -35,32 +35,32 @@ READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMod
 HOST, GPU, GPU1 = "host", "gpu", "gpu:1"
 
 
-def table(buffer: Buffer) -> dict[str, tuple[int, bool]]:
+def table(buffer: CoherentBuffer) -> dict[str, tuple[int, bool]]:
     """Return the rows of HMemo's tables: capacity and valid flag by place."""
     return {state.space.tag: (state.capacity, state.valid) for state in buffer.incarnations()}
 
 
-def on_host(size: int = 1024, **options: object) -> Buffer:
+def on_host(size: int = 1024, **options: object) -> CoherentBuffer:
     """Return a buffer that holds 0, 1, 2 ... on the host only."""
-    buffer = Buffer(size, "f8", BufferOptions(label="p", **options))
+    buffer = CoherentBuffer(size, "f8", BufferOptions(label="p", **options))
     with buffer.acquire(HOST, WRITE_ONLY) as access:
         access.array[:] = np.arange(size)
     return buffer
 
 
-def values(buffer: Buffer, space: str = HOST) -> np.ndarray:
+def values(buffer: CoherentBuffer, space: str = HOST) -> np.ndarray:
     with buffer.acquire(space) as access:
         return access.kernel_array.copy()
 
 
-def moved(buffer: Buffer) -> dict[Direction, tuple[int, int]]:
+def moved(buffer: CoherentBuffer) -> dict[Direction, tuple[int, int]]:
     sums = {way: buffer.stats.of(way) for way in Direction}
     return {way: (tally.count, tally.nbytes) for way, tally in sums.items() if tally.count}
 
 
 @pytest.mark.spec("HM-44", "HM-3", "ACC-1", "HM-41")
 def test_a_new_buffer_has_a_size_and_nothing_else() -> None:
-    buffer = Buffer(1024, "f8")
+    buffer = CoherentBuffer(1024, "f8")
     assert (buffer.size, buffer.itemsize, buffer.nbytes) == (1024, 8, 8192)
     assert table(buffer) == {}
     assert not buffer.is_initialised()
@@ -70,14 +70,16 @@ def test_a_new_buffer_has_a_size_and_nothing_else() -> None:
 @pytest.mark.spec("HM-45", "HM-46", "HM-81")
 def test_a_first_touch_is_an_incarnation_without_values() -> None:
     touched = Hints(first_touch=host_space())
-    assert table(Buffer(0, "f8", BufferOptions(hints=touched))) == {"node:0": (0, False)}
+    assert table(CoherentBuffer(0, "f8", BufferOptions(hints=touched))) == {"node:0": (0, False)}
     allocated = Hints(first_touch=host_space(), delayed=False)
-    assert table(Buffer(1024, "f8", BufferOptions(hints=allocated))) == {"node:0": (8192, False)}
+    assert table(CoherentBuffer(1024, "f8", BufferOptions(hints=allocated))) == {
+        "node:0": (8192, False)
+    }
 
 
 @pytest.mark.spec("HM-47", "HM-43")
 def test_an_initial_value_is_set_on_the_side_that_is_touched_first() -> None:
-    buffer = Buffer(1024, "f8", BufferOptions(init=1.0))
+    buffer = CoherentBuffer(1024, "f8", BufferOptions(init=1.0))
     assert (values(buffer, GPU) == 1.0).all()
     assert table(buffer) == {"node:0:device:0": (8192, True)}
     assert moved(buffer) == {}
@@ -116,7 +118,7 @@ def test_a_write_only_access_copies_nothing() -> None:
 
 @pytest.mark.spec("HM-59", "GDP-133")
 def test_uninitialised_is_not_stale_and_never_moves() -> None:
-    buffer = Buffer(8, "f8")
+    buffer = CoherentBuffer(8, "f8")
     buffer.make_valid(HOST)
     buffer.make_valid(GPU)
     assert moved(buffer) == {}
@@ -137,7 +139,7 @@ def test_a_stale_device_replica_is_poisoned_but_foreign_memory_is_not() -> None:
     buffer.touch(HOST)
     assert np.isnan(pages).all()
     data = np.arange(4.0)
-    wrapped = Buffer(4, "f8")
+    wrapped = CoherentBuffer(4, "f8")
     wrapped.adopt(host_memory().adopt(data)[0])
     wrapped.touch(GPU)
     assert data.tolist() == [0, 1, 2, 3]
@@ -159,7 +161,7 @@ def test_the_dirty_side_follows_the_valid_bits() -> None:
     buffer.assume_valid([HOST])
     assert buffer.dirty_side() is DirtySide.HOST
     assert buffer.stats.count == before
-    assert Buffer(3).dirty_side() is DirtySide.NONE
+    assert CoherentBuffer(3).dirty_side() is DirtySide.NONE
 
 
 @pytest.mark.spec("ACC-2", "ACC-24", "ACC-25", "ACC-12")
@@ -222,7 +224,7 @@ def test_a_window_has_the_shape_that_one_asks_for() -> None:
 
 @pytest.mark.spec("HM-41", "GDP-12")
 def test_const_data_cannot_be_written() -> None:
-    const = Buffer(4, "f8", BufferOptions(label="c", init=2.0, const=True))
+    const = CoherentBuffer(4, "f8", BufferOptions(label="c", init=2.0, const=True))
     assert values(const, GPU).tolist() == [2.0] * 4
     for mode in (WRITE_ONLY, READ_WRITE):
         with pytest.raises(ConstBufferError, match=r'"c" .* the buffer is const'):
@@ -231,7 +233,7 @@ def test_const_data_cannot_be_written() -> None:
         const.open(GPU, READ_WRITE).result()
     data = np.arange(4.0)
     data.flags.writeable = False
-    wrapped = Buffer(4, "f8")
+    wrapped = CoherentBuffer(4, "f8")
     wrapped.adopt(host_memory().adopt(data)[0])
     with pytest.raises(ConstBufferError, match="memory is read-only"):
         wrapped.acquire(HOST, READ_WRITE)
@@ -244,7 +246,7 @@ def test_const_data_cannot_be_written() -> None:
     assert not wrapped.table.holders
 
 
-def fail_in(buffer: Buffer, space: str, mode: AccessMode) -> None:
+def fail_in(buffer: CoherentBuffer, space: str, mode: AccessMode) -> None:
     with pytest.raises(ZeroDivisionError), buffer.acquire(space, mode):
         1 / 0  # noqa: B018
 
@@ -264,11 +266,11 @@ def test_a_failed_write_poisons_until_everything_is_written_anew() -> None:
         buffer.open(HOST).result()
     with pytest.raises(PoisonedDataError):
         buffer.prefetch(HOST).result()
-    with buffer.acquire(HOST, READ, Policy.AUTO, Request(ignore_failed=True)) as access:
+    with buffer.acquire(HOST, READ, Policy.AUTO, AccessRequest(ignore_failed=True)) as access:
         assert access.array.tolist() == [0, 1, 2, 3]
     fail_in(buffer, HOST, WRITE_ONLY)
     assert buffer.poisoned is not None
-    buffer.acquire(HOST, WRITE_ONLY, Policy.AUTO, Request(region=(0, 2))).release()
+    buffer.acquire(HOST, WRITE_ONLY, Policy.AUTO, AccessRequest(region=(0, 2))).release()
     assert buffer.poisoned is not None
     buffer.touch(HOST)
     assert buffer.poisoned is None
@@ -288,7 +290,7 @@ def test_row_blocks_are_a_pure_function() -> None:
     with pytest.raises(ValueError, match="ascend"):
         ChunkLayout((0, 5, 4))
     with pytest.raises(ValueError, match="chunks hold 30 elements"):
-        Buffer(31, "f8", BufferOptions(chunks=row_blocks(10, 3, 4)))
+        CoherentBuffer(31, "f8", BufferOptions(chunks=row_blocks(10, 3, 4)))
 
 
 def test_which_chunks_a_region_touches() -> None:
@@ -301,12 +303,12 @@ def test_which_chunks_a_region_touches() -> None:
         layout.touched_by((3, 13))
 
 
-def chunked(**options: object) -> Buffer:
+def chunked(**options: object) -> CoherentBuffer:
     return on_host(12, chunks=row_blocks(3, 4, 3), **options)
 
 
-def part(region: tuple[int, int]) -> Request:
-    return Request(region=region)
+def part(region: tuple[int, int]) -> AccessRequest:
+    return AccessRequest(region=region)
 
 
 @pytest.mark.spec("ACC-4", "ACC-30", "ACC-32")
@@ -370,7 +372,7 @@ def test_an_empty_region_moves_and_invalidates_nothing() -> None:
 
 @pytest.mark.spec("ACC-6", "ACC-28")
 def test_a_preferred_space_pulls_the_truth_in() -> None:
-    buffer = Buffer(4, "f8", BufferOptions(hints=Hints(preferred=(device_space(1),))))
+    buffer = CoherentBuffer(4, "f8", BufferOptions(hints=Hints(preferred=(device_space(1),))))
     assert buffer.point_of_truth() == (device_space(1),)
     token = buffer.acquire(HOST, WRITE_ONLY)
     token.array[:] = 3.0
@@ -465,10 +467,10 @@ def test_the_smallest_buffers_work(size: int) -> None:
 
 def test_negative_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="-1 elements"):
-        Buffer(-1)
+        CoherentBuffer(-1)
 
 
-def refuse_in(buffer: Buffer, space: str, mode: AccessMode) -> None:
+def refuse_in(buffer: CoherentBuffer, space: str, mode: AccessMode) -> None:
     with pytest.raises(AccessConflictError), buffer.acquire(space, mode):
         raise AccessConflictError("refused")
 

@@ -11,7 +11,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.device import DeviceKind, Emulation, selected_device, use_device
 from psyclone_storage.storage.core.errors import DeviceUnavailableError
 from psyclone_storage.storage.core.spaces import device_space, memory_space
@@ -55,7 +55,7 @@ def test_auto_without_a_gpu_names_the_variable(monkeypatch: pytest.MonkeyPatch) 
     use_device("auto")
     assert device_count() == 0
     with pytest.raises(DeviceUnavailableError, match="PSYCLONE_STORAGE_DEVICE=emulated"):
-        Buffer(4).make_valid("gpu")
+        CoherentBuffer(4).make_valid("gpu")
 
 
 def test_cuda_without_a_gpu_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:

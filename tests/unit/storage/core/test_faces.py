@@ -15,7 +15,7 @@ from psyclone_storage.storage import accessors, hmemo, kokkos
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.faces import buffer_behind
 from psyclone_storage.storage.core.locks import AccessMode
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +182,9 @@ def test_every_face_is_copied_and_pickled_by_value(kind: str, copied: Any) -> No
 
 def test_a_copied_buffer_keeps_shape_chunks_and_what_has_no_values() -> None:
     buffer = accessors.Buffer((4, 3), "f4", chunks=2, label="b", const=False)
-    with buffer.acquire("host", AccessMode.WRITE_ONLY, request=Request(region=(0, 6))) as access:
+    with buffer.acquire(
+        "host", AccessMode.WRITE_ONLY, request=AccessRequest(region=(0, 6))
+    ) as access:
         access.array[:6] = 5.0
     twin = copy.deepcopy(buffer)
     assert (twin.shape, twin.dtype, twin.label, twin.chunks) == (

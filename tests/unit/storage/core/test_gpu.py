@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.stats import Direction
@@ -22,7 +22,7 @@ def _gpu(request: pytest.FixtureRequest, _emulated: None) -> Iterator[None]:
 
 @pytest.mark.parametrize("hints", [Hints(), Hints(pinned=True), Hints(managed=True)], ids=str)
 def test_values_go_there_and_back(hints: Hints) -> None:
-    buffer = Buffer(1000, "f8", BufferOptions(init=1.0, hints=hints))
+    buffer = CoherentBuffer(1000, "f8", BufferOptions(init=1.0, hints=hints))
     with buffer.acquire("host", AccessMode.READ_WRITE) as access:
         access.array[3] = 5.0
     with buffer.acquire("gpu", AccessMode.READ_WRITE) as access:
@@ -37,7 +37,7 @@ def test_values_go_there_and_back(hints: Hints) -> None:
 
 
 def test_a_prefetch_arrives() -> None:
-    buffer = Buffer(1000, "f8")
+    buffer = CoherentBuffer(1000, "f8")
     with buffer.acquire("host", AccessMode.WRITE_ONLY) as access:
         access.array[:] = np.arange(1000)
     buffer.prefetch("gpu").result(10)
@@ -48,7 +48,7 @@ def test_a_prefetch_arrives() -> None:
 
 @pytest.mark.parametrize("alignment", [64, 4096])
 def test_device_memory_is_aligned_and_initialised_there(alignment: int) -> None:
-    buffer = Buffer(100, "f4", BufferOptions(init=3.0, alignment=alignment))
+    buffer = CoherentBuffer(100, "f4", BufferOptions(init=3.0, alignment=alignment))
     with buffer.acquire("gpu") as access:
         assert access.pointer % alignment == 0
         assert access.window("f4", (4,), (40,), 8).get().tolist() == [3.0] * 4

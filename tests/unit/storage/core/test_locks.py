@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.core.device import Emulation, use_device
@@ -23,7 +23,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.futures import Future, wait_all
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import device_space
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.memory.registry import memory_of
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
@@ -33,8 +33,8 @@ PATIENCE = 5.0
 
 
 @pytest.fixture
-def buffer() -> Buffer:
-    made = Buffer(8, "f8", BufferOptions(label="b", init=0.0))
+def buffer() -> CoherentBuffer:
+    made = CoherentBuffer(8, "f8", BufferOptions(label="b", init=0.0))
     made.make_valid(HOST)
     return made
 
@@ -53,7 +53,7 @@ class Worker:
 
 
 @contextmanager
-def held_elsewhere(buffer: Buffer, *how: Any) -> Iterator[Worker]:
+def held_elsewhere(buffer: CoherentBuffer, *how: Any) -> Iterator[Worker]:
     other = Worker()
     token = other(buffer.acquire, *how)
     yield other
@@ -67,7 +67,7 @@ def held_elsewhere(buffer: Buffer, *how: Any) -> Iterator[Worker]:
 @pytest.mark.spec("HM-65", "HM-66", "HM-67", "HM-61")
 @pytest.mark.parametrize(("space", "mode"), [(HOST, READ), (HOST, READ_WRITE), (GPU, READ)])
 def test_after_a_write_on_a_device_nothing_else_goes(
-    buffer: Buffer, space: str, mode: AccessMode
+    buffer: CoherentBuffer, space: str, mode: AccessMode
 ) -> None:
     refusal = pytest.raises(AccessConflictError, match=r'"b" \(8 x float64\) at node:0.* is not')
     with buffer.acquire(GPU, READ_WRITE, RAISE), refusal:
@@ -87,7 +87,7 @@ def test_after_a_write_on_a_device_nothing_else_goes(
     ],
 )
 def test_after_a_read_on_a_device(
-    buffer: Buffer, space: str, mode: AccessMode, possible: bool
+    buffer: CoherentBuffer, space: str, mode: AccessMode, possible: bool
 ) -> None:
     with buffer.acquire(GPU, READ, RAISE) as read:
         if possible:
@@ -99,7 +99,7 @@ def test_after_a_read_on_a_device(
 
 
 @pytest.mark.spec("HM-74")
-def test_reading_after_write_only_fails(buffer: Buffer) -> None:
+def test_reading_after_write_only_fails(buffer: CoherentBuffer) -> None:
     with buffer.acquire(HOST, WRITE_ONLY, RAISE), pytest.raises(AccessConflictError):
         buffer.acquire(HOST, READ, RAISE)
 
@@ -110,7 +110,7 @@ def test_reading_after_write_only_fails(buffer: Buffer) -> None:
     [(READ, READ, True), (READ, READ_WRITE, False), (READ_WRITE, READ, False)],
 )
 def test_other_threads_conflict_if_one_writes(
-    buffer: Buffer, theirs: AccessMode, ours: AccessMode, possible: bool
+    buffer: CoherentBuffer, theirs: AccessMode, ours: AccessMode, possible: bool
 ) -> None:
     with held_elsewhere(buffer, HOST, theirs, RAISE):
         if possible:
@@ -120,7 +120,7 @@ def test_other_threads_conflict_if_one_writes(
                 buffer.acquire(HOST, ours, RAISE)
 
 
-def test_a_refused_access_leaves_no_trace(buffer: Buffer) -> None:
+def test_a_refused_access_leaves_no_trace(buffer: CoherentBuffer) -> None:
     with buffer.acquire(GPU, READ, RAISE):
         with pytest.raises(AccessConflictError):
             buffer.acquire(HOST, READ_WRITE, RAISE)
@@ -139,7 +139,7 @@ def test_a_refused_access_leaves_no_trace(buffer: Buffer) -> None:
 @pytest.mark.parametrize("policy", [WAIT, AUTO])
 @pytest.mark.parametrize("modes", [(READ_WRITE, READ), (READ, READ_WRITE)])
 def test_waiting_ends_with_the_release(
-    buffer: Buffer, policy: Policy, modes: tuple[AccessMode, AccessMode]
+    buffer: CoherentBuffer, policy: Policy, modes: tuple[AccessMode, AccessMode]
 ) -> None:
     theirs, ours = modes
     other = Worker()
@@ -155,14 +155,14 @@ def test_waiting_ends_with_the_release(
 
 
 @pytest.mark.spec("ACC-14")
-def test_readers_do_not_wait_for_readers(buffer: Buffer) -> None:
+def test_readers_do_not_wait_for_readers(buffer: CoherentBuffer) -> None:
     with held_elsewhere(buffer, GPU, READ, WAIT):
         token = buffer.acquire(HOST, READ, WAIT)
         assert token.active
         token.release()
 
 
-def test_a_reader_does_not_overtake_a_writer_that_waits(buffer: Buffer) -> None:
+def test_a_reader_does_not_overtake_a_writer_that_waits(buffer: CoherentBuffer) -> None:
     order: list[str] = []
     writer, reader = Worker(), Worker()
 
@@ -183,7 +183,7 @@ def test_a_reader_does_not_overtake_a_writer_that_waits(buffer: Buffer) -> None:
     assert order == ["writer", "reader"]
 
 
-def test_waiting_for_oneself_is_a_deadlock(buffer: Buffer) -> None:
+def test_waiting_for_oneself_is_a_deadlock(buffer: CoherentBuffer) -> None:
     with buffer.acquire(GPU, READ_WRITE, WAIT):
         with pytest.raises(AccessDeadlockError, match="would wait forever"):
             buffer.acquire(HOST, READ, WAIT)
@@ -193,8 +193,8 @@ def test_waiting_for_oneself_is_a_deadlock(buffer: Buffer) -> None:
     buffer.acquire(HOST, READ_WRITE, WAIT).release()
 
 
-def test_waiting_in_a_circle_is_a_deadlock(buffer: Buffer) -> None:
-    second = Buffer(8, "f8", BufferOptions(label="c", init=0.0))
+def test_waiting_in_a_circle_is_a_deadlock(buffer: CoherentBuffer) -> None:
+    second = CoherentBuffer(8, "f8", BufferOptions(label="c", init=0.0))
     other = Worker()
     with buffer.acquire(HOST, READ_WRITE, WAIT) as mine:
         theirs = other(second.acquire, HOST, READ_WRITE, WAIT)
@@ -209,7 +209,7 @@ def test_waiting_in_a_circle_is_a_deadlock(buffer: Buffer) -> None:
     second.acquire(HOST, READ_WRITE, WAIT).release()
 
 
-def test_two_readers_that_both_want_to_write_are_a_deadlock(buffer: Buffer) -> None:
+def test_two_readers_that_both_want_to_write_are_a_deadlock(buffer: CoherentBuffer) -> None:
     other = Worker()
     mine = buffer.acquire(HOST, READ, AUTO)
     theirs = other(buffer.acquire, HOST, READ, AUTO)
@@ -223,7 +223,7 @@ def test_two_readers_that_both_want_to_write_are_a_deadlock(buffer: Buffer) -> N
     other(theirs.release)
 
 
-def test_auto_takes_an_alias_and_refuses_two_places_at_once(buffer: Buffer) -> None:
+def test_auto_takes_an_alias_and_refuses_two_places_at_once(buffer: CoherentBuffer) -> None:
     with buffer.acquire(GPU, READ_WRITE, AUTO) as out, buffer.acquire(GPU, READ, AUTO) as into:
         out.kernel_array[:] = 2.0
         assert into.kernel_array[0] == 2.0
@@ -234,8 +234,8 @@ def test_auto_takes_an_alias_and_refuses_two_places_at_once(buffer: Buffer) -> N
 
 
 def test_disjoint_chunks_do_not_conflict() -> None:
-    buffer = Buffer(8, "f8", BufferOptions(chunks=row_blocks(2, 4, 2), init=0.0))
-    left, right = Request(region=(0, 4)), Request(region=(4, 8))
+    buffer = CoherentBuffer(8, "f8", BufferOptions(chunks=row_blocks(2, 4, 2), init=0.0))
+    left, right = AccessRequest(region=(0, 4)), AccessRequest(region=(4, 8))
     with buffer.acquire(GPU, READ_WRITE, RAISE, left) as one:
         with buffer.acquire(HOST, READ_WRITE, RAISE, right) as two:
             one.kernel_array[:4] = 1
@@ -252,7 +252,7 @@ def test_disjoint_chunks_do_not_conflict() -> None:
 @pytest.mark.spec("ACC-18", "ACC-19", "ACC-20", "ACC-21", "ACC-22")
 def test_opens_overlap_and_resolve_when_safe() -> None:
     use_device("emulated", Emulation(latency=0.3))
-    buffers = [Buffer(8, "f8", BufferOptions(init=0.0)) for _ in range(2)]
+    buffers = [CoherentBuffer(8, "f8", BufferOptions(init=0.0)) for _ in range(2)]
     for each in buffers:
         each.make_valid(HOST)
     futures = [buffers[0].open(GPU, READ_WRITE), buffers[1].open(GPU1, READ)]
@@ -265,7 +265,7 @@ def test_opens_overlap_and_resolve_when_safe() -> None:
 
 
 @pytest.mark.spec("ACC-19", "ACC-23")
-def test_an_open_waits_for_the_release_of_the_other(buffer: Buffer) -> None:
+def test_an_open_waits_for_the_release_of_the_other(buffer: CoherentBuffer) -> None:
     first = buffer.open(GPU, READ_WRITE).result(PATIENCE)
     second = buffer.open(GPU1, READ)
     assert not second.done()
@@ -277,7 +277,7 @@ def test_an_open_waits_for_the_release_of_the_other(buffer: Buffer) -> None:
 
 
 @pytest.mark.spec("ACC-19")
-def test_who_waits_for_itself_gives_up_what_it_asked_for(buffer: Buffer) -> None:
+def test_who_waits_for_itself_gives_up_what_it_asked_for(buffer: CoherentBuffer) -> None:
     first = buffer.open(GPU, READ_WRITE).result(PATIENCE)
     second = buffer.open(GPU1, READ_WRITE)
     for _ in range(2):
@@ -290,7 +290,7 @@ def test_who_waits_for_itself_gives_up_what_it_asked_for(buffer: Buffer) -> None
 
 
 def test_memory_that_runs_out_fails_the_future_and_frees_the_lock(
-    buffer: Buffer, monkeypatch: pytest.MonkeyPatch
+    buffer: CoherentBuffer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def exhausted(*_: object) -> None:
         raise MemoryError("no room")
@@ -306,7 +306,7 @@ def test_memory_that_runs_out_fails_the_future_and_frees_the_lock(
     buffer.acquire(HOST, READ_WRITE, RAISE).release()
 
 
-def test_an_access_in_flight_is_waited_for(buffer: Buffer) -> None:
+def test_an_access_in_flight_is_waited_for(buffer: CoherentBuffer) -> None:
     token = buffer.open(GPU, READ_WRITE).result(PATIENCE)
     device = Context.get(Context.CUDA, 0)
     array = token.kernel_array
@@ -320,7 +320,7 @@ def test_an_access_in_flight_is_waited_for(buffer: Buffer) -> None:
         assert access.array.tolist() == [3.0] * 8
 
 
-def test_a_task_that_fails_in_flight_poisons(buffer: Buffer) -> None:
+def test_a_task_that_fails_in_flight_poisons(buffer: CoherentBuffer) -> None:
     token = buffer.open(GPU, READ_WRITE).result(PATIENCE)
     token.release_after(Context.get(Context.CUDA, 0).submit(lambda: 1 / 0))
     Context.get(Context.CUDA, 0).synchronize()
@@ -332,7 +332,7 @@ def test_a_task_that_fails_in_flight_poisons(buffer: Buffer) -> None:
 @pytest.mark.spec("HM-75", "HM-76", "HM-77", "HM-78")
 def test_a_prefetch_overlaps_and_the_next_access_waits() -> None:
     use_device("emulated", Emulation(latency=0.3))
-    fresh = Buffer(8, "f8", BufferOptions(init=1.0))
+    fresh = CoherentBuffer(8, "f8", BufferOptions(init=1.0))
     fresh.make_valid(HOST)
     begin = time.perf_counter()
     prefetched = fresh.prefetch(GPU)
@@ -350,7 +350,7 @@ def test_a_prefetch_overlaps_and_the_next_access_waits() -> None:
 @pytest.mark.parametrize("policy", list(Policy))
 def test_a_write_waits_for_a_prefetch_of_the_old_values(policy: Policy) -> None:
     use_device("emulated", Emulation(latency=0.02))
-    buffer = Buffer(8, "f8", BufferOptions(init=1.0))
+    buffer = CoherentBuffer(8, "f8", BufferOptions(init=1.0))
     buffer.make_valid(HOST)
     buffer.prefetch(GPU)
     with buffer.acquire(HOST, READ_WRITE, policy) as access:
@@ -361,7 +361,7 @@ def test_a_write_waits_for_a_prefetch_of_the_old_values(policy: Policy) -> None:
 
 
 def test_prefetches_to_two_devices_and_back_meet_in_the_middle() -> None:
-    first, second = (Buffer(1000, "f8", BufferOptions(init=float(i))) for i in range(2))
+    first, second = (CoherentBuffer(1000, "f8", BufferOptions(init=float(i))) for i in range(2))
     first.touch(GPU)
     second.touch(GPU1)
     for _ in range(50):
@@ -394,7 +394,7 @@ def test_futures_tell_their_callbacks_and_time_out() -> None:
 
 @pytest.mark.parametrize("policy", [WAIT, AUTO])
 def test_many_threads_on_one_buffer_lose_no_update(policy: Policy) -> None:
-    buffer = Buffer(64, "i8", BufferOptions(init=0))
+    buffer = CoherentBuffer(64, "i8", BufferOptions(init=0))
     spaces, rounds = [HOST, GPU, GPU1], 60
     failures: list[BaseException] = []
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import psyclone_storage.storage as gt
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.core.locks import AccessMode, Policy
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.core.validity import Freshness
 from psyclone_storage.storage.memory.stream import Stream
 from storage_threads import PATIENCE, Worker, wait_for_queue
@@ -20,8 +20,8 @@ READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMod
 HOST, GPU = "host", "gpu"
 
 
-def made(label: str = "p") -> Buffer:
-    buffer = Buffer(8, "f8", BufferOptions(label=label, init=0.0))
+def made(label: str = "p") -> CoherentBuffer:
+    buffer = CoherentBuffer(8, "f8", BufferOptions(label=label, init=0.0))
     buffer.make_valid(HOST)
     return buffer
 
@@ -115,8 +115,8 @@ def test_only_writing_everything_mends(mode: AccessMode) -> None:
     buffer = made()
     with pytest.raises(ZeroDivisionError), buffer.acquire(HOST, READ_WRITE):
         _ = 1 / 0
-    buffer.acquire(HOST, mode, request=Request(ignore_failed=True)).release()
-    buffer.acquire(HOST, WRITE_ONLY, request=Request(region=(0, 4))).release()
+    buffer.acquire(HOST, mode, request=AccessRequest(ignore_failed=True)).release()
+    buffer.acquire(HOST, WRITE_ONLY, request=AccessRequest(region=(0, 4))).release()
     with pytest.raises(PoisonedDataError):
         buffer.acquire(HOST)
     buffer.acquire(HOST, WRITE_ONLY).release()

@@ -18,7 +18,7 @@ import pytest
 
 import psyclone_storage.storage as gt
 from cupy_stand_in.races import RaceError, Trace, watched
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import memory_space
@@ -43,12 +43,12 @@ def trace(_emulated: None) -> Iterator[Trace]:
         yield found
 
 
-def made(label: str = "a") -> Buffer:
+def made(label: str = "a") -> CoherentBuffer:
     """Return a buffer whose replica on the host is page-locked, without values."""
-    return Buffer(SIZE, "f8", BufferOptions(label, hints=Hints(pinned=True)))
+    return CoherentBuffer(SIZE, "f8", BufferOptions(label, hints=Hints(pinned=True)))
 
 
-def on_host(trace: Trace, buffer: Buffer, mode: AccessMode, value: float = 0.0) -> Any:
+def on_host(trace: Trace, buffer: CoherentBuffer, mode: AccessMode, value: float = 0.0) -> Any:
     """Use a buffer on the host: set all elements, or return a copy of them."""
     with buffer.acquire("host", mode) as token:
         array = token.array
@@ -59,7 +59,7 @@ def on_host(trace: Trace, buffer: Buffer, mode: AccessMode, value: float = 0.0) 
 
 
 def on_device(
-    buffer: Buffer, stream: Any, mode: AccessMode, value: float = 1.0, space: str = "gpu"
+    buffer: CoherentBuffer, stream: Any, mode: AccessMode, value: float = 1.0, space: str = "gpu"
 ) -> Any:
     """Use a buffer in a stream of a device: add to all elements, or return their sum."""
     with buffer.acquire(space, mode) as token, stream:
@@ -218,16 +218,16 @@ def readers_alone(stream: Any, number: int, allocation: Any, writes: bool) -> No
 WAIT_IN = cuda._wait_in
 
 WAITS: list[tuple[Any, str, Any, Scenario]] = [
-    (cuda.CUDAMemory, "follow", nothing, a_kernel_after_the_copy_that_feeds_it),
-    (cuda.CUDAMemory, "follow", nothing, a_kernel_after_one_in_another_stream),
+    (cuda.GpuAllocator, "follow", nothing, a_kernel_after_the_copy_that_feeds_it),
+    (cuda.GpuAllocator, "follow", nothing, a_kernel_after_one_in_another_stream),
     (cuda, "_wait_in", nothing, a_copy_after_the_kernel_that_wrote),
     (cuda, "_wait_in", readers_alone, a_writer_after_a_reader),
     (cuda, "_note", unnoted, a_copy_after_the_kernel_that_wrote),
-    (cuda.CUDAMemory, "note_use", nothing, the_host_after_an_access_that_was_dropped),
-    (Buffer, "_note_use", nothing, the_host_after_an_access_that_was_dropped),
-    (cuda.CUDAMemory, "note_use", nothing, a_kernel_after_one_in_another_stream),
+    (cuda.GpuAllocator, "note_use", nothing, the_host_after_an_access_that_was_dropped),
+    (CoherentBuffer, "_note_use", nothing, the_host_after_an_access_that_was_dropped),
+    (cuda.GpuAllocator, "note_use", nothing, a_kernel_after_one_in_another_stream),
     (
-        cuda.CUDAMemory,
+        cuda.GpuAllocator,
         "note_use",
         nothing,
         memory_is_filled_that_its_stream_still_has_from_before,

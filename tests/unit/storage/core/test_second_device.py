@@ -11,7 +11,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.device import DEFAULT_DEVICE_VARIABLE
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.locks import AccessMode
@@ -107,7 +107,7 @@ def test_every_face_works_on_the_second_device(use: Callable[[], Any], expected:
 
 
 def test_copies_between_two_devices() -> None:
-    buffer = Buffer(1000, "f8", BufferOptions(init=1.0))
+    buffer = CoherentBuffer(1000, "f8", BufferOptions(init=1.0))
     for name in ("gpu:1", "gpu:2", "gpu:0"):
         with buffer.acquire(name, AccessMode.READ_WRITE) as access:
             access.array[...] = access.array * 2.0
@@ -120,7 +120,7 @@ def test_copies_between_two_devices() -> None:
 
 def array_on(number: int) -> Any:
     """Return an array of a device that somebody else made."""
-    buffer = Buffer(4, "f8", BufferOptions(init=float(number)))
+    buffer = CoherentBuffer(4, "f8", BufferOptions(init=float(number)))
     with buffer.acquire(f"gpu:{number}", AccessMode.READ_WRITE) as access:
         return access.array
 
@@ -208,7 +208,7 @@ def test_an_allocation_does_not_ask_the_pool(cp: Any, monkeypatch: pytest.Monkey
 
 
 def test_a_block_gives_the_current_device_back(cp: Any) -> None:
-    buffer = Buffer(4, "f8")
+    buffer = CoherentBuffer(4, "f8")
     before = cp.cuda.runtime.getDevice()
     other = 1 if before == 0 else 0
     with buffer.acquire(f"gpu:{other}", AccessMode.WRITE_ONLY) as token:

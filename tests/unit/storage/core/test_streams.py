@@ -11,7 +11,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import accessors
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.memory.registry import device_count
 from storage_devices import GPUS, device_in_place
@@ -34,21 +34,21 @@ def streams(cp: Any) -> list[Any]:
 
 
 @pytest.fixture
-def buffer() -> Buffer:
+def buffer() -> CoherentBuffer:
     """Return a buffer with ones on the device."""
-    made = Buffer(SIZE, "f8", BufferOptions("u", init=1.0))
+    made = CoherentBuffer(SIZE, "f8", BufferOptions("u", init=1.0))
     made.acquire("gpu", RDWR).release()
     return made
 
 
-def update(buffer: Buffer, stream: Any, factor: float, space: str = "gpu") -> None:
+def update(buffer: CoherentBuffer, stream: Any, factor: float, space: str = "gpu") -> None:
     """Multiply all values, in a stream; the host does not wait."""
     with buffer.acquire(space, RDWR) as access, stream:
         access.array[...] = access.array * factor
         access.release()
 
 
-def on_host(buffer: Buffer) -> set[float]:
+def on_host(buffer: CoherentBuffer) -> set[float]:
     """Return the values that the host sees."""
     with buffer.acquire("host") as access:
         return set(np.unique(access.array).tolist())
@@ -59,18 +59,18 @@ def late(cp: Any) -> bool:
     return bool(cp.__name__ == "cupy_stand_in")
 
 
-def test_the_host_sees_what_any_stream_wrote(buffer: Buffer, streams: list[Any]) -> None:
+def test_the_host_sees_what_any_stream_wrote(buffer: CoherentBuffer, streams: list[Any]) -> None:
     update(buffer, streams[0], 2.0)
     assert on_host(buffer) == {2.0}
 
 
-def test_streams_follow_one_another(buffer: Buffer, streams: list[Any]) -> None:
+def test_streams_follow_one_another(buffer: CoherentBuffer, streams: list[Any]) -> None:
     for number in range(6):
         update(buffer, streams[number % 2], 2.0)
     assert on_host(buffer) == {64.0}
 
 
-def test_a_writer_follows_readers(cp: Any, buffer: Buffer, streams: list[Any]) -> None:
+def test_a_writer_follows_readers(cp: Any, buffer: CoherentBuffer, streams: list[Any]) -> None:
     sums = []
     for stream in streams:
         with buffer.acquire("gpu", READ) as access, stream:
@@ -84,7 +84,7 @@ def test_a_writer_follows_readers(cp: Any, buffer: Buffer, streams: list[Any]) -
     assert [float(total) for total in sums] == [SIZE, SIZE]
 
 
-def test_values_from_the_host_follow_readers(buffer: Buffer, streams: list[Any]) -> None:
+def test_values_from_the_host_follow_readers(buffer: CoherentBuffer, streams: list[Any]) -> None:
     with buffer.acquire("gpu", READ) as access, streams[0]:
         total = access.array.sum()
         access.release()
@@ -95,7 +95,7 @@ def test_values_from_the_host_follow_readers(buffer: Buffer, streams: list[Any])
     assert float(total) == SIZE
 
 
-def test_copies_between_devices_follow_any_stream(cp: Any, buffer: Buffer) -> None:
+def test_copies_between_devices_follow_any_stream(cp: Any, buffer: CoherentBuffer) -> None:
     if device_count() < 2:
         pytest.skip("this machine has one GPU")
     for number in (0, 1, 0):
@@ -129,7 +129,9 @@ def test_storages_and_calls_are_in_order(streams: list[Any]) -> None:
     assert storage[5] == 8.0
 
 
-def test_nobody_waits_for_those_who_only_read(cp: Any, buffer: Buffer, streams: list[Any]) -> None:
+def test_nobody_waits_for_those_who_only_read(
+    cp: Any, buffer: CoherentBuffer, streams: list[Any]
+) -> None:
     for stream in streams:
         with buffer.acquire("gpu", READ) as access, stream:
             access.array.sum()
@@ -139,8 +141,10 @@ def test_nobody_waits_for_those_who_only_read(cp: Any, buffer: Buffer, streams: 
         assert not streams[0].done
 
 
-def test_the_host_goes_on_while_a_device_works(cp: Any, buffer: Buffer, streams: list[Any]) -> None:
-    other = Buffer(SIZE, "f8", BufferOptions("v", init=1.0))
+def test_the_host_goes_on_while_a_device_works(
+    cp: Any, buffer: CoherentBuffer, streams: list[Any]
+) -> None:
+    other = CoherentBuffer(SIZE, "f8", BufferOptions("v", init=1.0))
     other.acquire("gpu", RDWR).release()
     update(buffer, streams[0], 2.0)
     update(buffer, streams[1], 2.0)

@@ -16,7 +16,7 @@ import psyclone_storage.storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
 from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
 from psyclone_storage.storage.core.asking import Opening, acquire_all
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.errors import (
     AccessConflictError,
@@ -24,15 +24,15 @@ from psyclone_storage.storage.core.errors import (
     PoisonedDataError,
 )
 from psyclone_storage.storage.core.locks import WAITS, AccessMode, Policy
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 from storage_threads import PATIENCE, RUNS, THREADS, Worker, race, wait_for_queue, wait_until
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
 HOST, GPU = "host", "gpu"
 
 
-def made(label: str, size: int = 8) -> Buffer:
-    buffer = Buffer(size, "f8", BufferOptions(label=label, init=0.0))
+def made(label: str, size: int = 8) -> CoherentBuffer:
+    buffer = CoherentBuffer(size, "f8", BufferOptions(label=label, init=0.0))
     buffer.make_valid(HOST)
     return buffer
 
@@ -41,7 +41,7 @@ def free(*buffers: Any) -> bool:
     return all(not b.table.holders and not b.table.queue for b in buffers)
 
 
-def values(buffer: Buffer) -> list[float]:
+def values(buffer: CoherentBuffer) -> list[float]:
     with buffer.acquire(HOST) as token:
         found: list[float] = token.array.tolist()
         return found
@@ -186,7 +186,7 @@ def test_arrays_that_wait_are_combined_in_any_order() -> None:
         assert free(x.buffer, y.buffer)
 
 
-def use_some(buffers: list[Buffer], plan: list[Any]) -> None:
+def use_some(buffers: list[CoherentBuffer], plan: list[Any]) -> None:
     """Add 1 to the buffers that each part of the plan names, asked for with or without waiting."""
     for chosen, waits in plan:
         tokens = [buffers[i].token((HOST, GPU)[i % 2], READ_WRITE, Policy.WAIT) for i in chosen]
@@ -248,8 +248,8 @@ def test_a_refused_member_takes_the_others_back() -> None:
 
 
 def test_a_group_may_use_one_buffer_twice() -> None:
-    x = Buffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
-    requests = [Request(region=(0, 4)), Request(region=(4, 8))]
+    x = CoherentBuffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
+    requests = [AccessRequest(region=(0, 4)), AccessRequest(region=(4, 8))]
     tokens = [x.token(GPU, READ_WRITE, Policy.WAIT, request) for request in requests]
     acquire_all(tokens)
     for token in tokens:
@@ -259,12 +259,14 @@ def test_a_group_may_use_one_buffer_twice() -> None:
 
 def test_members_of_a_group_pass_nobody_in_line() -> None:
     """Else two groups could be in different order at two tables."""
-    x = Buffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
-    low, high = Request(region=(0, 4)), Request(region=(4, 8))
+    x = CoherentBuffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
+    low, high = AccessRequest(region=(0, 4)), AccessRequest(region=(4, 8))
     reader = Worker()
     held = reader(x.acquire, HOST, READ, Policy.WAIT, high)
     writer = Opening([x.token(HOST, READ_WRITE, Policy.WAIT, high)])
-    both = [x.token(HOST, READ, Policy.WAIT, Request(r.region, owner="task")) for r in (low, high)]
+    both = [
+        x.token(HOST, READ, Policy.WAIT, AccessRequest(r.region, owner="task")) for r in (low, high)
+    ]
     group = Opening(both)
     assert not group.ready.done()
     assert [token.active for token in both] == [False, False]

@@ -19,7 +19,7 @@ from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import memory_space
-from psyclone_storage.storage.core.token import Request
+from psyclone_storage.storage.core.token import AccessRequest
 
 SHAPE = (4, 3)
 KEYS: tuple[Any, ...] = (
@@ -72,7 +72,7 @@ class Play:
             self.random.choice([Policy.AUTO, Policy.AUTO, Policy.RAISE]),
         ]
         if self.random.random() < 0.1:
-            given.append(Request(region=(0, 2)))
+            given.append(AccessRequest(region=(0, 2)))
         names = ("space", "mode", "policy", "request")[: self.random.randrange(len(given) + 1)]
         count = len(given) - len(names)
         named = dict(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage import storage as gt
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessReleasedError, MemoryExhaustedError
 
 KINDS = [{}, {"device": "gpu"}, {"device": "gpu", "managed": None}]
@@ -55,8 +55,8 @@ def test_a_size_that_is_too_large(keywords: Any, extent: int) -> None:
 @pytest.mark.parametrize("size", [1 << 45, 1 << 62, 1 << 70])
 def test_a_buffer_that_is_too_large(space: str, size: int) -> None:
     with pytest.raises(MemoryExhaustedError, match=r'"theta" needs .* B at node:0'):
-        Buffer(size, options=BufferOptions("theta")).acquire(space)
-    buffer = Buffer(8)
+        CoherentBuffer(size, options=BufferOptions("theta")).acquire(space)
+    buffer = CoherentBuffer(8)
     with pytest.raises(MemoryExhaustedError, match="without a label needs"):
         buffer.reserve(size, space)
     with buffer.acquire():
@@ -73,7 +73,7 @@ def test_another_byte_order(dtype: str) -> None:
 
 
 def test_what_has_no_label_is_not_called_by_an_empty_one() -> None:
-    token = Buffer(3).acquire()
+    token = CoherentBuffer(3).acquire()
     token.release()
     with pytest.raises(AccessReleasedError, match="an unlabelled buffer"):
         token.release()

@@ -12,7 +12,7 @@ import pytest
 
 from psyclone_storage import storage as gt
 from psyclone_storage.storage import RDWR, SyncState
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.locks import AccessMode
 
 SHAPE = (3, 4)
@@ -120,7 +120,7 @@ def test_a_failed_block_writes_nothing_back() -> None:
 
 @pytest.mark.usefixtures("device")
 def test_a_buffer_of_another_face_can_be_seen_as_a_storage() -> None:
-    buffer = Buffer(6, "f8")
+    buffer = CoherentBuffer(6, "f8")
     with buffer.acquire("gpu", AccessMode.WRITE_ONLY) as access:
         access.kernel_array[...] = 5.0
     seen = gt.as_storage(buffer, device="gpu")

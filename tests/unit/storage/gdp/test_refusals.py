@@ -14,6 +14,7 @@ from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAcce
 from psyclone_storage.storage.core.errors import ConstBufferError, PoisonedDataError
 from psyclone_storage.storage.core.locks import MODE_WORDS, AccessMode
 from psyclone_storage.storage.gdp import assignment
+from psyclone_storage.storage.hmemo import Context, LArray
 from psyclone_storage.storage.kokkos import View
 
 EVERYWHERE: list[dict[str, Any]] = [
@@ -42,7 +43,7 @@ def values(storage: Any) -> list[Any]:
 # -- a refused assignment ------------------------------------------------------------------------
 
 
-@pytest.mark.spec("GDP-106")
+@pytest.mark.spec("GDP-106", "GDP-125")
 @pytest.mark.parametrize("where", EVERYWHERE, ids=str)
 @pytest.mark.parametrize(
     ("key", "value", "error"),
@@ -56,6 +57,11 @@ def values(storage: Any) -> list[Any]:
         (9, 1, IndexError),
         ([1, 9], 1, IndexError),
         (..., object(), TypeError),
+        (..., None, TypeError),
+        (0, [1, 2], ValueError),
+        (0, 1 << 40, OverflowError),
+        ([0, 1], [1, 2, 3], ValueError),
+        ((0, 0), 1, IndexError),
     ],
 )
 @pytest.mark.usefixtures("device")
@@ -70,6 +76,20 @@ def test_a_refused_assignment_changes_nothing(
     assert made.buffer.version == version
     assert made.buffer.table.holders == []
     assert values(made) == [1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("bad", ["many", None, 1 << 40], ids=str)
+def test_other_faces_refuse_before_they_write(bad: Any) -> None:
+    array = LArray(3, Context.getContextPtr(Context.CUDA, 0), 5, dtype="i4")
+    with pytest.raises((OverflowError, TypeError, ValueError)):
+        array[1] = bad
+    assert [int(array[index]) for index in range(3)] == [5, 5, 5]
+    view = View["int*"]("v", 3)
+    view[0] = 5
+    with pytest.raises((OverflowError, TypeError, ValueError)):
+        view[0] = bad
+    assert view[0] == 5
 
 
 @pytest.mark.spec("GDP-106", "GDP-119")
@@ -87,6 +107,8 @@ def test_a_refused_assignment_changes_nothing(
         (np.array([True, False, False, True]), [5, 6], [5, 2, 3, 6]),
         ((..., None), np.zeros((4, 1)), [0, 0, 0, 0]),
         (slice(2, 2), 5, [1, 2, 3, 4]),
+        (slice(2, 4), [True, 2.5], [1, 2, 1, 2]),
+        ([2], np.int64(9), [1, 2, 9, 4]),
     ],
 )
 @pytest.mark.usefixtures("device")

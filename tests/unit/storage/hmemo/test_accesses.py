@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import AllocationInUseError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode, Policy
@@ -18,12 +18,12 @@ from psyclone_storage.storage.hmemo import (
     AccessConflictError,
     AccessReleasedError,
     Context,
+    DispatchedKernel,
     HArray,
     HArrayRef,
     HostReadAccess,
     HostWriteAccess,
     HostWriteOnlyAccess,
-    Kernel,
     PoisonedDataError,
     ReadAccess,
     WriteAccess,
@@ -257,7 +257,7 @@ def test_who_may_wait_never_waits_for_itself(host: Context, cuda: Context) -> No
 
 @pytest.mark.spec("HM-61", "HM-62")
 def test_a_conflict_with_another_face_is_one_too(cuda: Context) -> None:
-    buffer = Buffer(8)
+    buffer = CoherentBuffer(8)
     array = HArray.over(buffer)
     with buffer.acquire("host", AccessMode.READ_WRITE), pytest.raises(AccessConflictError):
         ReadAccess(array, cuda)
@@ -265,7 +265,7 @@ def test_a_conflict_with_another_face_is_one_too(cuda: Context) -> None:
 
 # -- aliases -----------------------------------------------------------------------------------
 
-ADD = Kernel("add", lambda out, a, b: np.add(a, b, out=out))
+ADD = DispatchedKernel("add", lambda out, a, b: np.add(a, b, out=out))
 
 
 def add_by_identity(res: HArray, a: HArray, b: HArray, ctx: Context) -> None:

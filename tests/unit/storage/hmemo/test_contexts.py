@@ -147,7 +147,7 @@ def test_a_new_kind_of_context_serves_accesses_and_kernels(device: str, host: Co
     register_context(kind, lambda n: Context(kind, n, host.space))
     fpga = Context.getContextPtr(kind, 3)
     assert fpga is Context.getContextPtr(kind, 3)
-    kernel = hmemo.Kernel("increment")
+    kernel = hmemo.DispatchedKernel("increment")
     kernel.register(kind, lambda values, n: values.__iadd__(n))
     array = HArray(4, fpga, 1.0)
     with WriteAccess(array, fpga) as access:

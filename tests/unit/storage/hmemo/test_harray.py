@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.core.buffer import Buffer
+from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.hmemo import (
     AccessConflictError,
     AllocationInUseError,
@@ -177,7 +177,7 @@ def test_a_copy_of_what_has_no_values_has_none() -> None:
 
 
 def test_an_array_may_look_at_the_buffer_of_another_face(cuda: Context) -> None:
-    buffer = Buffer(4, "i8")
+    buffer = CoherentBuffer(4, "i8")
     first, second = HArray.over(buffer), HArray.over(buffer, cuda)
     with WriteOnlyAccess(first, cuda) as access:
         access.get()[:] = 5

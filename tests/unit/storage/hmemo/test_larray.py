@@ -11,7 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from psyclone_storage.storage.hmemo import Context, HArray, Kernel, LArray, ReadAccess, WriteAccess
+from psyclone_storage.storage.hmemo import (
+    Context,
+    DispatchedKernel,
+    HArray,
+    LArray,
+    ReadAccess,
+    WriteAccess,
+)
 from psyclone_storage.storage.hmemo.larray import MULTIPLY
 
 CUDA = "node:0:device:0"
@@ -157,7 +164,7 @@ def test_operators_run_the_kernel_of_the_context(
 
 @pytest.mark.spec("HM-95")
 def test_a_kernel_is_called_by_context(host: Context, cuda: Context) -> None:
-    scale = Kernel("scale")
+    scale = DispatchedKernel("scale")
     scale.register(Context.Host, lambda values, n: values.__imul__(n))
     scale.register(Context.CUDA, lambda values, n: values.__imul__(10 * n))
     array = HArray(2, 1.0)
@@ -166,7 +173,7 @@ def test_a_kernel_is_called_by_context(host: Context, cuda: Context) -> None:
             scale[ctx](access.get(), 3)
     with ReadAccess(array, host) as access:
         assert access.get().tolist() == [90.0] * 2
-    assert repr(scale) == '<Kernel "scale">'
+    assert repr(scale) == '<DispatchedKernel "scale">'
 
 
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv]

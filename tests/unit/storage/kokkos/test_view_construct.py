@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.kokkos import (
@@ -232,7 +232,7 @@ def test_read_only_memory_needs_a_const_view() -> None:
     assert View["const double*"](memory)(2) == 2.0
     assert View(memory).type == View["const double*"]
     with pytest.raises(ViewTypeError, match="const"):
-        View["int*"](Buffer(3, "i4", BufferOptions(const=True)))
+        View["int*"](CoherentBuffer(3, "i4", BufferOptions(const=True)))
 
 
 @pytest.mark.spec("VIEW-54")

@@ -12,7 +12,7 @@ import pytest
 
 from psyclone_storage import storage
 from psyclone_storage.storage import hmemo
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import AllocationInUseError, HostUseError
 from psyclone_storage.storage.kokkos import (
     ALL,
@@ -207,7 +207,7 @@ def test_deep_copies_and_pickles_have_memory_of_their_own() -> None:
 
 
 def test_a_view_is_a_face_of_a_buffer_that_others_share() -> None:
-    buffer = Buffer(12, "f8", BufferOptions(label="shared", init=1.0))
+    buffer = CoherentBuffer(12, "f8", BufferOptions(label="shared", init=1.0))
     host, there = View["double*"](buffer), View["double**", CudaSpace](buffer, 3, 4)
     assert (host.label(), host.use_count(), host(5)) == ("shared", 1, 1.0)
     with there.opened() as array:

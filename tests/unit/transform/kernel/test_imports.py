@@ -9,7 +9,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.driver.compile import Build, make_compiler
-from psyclone_storage.driver.request import Request
+from psyclone_storage.driver.request import CompileRequest
 
 ALGORITHM = """subroutine step(u, v)
   use field_mod, only: r2d_field
@@ -82,7 +82,7 @@ def build(folder: Path, inside: str, body: str, steps: str, above: str = "") -> 
     }  # fmt: skip
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    request = Request("gocean", False, (folder,), steps=steps)
+    request = CompileRequest("gocean", False, (folder,), steps=steps)
     return make_compiler(default_settings(), request).compile_algorithm(folder / "alg.f90")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from psyclone_storage.backend.fortran.printer import emit_lines
 from psyclone_storage.backend.in_place import in_place_lines
-from psyclone_storage.backend.workspace import Imports, Workspace
+from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.frontend.fortran.reader import read_expression
 from psyclone_storage.ir.interface import Dummy, Role, extents
 from psyclone_storage.ir.kernel import Access
@@ -36,7 +36,7 @@ def inlined(text: str, *passed: str) -> list[str]:
     work.apply(STEP)
     node = work["call1"]
     assert isinstance(node, KernelCall)
-    place = Workspace(Imports(), (), lambda _: "kinds_mod")
+    place = Workspace(ModuleImports(), (), lambda _: "kinds_mod")
     actual = tuple(map(read_expression, passed))
     return [line.strip() for line in emit_lines(in_place_lines(node.codes[0], actual, place), 0)]
 

@@ -10,7 +10,7 @@ import pytest
 from psyclone_storage.analysis.bodies.accesses import irregular_lines
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.directive import AccRoutine, DeviceLevel
+from psyclone_storage.ir.directive import AccRoutineDirective, DeviceLevel
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Schedule
 from psyclone_storage.ir.unit import DirectiveLine
@@ -47,7 +47,7 @@ class Look:
         return schedule
 
 
-SEQUENTIAL = DirectiveLine(meaning=AccRoutine(DeviceLevel.SEQ))
+SEQUENTIAL = DirectiveLine(meaning=AccRoutineDirective(DeviceLevel.SEQ))
 
 
 def _opaque(code: KernelCode) -> Reasons:

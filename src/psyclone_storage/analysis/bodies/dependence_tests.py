@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise, product, takewhile
 
-from psyclone_storage.analysis.bodies.flow import Flow, Item, Node
-from psyclone_storage.analysis.bodies.names import Names
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.polynomials import (
-    Facts,
+    NonNegativePolynomials,
     Polynomial,
     constant,
     may_be_zero,
@@ -39,14 +39,14 @@ _FIRST, _SECOND = "#1", "#2"
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class IterationOrder:
     """That the second access is in a later iteration of `second` than the first is of `first`.
 
     With `earlier` it is the other way round. The loops are the same one, or two that count alike.
     """
 
-    first: Node
-    second: Node
+    first: FlowNode
+    second: FlowNode
     earlier: bool = False
 
 
@@ -86,7 +86,7 @@ class Symbols:
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class CounterRange:
     """The values of a loop's counter: `first`, `first + step`, ... up to `last`, where known.
 
     It is never before any of `starts` nor behind any of `ends`: there are several where a bound is
@@ -115,7 +115,7 @@ def _signed(value: Polynomial, step: int) -> Polynomial:
     return value if step > 0 else constant(0).minus(value)
 
 
-def counter_of(loop: Node, flow: Flow, symbols: Symbols) -> Counter:
+def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
     """Return the values of a loop's counter, as far as they are known inside of the loop."""
     line = loop.line
     assert isinstance(line, Do)
@@ -133,7 +133,7 @@ def counter_of(loop: Node, flow: Flow, symbols: Symbols) -> Counter:
     ends = fixed(*_alternatives(stop, "min" if upward else "max"))
     (first, last) = (next(iter(fixed(part)), None) for part in (start, stop))
     symbolic = step if step.known is None and symbols.is_fixed(step, written) else None
-    return Counter(line.counter, first, last, starts, ends, known, symbolic)
+    return CounterRange(line.counter, first, last, starts, ends, known, symbolic)
 
 
 def _alternatives(expr: Expr, function: str) -> tuple[Expr, ...]:
@@ -144,7 +144,7 @@ def _alternatives(expr: Expr, function: str) -> tuple[Expr, ...]:
     return (expr,)
 
 
-class Meetings:
+class DependenceTests:
     """Questions about pairs of accesses in the loop `around`, which is run by its own rules.
 
     `written` are the variables that may have other values in other iterations.
@@ -152,14 +152,14 @@ class Meetings:
 
     __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written")
 
-    def __init__(self, flow: Flow, around: Node, written: frozenset[Variable]) -> None:
+    def __init__(self, flow: Flow, around: FlowNode, written: frozenset[Variable]) -> None:
         self._flow = flow
         self._around = around
         self._symbols = Symbols(flow)
         self._written = written
-        self._counters: dict[int, Counter] = {}
+        self._counters: dict[int, CounterRange] = {}
 
-    def never(self, first: Item, second: Item, orders: tuple[Later, ...]) -> bool:
+    def never(self, first: Item, second: Item, orders: tuple[IterationOrder, ...]) -> bool:
         """Return whether the two never touch the same data in iterations of the given order."""
         if not self._flow.names.may_share(first.variable, second.variable):
             return True
@@ -170,7 +170,7 @@ class Meetings:
             return not self._may_point(first.variable, second.variable)
         if not self._stays(first, second):
             return False
-        return bool(pairs) and _Pair(self, first, second, pairs).never(orders)
+        return bool(pairs) and _AccessPair(self, first, second, pairs).never(orders)
 
     def _may_point(self, first: Variable, second: Variable) -> bool:
         """Return whether one of two components of a variable may be reached by the other."""
@@ -212,24 +212,24 @@ class Meetings:
         return AccessPath(item.path.root, steps[:length])
 
     @property
-    def names(self) -> Names:
+    def names(self) -> RoutineNames:
         """What the names in the routine are."""
         return self._flow.names
 
-    def counter(self, loop: Node) -> Counter:
+    def counter(self, loop: FlowNode) -> CounterRange:
         """Return the values of a loop's counter."""
         if loop.number not in self._counters:
             self._counters[loop.number] = counter_of(loop, self._flow, self._symbols)
         return self._counters[loop.number]
 
-    def first_value(self, loop: Node, mark: str) -> Polynomial:
+    def first_value(self, loop: FlowNode, mark: str) -> Polynomial:
         """Return the first value of a loop's counter, a symbol of its own if it is not known."""
         found = self.counter(loop).first
         if found is not None:
             return self.marked(found, mark)
         return symbol(f"{loop.number}!" + ("" if loop is self._around else mark))
 
-    def loops_around(self, node: Node) -> list[Node]:
+    def loops_around(self, node: FlowNode) -> list[FlowNode]:
         """Return the counted loops around a statement, up to the one in question."""
         inner = (self._flow.node(number) for number in node.around)
         first = self._around.number
@@ -248,13 +248,17 @@ class Meetings:
         return self.marked(self._symbols.polynomial(expr), mark)
 
 
-class _Pair:
+class _AccessPair:
     """Two accesses and the pairs of their subscripts that have to be equal where they meet."""
 
     __slots__ = ("_equal", "_first", "_meetings", "_ranges", "_second")
 
     def __init__(
-        self, meetings: Meetings, first: Item, second: Item, pairs: tuple[tuple[Expr, Expr], ...]
+        self,
+        meetings: DependenceTests,
+        first: Item,
+        second: Item,
+        pairs: tuple[tuple[Expr, Expr], ...],
     ) -> None:
         self._meetings = meetings
         self._first, self._second = first, second
@@ -277,7 +281,7 @@ class _Pair:
             if low is not None and high is not None:
                 self._ranges.append(low.minus(high))
 
-    def never(self, orders: tuple[Later, ...]) -> bool:
+    def never(self, orders: tuple[IterationOrder, ...]) -> bool:
         if any(value.known for value in self._equal):
             return True
         if any(self._is_turned(value, order) for value in self._equal for order in orders):
@@ -286,14 +290,14 @@ class _Pair:
             return True
         return all(self._excluded(facts) for facts in self._facts(orders))
 
-    def _is_turned(self, value: Polynomial, order: Later) -> bool:
+    def _is_turned(self, value: Polynomial, order: IterationOrder) -> bool:
         """Return whether a difference is a multiple of that of the counters in question."""
         one, other = map(self._meetings.counter, (order.first, order.second))
         factors = value.factors
         ahead, behind = factors.get((other.name + _SECOND,)), factors.get((one.name + _FIRST,))
         return len(factors) == 2 and ahead is not None and behind == -ahead
 
-    def _excluded(self, facts: Facts) -> bool:
+    def _excluded(self, facts: NonNegativePolynomials) -> bool:
         one = constant(1)
         told = facts.and_zero(self._equal)
         if any(told.imply(apart.minus(one)) for apart in self._ranges):
@@ -319,7 +323,7 @@ class _Pair:
                 value = value.replaced(counter.name + mark, first.plus(steps))
         return value
 
-    def _facts(self, orders: tuple[Later, ...]) -> Iterator[Facts]:
+    def _facts(self, orders: tuple[IterationOrder, ...]) -> Iterator[NonNegativePolynomials]:
         """Yield what is known, for each way in which the counters may be ordered."""
         known: list[Polynomial] = []
         trips: list[Polynomial] = []
@@ -332,7 +336,7 @@ class _Pair:
                 trips += [one.plus(other) for one, other in pairwise(own[:2])]
         ways = [self._ways(order) for order in orders]
         for chosen in product(*ways):
-            facts = Facts((*chain.from_iterable(chosen), *known))
+            facts = NonNegativePolynomials((*chain.from_iterable(chosen), *known))
             if any(value.degree > 1 for value in (*self._equal, *self._ranges)):
                 more = (
                     one.times(trip)
@@ -342,7 +346,7 @@ class _Pair:
                 facts = facts.and_these((*trips, *more))
             yield facts
 
-    def _ways(self, order: Later) -> list[tuple[Polynomial, ...]]:
+    def _ways(self, order: IterationOrder) -> list[tuple[Polynomial, ...]]:
         """Return by how much one counter is certainly ahead, for each direction it may have."""
         one, other = map(self._meetings.counter, (order.first, order.second))
         ahead = symbol(other.name + _SECOND).minus(symbol(one.name + _FIRST))
