@@ -125,7 +125,7 @@ DOMAIN = '''
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.domain.build import BoundInvoke, kernel_of
-from psyclone_storage.domain.data import DataTable, Wanted
+from psyclone_storage.domain.data import ArgumentUse, DataTable
 from psyclone_storage.domain.vectors.metadata import dummies
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import ArgKind
@@ -176,7 +176,7 @@ class Domain:
     def bound(self, number, call, kernel, data):
         actuals = []
         for described, given in zip(kernel.args, call.args, strict=True):
-            wanted = Wanted(given.expr, DerivedType("vector", "vectors_mod"), given.span,
+            wanted = ArgumentUse(given.expr, DerivedType("vector", "vectors_mod"), given.span,
                             kind=ArgKind.FIELD, access=described.access)
             name = data.add(wanted).name
             actuals.append(Actual(name, Name(name), span=given.span))
@@ -238,12 +238,12 @@ from psyclone_storage.backend.vectors.table import infrastructure
 from psyclone_storage.domain.vectors.domain import Domain
 from psyclone_storage.domain.vectors.metadata import dummies, interpret
 from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.rows import ApiParts, Choices, Target
+from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
 
 VECTORS = ApiParts(
     lambda settings: Domain(),
     interpret,
-    lambda settings: Choices(),
+    lambda settings: ScheduleDefaults(),
     (),
     lambda name: None,
     "vectors",
@@ -333,7 +333,7 @@ class Copy:
             "from pathlib import Path\n"
             "from psyclone_storage.config.load import default_settings\n"
             "from psyclone_storage.driver.compile import make_compiler\n"
-            "from psyclone_storage.driver.request import Request\n"
+            "from psyclone_storage.driver.request import CompileRequest\n"
             f"made = make_compiler(default_settings(), {request})\n"
             f"print(made.compile_algorithm(Path({str(algorithm)!r})).psy_text)\n"
         )
@@ -359,7 +359,7 @@ def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
     assert (copy.folders, copy.outside) == ({"backend/matrices"}, {"driver/apis.py"})
     folders = f"(Path({str(CORPUS / 'kernels')!r}),)"
     algorithm = CORPUS / "continuity.x90"
-    asked = f"Request('gocean', True, {folders}, target='matrices')"
+    asked = f"CompileRequest('gocean', True, {folders}, target='matrices')"
     layer = copy.compile(asked, algorithm)
     assert "use matrices_mod, only: matrix, swap" in layer
     assert "call swap(height, 1)" in layer
@@ -367,7 +367,7 @@ def test_a_target_is_one_folder_and_one_row(copy: Copy) -> None:
     assert "call flux_u_code(i, j, flux_x%values, height%values, u%values)" in layer
     for word in ("r2d_field", "internal", "halo_exchange", "%data"):
         assert word not in layer
-    plain = copy.compile(f"Request('gocean', True, {folders})", algorithm)
+    plain = copy.compile(f"CompileRequest('gocean', True, {folders})", algorithm)
     assert "call height%halo_exchange(1)" in plain
 
 
@@ -383,7 +383,7 @@ def test_an_api_is_its_folders_and_three_files_outside(copy: Copy, tmp_path: Pat
     algorithm = tmp_path / "alg.x90"
     algorithm.write_text(ALGORITHM, encoding="utf-8")
     folders = f"(Path({str(tmp_path / 'kernels')!r}),)"
-    request = f"Request('vectors', True, {folders}, steps='fuse; openmp-parallel-do')"
+    request = f"CompileRequest('vectors', True, {folders}, steps='fuse; openmp-parallel-do')"
     layer = copy.compile(request, algorithm)
     assert "use vectors_mod, only: vector" in layer
     assert "do df = 1, size(b%x)" in layer

@@ -251,28 +251,28 @@ class DependenceTests:
 class _AccessPair:
     """Two accesses and the pairs of their subscripts that have to be equal where they meet."""
 
-    __slots__ = ("_equal", "_first", "_meetings", "_ranges", "_second")
+    __slots__ = ("_equal", "_first", "_tests", "_ranges", "_second")
 
     def __init__(
         self,
-        meetings: DependenceTests,
+        tests: DependenceTests,
         first: Item,
         second: Item,
         pairs: tuple[tuple[Expr, Expr], ...],
     ) -> None:
-        self._meetings = meetings
+        self._tests = tests
         self._first, self._second = first, second
         self._equal: list[Polynomial] = []
         self._ranges: list[Polynomial] = []
         written = aligned(first.access.path, second.access.path) or ()
         for (one, other), parts in zip(pairs, written, strict=True):
-            names = meetings.names
+            names = tests.names
             if all(isinstance(part, Range) or is_scalar(part, names) for part in parts):
                 self._compare(one, other)
 
     def _compare(self, one: Expr, other: Expr) -> None:
         """Note what is 0 where the two are equal, or not positive where two ranges overlap."""
-        value = self._meetings.value
+        value = self._tests.value
         if not isinstance(one, Range) and not isinstance(other, Range):
             self._equal.append(value(one, _FIRST).minus(value(other, _SECOND)))
             return
@@ -292,7 +292,7 @@ class _AccessPair:
 
     def _is_turned(self, value: Polynomial, order: IterationOrder) -> bool:
         """Return whether a difference is a multiple of that of the counters in question."""
-        one, other = map(self._meetings.counter, (order.first, order.second))
+        one, other = map(self._tests.counter, (order.first, order.second))
         factors = value.factors
         ahead, behind = factors.get((other.name + _SECOND,)), factors.get((one.name + _FIRST,))
         return len(factors) == 2 and ahead is not None and behind == -ahead
@@ -314,11 +314,11 @@ class _AccessPair:
         It has the same values; a common divisor of its factors shows itself.
         """
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
-            for loop in self._meetings.loops_around(item.node):
-                counter = self._meetings.counter(loop)
+            for loop in self._tests.loops_around(item.node):
+                counter = self._tests.counter(loop)
                 if counter.step in (None, 1, -1):
                     continue
-                first = self._meetings.first_value(loop, mark)
+                first = self._tests.first_value(loop, mark)
                 steps = symbol(f"{loop.number}{mark}").times(constant(counter.step or 1))
                 value = value.replaced(counter.name + mark, first.plus(steps))
         return value
@@ -328,10 +328,10 @@ class _AccessPair:
         known: list[Polynomial] = []
         trips: list[Polynomial] = []
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
-            for loop in self._meetings.loops_around(item.node):
-                counter = self._meetings.counter(loop)
+            for loop in self._tests.loops_around(item.node):
+                counter = self._tests.counter(loop)
                 own = list(counter.range_of(symbol(counter.name + mark)))
-                own = [self._meetings.marked(fact, mark) for fact in own]
+                own = [self._tests.marked(fact, mark) for fact in own]
                 known += own
                 trips += [one.plus(other) for one, other in pairwise(own[:2])]
         ways = [self._ways(order) for order in orders]
@@ -348,7 +348,7 @@ class _AccessPair:
 
     def _ways(self, order: IterationOrder) -> list[tuple[Polynomial, ...]]:
         """Return by how much one counter is certainly ahead, for each direction it may have."""
-        one, other = map(self._meetings.counter, (order.first, order.second))
+        one, other = map(self._tests.counter, (order.first, order.second))
         ahead = symbol(other.name + _SECOND).minus(symbol(one.name + _FIRST))
         if order.earlier:
             ahead = constant(0).minus(ahead)

@@ -90,7 +90,7 @@ class _Conflicts:
         self.items = flow.items_in(loop)
         self.privates: set[str] = set()
         self.conflicts: dict[Variable, Conflict] = {}
-        meetings = DependenceTests(flow, loop, loop_variant(loop, flow))
+        tests = DependenceTests(flow, loop, loop_variant(loop, flow))
         groups = _groups(self.items)
         for variable, items in groups.items():
             writes = [item for item in items if item.writes]
@@ -106,7 +106,7 @@ class _Conflicts:
             orders = (IterationOrder(loop, loop), IterationOrder(loop, loop, earlier=True))
             others.sort(key=lambda item: item.writes)
             for write, other in product(writes, others):
-                if not all(meetings.never(write, other, (order,)) for order in orders):
+                if not all(tests.never(write, other, (order,)) for order in orders):
                     self.conflicts.setdefault(variable, Conflict(write, other))
                     break
 

@@ -1,8 +1,9 @@
 """Which loops inside a kernel may run in another order, and why not.
 
 Two accesses depend on each other if a pair of iterations touches the same data. What cannot be told
-counts as a dependence, so that it is refused (PSyclone misses `jiv = j + 1; a(jiv)`). `meetings`
-says which accesses touch the same data, `independence` whether iterations may run at the same time.
+counts as a dependence, so that it is refused (PSyclone misses `jiv = j + 1; a(jiv)`).
+`dependence_tests` says which accesses touch the same data, `independence` whether iterations may
+run at the same time.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class _Nest:
     def turned(self, inner: FlowNode) -> Iterator[Diagnostic]:
         """Yield the elements that two iterations touch whose order a swap would change."""
         loop, flow = self._loop, self._flow
-        meetings = DependenceTests(flow, loop, loop_variant(loop, flow))
+        tests = DependenceTests(flow, loop, loop_variant(loop, flow))
         found: set[Variable] = set()
         orders = (IterationOrder(loop, loop), IterationOrder(inner, inner, earlier=True))
         for first, second in product(self._items, repeat=2):
@@ -109,7 +110,7 @@ class _Nest:
                 continue
             if _is_plain(first, flow) and _is_plain(second, flow):
                 continue
-            if meetings.never(first, second, orders) or self._is_reduced(variable):
+            if tests.never(first, second, orders) or self._is_reduced(variable):
                 continue
             found.add(variable)
             yield element_reason(loop, *((first, second) if first.writes else (second, first)))
@@ -126,7 +127,7 @@ class _Nest:
 def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield arrays of which the second loop would touch elements before the first one has."""
     written = loop_variant(first, flow) | loop_variant(second, flow)
-    meetings = DependenceTests(flow, first, written)
+    tests = DependenceTests(flow, first, written)
     ahead = (IterationOrder(first, second, earlier=True),)
     found: set[Variable] = set()
     pairs = product(flow.items_in(first), flow.items_in(second))
@@ -135,7 +136,7 @@ def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diag
             continue
         if _is_plain(one, flow) and _is_plain(other, flow):
             continue
-        if not meetings.never(one, other, ahead):
+        if not tests.never(one, other, ahead):
             found.add(one.variable)
             yield element_reason(second, *((one, other) if one.writes else (other, one)))
 

@@ -167,7 +167,7 @@ def may_reorder_points(schedule: Schedule, loop: Loop) -> Reasons:
 def _while_others_stand(
     schedule: Schedule, loop: Loop, found: Iterator[PointDependence]
 ) -> Iterator[PointDependence]:
-    """Yield the meetings that happen while the loops around `loop` stay where they are.
+    """Yield the dependences that happen while the loops around `loop` stay where they are.
 
     A tile is not one row or column: while its loop stands, those inside of it move.
     """

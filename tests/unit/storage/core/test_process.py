@@ -13,11 +13,11 @@ import pytest
 FORK = """
 import os, signal
 import numpy as np
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.device import Emulation, use_device
 
 use_device("emulated", Emulation(latency=%r))
-buffer = Buffer(8, "f8", BufferOptions(init=3.0))
+buffer = CoherentBuffer(8, "f8", BufferOptions(init=3.0))
 buffer.make_valid("host")
 buffer.prefetch("gpu").result(10)
 buffer.touch("host")
@@ -50,7 +50,7 @@ import gc, os, signal, sys, threading, time
 import numpy as np
 import psyclone_storage.storage as gt
 from psyclone_storage.storage.core import dropped, futures, locks, spaces, stats
-from psyclone_storage.storage.core.buffer import Buffer, BufferOptions
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
 from psyclone_storage.storage.core.locks import AccessMode, Policy
@@ -60,7 +60,7 @@ from psyclone_storage.storage.memory import registry
 
 READ, RDWR = AccessMode.READ, AccessMode.READ_WRITE
 use_device("emulated", Emulation(latency=%(latency)r))
-buffer = Buffer(8, "f8", BufferOptions(init=3.0))
+buffer = CoherentBuffer(8, "f8", BufferOptions(init=3.0))
 buffer.make_valid("host")
 begun, go_on = threading.Event(), threading.Event()
 
