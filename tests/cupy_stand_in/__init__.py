@@ -28,10 +28,26 @@ from cupy_stand_in.array import (
     full,
     ndarray,
 )
+from cupy_stand_in.functions import (
+    add,
+    all,  # noqa: A004
+    any,  # noqa: A004
+    broadcast_to,
+    max,  # noqa: A004
+    maximum,
+    min,  # noqa: A004
+    minimum,
+    prod,
+    subtract,
+    sum,  # noqa: A004
+    where,
+)
 from cupy_stand_in.memory import PINNED_POOL, POOL, MemoryPool, PinnedMemoryPool
 
 __all__ = [
-    "arange", "array", "asarray", "asnumpy", "cuda", "from_dlpack", "full", "installed", "ndarray",
+    "add", "all", "any", "arange", "array", "asarray", "asnumpy", "broadcast_to", "cuda",
+    "from_dlpack", "full", "installed", "max", "maximum", "min", "minimum", "ndarray", "prod",
+    "subtract", "sum", "where",
 ]  # fmt: skip
 __version__ = "13+stand.in"
 

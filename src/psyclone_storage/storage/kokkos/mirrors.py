@@ -9,6 +9,7 @@ import numpy as np
 from psyclone_storage.storage.core.errors import ViewTypeError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.kokkos.dual_view import DualView
 from psyclone_storage.storage.kokkos.view import View, ViewClass
 from psyclone_storage.storage.kokkos.view_copy import Part, copy_values, fill_values, resized
 from psyclone_storage.storage.kokkos.view_create import (
@@ -73,7 +74,8 @@ def resize(*arguments: Any) -> None:
     """Give a view new memory with other extents; what fits keeps its value, the rest is zero.
 
     `resize(view, *extents)` or `resize(view, layout)`, perhaps with `WithoutInitializing` or
-    `view_alloc(...)` before. Other views of the old memory keep it.
+    `view_alloc(...)` before. Other views of the old memory keep it. A dual view is resized on the
+    side that is newer.
     """
     _exchange(arguments, keep=True)
 
@@ -91,8 +93,13 @@ def _copy(target: Any, source: Any) -> None:
 
 
 def _exchange(arguments: tuple[Any, ...], *, keep: bool) -> None:
-    position = next((at for at, given in enumerate(arguments) if isinstance(given, View)), None)
-    if position is None:
+    kinds = (View, DualView)
+    position = next((at for at, given in enumerate(arguments) if isinstance(given, kinds)), None)
+    if position == 0 and isinstance(arguments[0], DualView):
+        exchange = arguments[0].resize if keep else arguments[0].realloc
+        exchange(*arguments[1:])
+        return
+    if position is None or not isinstance(arguments[position], View):
         raise ViewTypeError("resize() and realloc() need a view, and after it extents or a layout.")
     view = arguments[position]
     properties = _properties(arguments[:position], view.label())

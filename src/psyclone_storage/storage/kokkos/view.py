@@ -30,7 +30,7 @@ from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.interop.dlpack import Wish, device_of, export
 from psyclone_storage.storage.kokkos.view_assign import assigned, extent_reasons, type_reasons
-from psyclone_storage.storage.kokkos.view_atomic import AtomicElement
+from psyclone_storage.storage.kokkos.view_atomic import AtomicElement, Cell
 from psyclone_storage.storage.kokkos.view_copy import Part, copy_values, host_values
 from psyclone_storage.storage.kokkos.view_create import (
     AllocProperties,
@@ -47,6 +47,7 @@ from psyclone_storage.storage.kokkos.view_export import (
     gt_data_interface,
 )
 from psyclone_storage.storage.kokkos.view_handle import Handle, Pointer, Record, Viewed
+from psyclone_storage.storage.kokkos.view_kernel import THREAD, Together
 from psyclone_storage.storage.kokkos.view_layout import ViewLayout, is_contiguous
 from psyclone_storage.storage.kokkos.view_spaces import MemoryTraits
 from psyclone_storage.storage.kokkos.view_type import ViewType
@@ -204,12 +205,11 @@ class View(Viewed, metaclass=_TypedView):
         """
         position = self._position(self._indices(key))
         if isinstance(value, AtomicElement):
-            cell = value.cell
-            if isinstance(cell, _Cell) and cell.is_at(self, position):
+            if value.cell.is_at(self, position):
                 return
             value = value.value()
         if self._atomic:
-            _Cell(self, position).update(lambda _: value)
+            Cell(self, position).replace(value)
         else:
             self.store(position, value)
 
@@ -422,17 +422,22 @@ class View(Viewed, metaclass=_TypedView):
 
     # -- private ---------------------------------------------------------------------------------
 
-    def store(self, position: int, value: Any) -> None:
+    def store(self, position: Any, value: Any) -> None:
         """Set the element at `position` in the memory; for the machinery of elements."""
         self._check_writable()
-        record = self._host_record()
+        record, running = self._reached(), THREAD.running
+        if running is not None:
+            running.store(record, position, value)
+            return
         stored = as_stored(value, record.elements.dtype)
         with record.buffer.acquire(record.space, AccessMode.READ_WRITE):
             record.elements[position] = stored
 
-    def fetch(self, position: int) -> Any:
+    def fetch(self, position: Any) -> Any:
         """Return the element at `position` in the memory; for the machinery of elements."""
-        record = self._host_record()
+        record, running = self._reached(), THREAD.running
+        if running is not None:
+            return running.load(record, position)
         token = record.buffer.acquire(record.space)
         try:
             value = record.elements[position]
@@ -445,17 +450,20 @@ class View(Viewed, metaclass=_TypedView):
         # Plain numbers: flags take longer to combine than an element takes to read.
         return int(self.type.memory_traits) & _ATOMIC != 0
 
-    def _load(self, position: int) -> Any:
+    def _load(self, position: Any) -> Any:
         if self._atomic:
-            self._host_record()
-            return AtomicElement(_Cell(self, position))
+            self._reached()
+            return AtomicElement(Cell(self, position))
         return self.fetch(position)
 
     def _indices(self, key: Any) -> tuple[Any, ...]:
         return key if isinstance(key, tuple) else (key,)
 
-    def _position(self, indices: tuple[Any, ...]) -> int:
-        """Return the place of an element in the memory, after all that can be wrong with it."""
+    def _position(self, indices: tuple[Any, ...]) -> Any:
+        """Return the place of an element in the memory, after all that can be wrong with it.
+
+        That is one for each index where a functor runs for many.
+        """
         layout = self.handle.layout
         extents = layout.extents
         if len(indices) != len(extents):
@@ -465,6 +473,9 @@ class View(Viewed, metaclass=_TypedView):
         try:
             checked = tuple(map(to_index, indices))
         except TypeError:
+            running = THREAD.running
+            if running is not None and any(isinstance(index, Together) for index in indices):
+                return running.position(layout, self.handle.offset, indices)
             raise ViewTypeError(
                 f"{self._subject()} takes integers as indices, unlike {indices}: subview() selects "
                 f"a part, deep_copy() assigns to all of it."
@@ -474,11 +485,15 @@ class View(Viewed, metaclass=_TypedView):
                 raise ViewIndexError(f"{self._subject()} has no element {checked}.")
         return self.handle.offset + layout.offset(checked)
 
-    def _host_record(self) -> Record:
+    def _reached(self) -> Record:
+        """Return the memory; raise `HostUseError` where it cannot be used from here."""
         record = self.handle.record
         if record is None:
             raise MemoryException(f"{self._subject()} has no memory: give it a label and extents.")
-        if not (self.type.memory_space.host_accessible and record.space.host_accessible):
+        running = THREAD.running
+        if running is not None:
+            running.check(record.space, self._subject)
+        elif not (self.type.memory_space.host_accessible and record.space.host_accessible):
             raise HostUseError(
                 f"{self._subject()} is at {record.space.tag}: host code cannot use its elements. "
                 f"Copy it with create_mirror_view_and_copy(), or compute with opened()."
@@ -519,33 +534,6 @@ class View(Viewed, metaclass=_TypedView):
     def _subject(self) -> str:
         extents = " x ".join(map(str, self.extents)) or "no extents"
         return f'View "{self.label()}" ({self.type.data_type}, {extents})'
-
-
-class _Cell:
-    """One element of a view, for atomic access; locks the memory for all atomic views of it."""
-
-    __slots__ = ("view", "position", "record")
-
-    def __init__(self, view: View, position: int) -> None:
-        self.view = view
-        self.position = position
-        self.record = view.handle.memory
-
-    def load(self) -> Any:
-        """Return the value."""
-        with self.record.lock:
-            return self.view.fetch(self.position)
-
-    def update(self, change: Callable[[Any], Any]) -> Any:
-        """Replace the value by `change(value)` with nobody in between; return the new value."""
-        with self.record.lock:
-            value = change(self.view.fetch(self.position))
-            self.view.store(self.position, value)
-            return value
-
-    def is_at(self, view: View, position: int) -> bool:
-        """Say whether this is the element at `position` of the memory of `view`."""
-        return self.record is view.handle.record and self.position == position
 
 
 def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:

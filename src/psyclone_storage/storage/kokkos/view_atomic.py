@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from psyclone_storage.storage.kokkos.view_handle import Handle
+from psyclone_storage.storage.kokkos.view_kernel import THREAD, Together
 
-class Cell(Protocol):
-    """One element as an atomic access needs it: something to lock, to load and to store."""
 
-    def update(self, change: Callable[[Any], Any]) -> Any:
-        """Replace the value by `change(value)` with nobody in between; return the new value."""
+class ElementView(Protocol):
+    """A view, as far as an element needs it."""
+
+    @property
+    def handle(self) -> Handle:
+        """Return what the view points at."""
+
+    def fetch(self, position: Any) -> Any:
+        """Return the element at `position`."""
+
+    def store(self, position: Any, value: Any) -> None:
+        """Set the element at `position`."""
+
+
+class Cell:
+    """One element of a view, for atomic access; locks the memory for all atomic views of it.
+
+    While a functor runs for many indices it is one element for each.
+    """
+
+    __slots__ = ("view", "position", "record")
+
+    def __init__(self, view: ElementView, position: Any) -> None:
+        """Stand for the element at `position` of the memory."""
+        self.view = view
+        self.position = position
+        self.record = view.handle.memory
 
     def load(self) -> Any:
         """Return the value."""
+        with self.record.lock:
+            return self.view.fetch(self.position)
+
+    def replace(self, value: Any) -> None:
+        """Set the value."""
+        with self.record.lock:
+            self.view.store(self.position, value)
+
+    def combine(self, function: Any, operand: Any) -> None:
+        """Replace the value by `function(value, operand)` with nobody in between."""
+        running = THREAD.running
+        with self.record.lock:
+            if running is not None:
+                running.combine(self.record, function, self.position, operand)
+            else:
+                self.view.store(self.position, function(self.view.fetch(self.position), operand))
+
+    def is_at(self, view: ElementView, position: Any) -> bool:
+        """Say whether this is the element at `position` of the memory of `view`."""
+        if self.record is not view.handle.record:
+            return False
+        if isinstance(position, Together) and isinstance(self.position, Together):
+            return bool((position.array == self.position.array).all())
+        return bool(self.position == position)
 
 
 class AtomicElement(NDArrayOperatorsMixin):
@@ -37,15 +85,15 @@ class AtomicElement(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **words: Any) -> Any:
         """Compute with the value."""
-        plain = [part.value() if isinstance(part, AtomicElement) else part for part in inputs]
+        plain = [_value_of(part) for part in inputs]
         return getattr(function, method)(*plain, **words)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the value as an array without dimensions."""
         return np.array(self.value(), dtype)
 
-    def _changed(self, function: Callable[[Any, Any], Any], operand: Any) -> Self:
-        self.cell.update(lambda value: function(value, operand))
+    def _changed(self, function: Any, operand: Any) -> Self:
+        self.cell.combine(function, _value_of(operand))
         return self
 
     def __iadd__(self, operand: Any) -> Self:
@@ -97,3 +145,7 @@ class AtomicElement(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         """Show the value."""
         return f"AtomicElement({self.value()!r})"
+
+
+def _value_of(part: Any) -> Any:
+    return part.value() if isinstance(part, AtomicElement) else part

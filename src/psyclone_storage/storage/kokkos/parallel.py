@@ -1,0 +1,325 @@
+"""Own `parallel_for`, `parallel_reduce` and their policies; refuse to know how views find elements.
+
+A functor is any callable. It is called once for each index, in the calling thread, and all is done
+on return; on a device it is the one that computes. Python needs a microsecond or more for each
+element then. A functor that is marked with `KOKKOS_LAMBDA` does nothing but compute with its
+indices and with elements of views, as code for devices does: it is called once for many indices,
+at the speed of NumPy on the host and of CuPy on a GPU.
+
+    @KOKKOS_LAMBDA
+    def body(i, j):
+        c[i, j] = a(i) * b(j)
+
+    parallel_for("product", MDRangePolicy[Rank[2]]((0, 0), (n, m)), body)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from math import prod
+from operator import index as to_index
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from psyclone_storage.storage.core.buffer import CoherentBuffer
+from psyclone_storage.storage.core.errors import ViewTypeError
+from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.kokkos.reducers import Joining, Reducer, Reduction, Sum
+from psyclone_storage.storage.kokkos.view import View
+from psyclone_storage.storage.kokkos.view_kernel import THREAD, RunningFunctor, Together
+from psyclone_storage.storage.kokkos.view_spaces import DefaultExecutionSpace, ExecutionSpace
+from psyclone_storage.storage.memory.registry import host_memory, memory_of
+
+MANY = 1 << 18
+"""How many indices a marked functor gets at a time: what they make has to be held somewhere."""
+
+Bounds: TypeAlias = "tuple[range, ...]"
+
+
+# The members, and some names below, are those that users of Kokkos know.
+# pylint: disable=invalid-name
+
+
+class Iterate(Enum):
+    """Name which index changes fastest."""
+
+    Default = "default"
+    Left = "left"
+    Right = "right"
+
+
+class RankChoice(NamedTuple):
+    """How many indices there are, and in what order they change."""
+
+    rank: int
+    outer: Iterate = Iterate.Default
+    inner: Iterate = Iterate.Default
+
+
+class _Ranks(type):
+    """Make `Rank[2]` and `Rank[2, Iterate.Left]` an argument of `MDRangePolicy`."""
+
+    def __getitem__(cls, arguments: Any) -> RankChoice:
+        return RankChoice(*(arguments if isinstance(arguments, tuple) else (arguments,)))
+
+
+class IterationRank(metaclass=_Ranks):
+    """Be the word for a number of indices: `Rank[2, Iterate.Left]`."""
+
+
+Rank = IterationRank
+
+
+@dataclass(frozen=True, slots=True)
+class IterationPolicy:
+    """State which indices there are and who executes; make one as `RangePolicy(...)`."""
+
+    execution: ExecutionSpace
+    bounds: Bounds
+    order: Iterate = Iterate.Default
+
+    @property
+    def size(self) -> int:
+        """Return the number of indices."""
+        return prod(map(len, self.bounds))
+
+    def points(self) -> Iterator[tuple[int, ...]]:
+        """Return the indices one by one, in their order."""
+        if self.order is Iterate.Left:
+            return (point[::-1] for point in product(*self.bounds[::-1]))
+        return product(*self.bounds)
+
+    def parts(self, most: int) -> Iterator[Bounds]:
+        """Return ranges of at most `most` indices, or of one of the first dimension."""
+        first, *others = self.bounds
+        step = max(1, most // max(1, prod(map(len, others))))
+        for start in range(0, len(first), step):
+            yield (first[start : start + step], *others)
+
+
+class _RangeType(NamedTuple):
+    execution: ExecutionSpace | None
+
+    def __call__(self, *arguments: Any) -> IterationPolicy:
+        """Make a policy from an execution space, if any, and the first index and the one after."""
+        execution, rest = _executing(self.execution, arguments)
+        if len(rest) != 2:
+            raise ViewTypeError(f"A RangePolicy takes the begin and the end, not {rest}.")
+        return IterationPolicy(execution, (range(to_index(rest[0]), to_index(rest[1])),))
+
+
+class _RangePolicies(type):
+    """Make `RangePolicy[Cuda]` and `RangePolicy` things to call."""
+
+    def __getitem__(cls, execution: ExecutionSpace) -> _RangeType:
+        return _RangeType(execution)
+
+    def __call__(cls, *arguments: Any) -> Any:
+        return _RangeType(None)(*arguments)
+
+
+class RangePolicy(metaclass=_RangePolicies):
+    """Run over the indices from `begin` to before `end`: `RangePolicy(begin, end)`.
+
+    `RangePolicy[Cuda](begin, end)`, or `RangePolicy(Cuda, begin, end)`, names who executes.
+    """
+
+
+class _BoxType(NamedTuple):
+    execution: ExecutionSpace | None
+    choice: RankChoice | None
+
+    def __call__(self, *arguments: Any) -> IterationPolicy:
+        """Make a policy from an execution space, if any, the first indices and those after.
+
+        Tiles, which may follow, say nothing that is of use here.
+        """
+        execution, rest = _executing(self.execution, arguments)
+        if len(rest) not in (2, 3) or not all(isinstance(part, Sequence) for part in rest):
+            raise ViewTypeError(f"An MDRangePolicy takes the begins and the ends, not {rest}.")
+        begins, ends = (tuple(map(to_index, part)) for part in rest[:2])
+        rank = len(begins) if self.choice is None else self.choice.rank
+        if not rank == len(begins) == len(ends):
+            raise ViewTypeError(f"An MDRangePolicy of rank {rank} got {begins} and {ends}.")
+        order = Iterate.Default if self.choice is None else self.choice.outer
+        return IterationPolicy(execution, tuple(map(range, begins, ends)), order)
+
+
+class _BoxPolicies(type):
+    """Make `MDRangePolicy[Cuda, Rank[2]]` and `MDRangePolicy` things to call."""
+
+    def __getitem__(cls, arguments: Any) -> _BoxType:
+        # A choice of ranks is a tuple itself.
+        given = (arguments,) if isinstance(arguments, RankChoice) else arguments
+        given = given if isinstance(given, tuple) else (given,)
+        executions = [one for one in given if isinstance(one, ExecutionSpace)]
+        choices = [one for one in given if isinstance(one, RankChoice)]
+        if len(executions) + len(choices) != len(given) or len(choices) > 1:
+            raise ViewTypeError(f"MDRangePolicy[...] takes an execution space and Rank[n]: {given}")
+        return _BoxType(next(iter(executions), None), next(iter(choices), None))
+
+    def __call__(cls, *arguments: Any) -> Any:
+        return _BoxType(None, None)(*arguments)
+
+
+class MDRangePolicy(metaclass=_BoxPolicies):
+    """Run over a box of indices: `MDRangePolicy[Rank[2]]((0, 0), (n, m))`."""
+
+
+class Functor(Protocol):
+    """Be what a parallel operation calls: with the indices, and with what it adds to if any."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Do what there is to do for one index."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedFunctor:
+    """A functor that only computes; see `KOKKOS_LAMBDA`."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        return self.function(*arguments)
+
+
+def KOKKOS_LAMBDA(functor: Callable[..., Any]) -> MarkedFunctor:  # noqa: N802
+    """Mark a functor that uses its indices and elements of views, and changes nothing else.
+
+    It may be called with objects that stand for many indices, and in vain: what it does to lists,
+    or prints, is done once, or once too often. A functor that asks whether something is true of an
+    index, or does something else that needs one number, runs once for each index.
+    """
+    return MarkedFunctor(functor)
+
+
+def parallel_for(*arguments: Any) -> None:
+    """Call a functor for each index: `parallel_for("label", policy, functor)`.
+
+    The policy may be a number n, for the indices from 0 to before n, and the label may be left out.
+    Raises what the functor raises; what it had done until then stays.
+    """
+    given = _given(arguments, 2)
+    _run(given, given.functor, ())
+
+
+def parallel_reduce(*arguments: Any) -> Any:
+    """Reduce what a functor contributes: `parallel_reduce("label", policy, functor, *reducers)`.
+
+    The functor is called with the indices and with an object for each reducer, by default one
+    `Sum`: `update += a(i)` as in C++, or `update.join(a(i))`. Returns the result, or one for each
+    reducer; those of a view of rank 0 are written there, too.
+    """
+    given = _given(arguments, None)
+    reducers = [_reducer(one) for one in given.rest] or [Sum()]
+    updates = tuple(Reduction(reducer) for reducer in reducers)
+    _run(given, given.functor, updates)
+    results = tuple(update.value for update in updates)
+    for reducer, result in zip(reducers, results, strict=True):
+        if reducer.result is not None:
+            reducer.result.put(result)
+    return results[0] if len(results) == 1 else results
+
+
+class _ParallelCall(NamedTuple):
+    label: str
+    policy: IterationPolicy
+    functor: Functor
+    rest: tuple[Any, ...]
+
+
+def _given(arguments: tuple[Any, ...], most: int | None) -> _ParallelCall:
+    label = arguments[0] if arguments and isinstance(arguments[0], str) else ""
+    rest = arguments[1:] if arguments and isinstance(arguments[0], str) else arguments
+    if len(rest) < 2 or (most is not None and len(rest) > most) or not callable(rest[1]):
+        raise ViewTypeError(
+            f"A parallel operation takes a label, which may be left out, a policy or a number of "
+            f"indices, and a functor, not {arguments}."
+        )
+    policy = rest[0] if isinstance(rest[0], IterationPolicy) else _RangeType(None)(0, rest[0])
+    return _ParallelCall(label, policy, rest[1], rest[2:])
+
+
+def _run(given: _ParallelCall, functor: Functor, updates: tuple[Reduction, ...]) -> None:
+    policy = given.policy
+    if not policy.size:
+        return
+    context = policy.execution.context
+    space = context.space
+    with context, memory_of(space).bound(), THREAD.runs_at(space) as running:
+        if not isinstance(functor, MarkedFunctor):
+            _one_by_one(policy, functor, updates)
+            return
+        parts = policy.parts(MANY)
+        for part in parts:
+            if not _many_at_once(running, part, functor, updates):
+                _one_by_one(IterationPolicy(policy.execution, part, policy.order), functor, updates)
+                break
+        for part in parts:
+            _one_by_one(IterationPolicy(policy.execution, part, policy.order), functor, updates)
+
+
+def _one_by_one(policy: IterationPolicy, functor: Functor, updates: tuple[Reduction, ...]) -> None:
+    for point in policy.points():
+        functor(*point, *updates)
+
+
+def _many_at_once(
+    running: RunningFunctor, bounds: Bounds, functor: Functor, updates: tuple[Reduction, ...]
+) -> bool:
+    """Call a functor for many indices; say no where that cannot be done, and leave no trace."""
+    shape = tuple(map(len, bounds))
+    before = [update.value for update in updates]
+    held = _numbers_at(running.space, bounds)
+    indices = [Together(numbers) for _, numbers in held]
+    try:
+        with running.together(shape):
+            for update in updates:
+                update.shape = shape
+            functor(*indices, *updates)
+    except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        # Whatever is wrong, one by one it is found where it is, or is not wrong at all.
+        for update, value in zip(updates, before, strict=True):
+            update.shape = None
+            update.value = value
+        return False
+    for update in updates:
+        update.shape = None
+    return True
+
+
+def _numbers_at(space: MemorySpace, bounds: Bounds) -> list[tuple[CoherentBuffer, Any]]:
+    """Return the indices of each dimension as an array at `space`, each with what holds it."""
+    found = []
+    for axis, one in enumerate(bounds):
+        shape = tuple(len(one) if other == axis else 1 for other in range(len(bounds)))
+        numbers = np.arange(one.start, one.stop)
+        buffer = CoherentBuffer(numbers.size, numbers.dtype)
+        buffer.adopt(host_memory().adopt(numbers)[0])
+        with buffer.acquire(space) as access:
+            array = access.kernel_view(access.window(numbers.dtype, shape))
+        found.append((buffer, array))
+    return found
+
+
+def _reducer(given: Any) -> Reducer:
+    if isinstance(given, View):
+        return Sum(given)
+    if isinstance(given, Joining):
+        return given()
+    if not isinstance(given, Reducer):
+        raise ViewTypeError(f"A reduction takes reducers such as Max(), or views, not {given!r}.")
+    return given
+
+
+def _executing(
+    named: ExecutionSpace | None, arguments: tuple[Any, ...]
+) -> tuple[ExecutionSpace, tuple[Any, ...]]:
+    if arguments and isinstance(arguments[0], ExecutionSpace):
+        return arguments[0], arguments[1:]
+    return named or DefaultExecutionSpace(), arguments

@@ -1,0 +1,237 @@
+"""Own `ScatterView`, where functors add to elements that several indices may share.
+
+    scatter = ScatterView(histogram)
+    access = scatter.access()
+
+    @KOKKOS_LAMBDA
+    def body(i):
+        access[bin_of(i)] += 1
+
+    parallel_for(n, body)
+    contribute(histogram, scatter)
+
+The contributions are collected in memory of its own, in the space of the view, until `contribute`
+joins them with the elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from psyclone_storage.storage.core.asking import acquire_all
+from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.kokkos.view import View, ViewClass
+from psyclone_storage.storage.kokkos.view_atomic import Cell
+from psyclone_storage.storage.kokkos.view_copy import Part, fill_values
+from psyclone_storage.storage.kokkos.view_create import AllocProperties, allocated
+from psyclone_storage.storage.kokkos.view_spaces import Atomic
+
+
+class ScatterOperation(NamedTuple):
+    """How contributions are joined: the name, the function, and what nothing contributes."""
+
+    name: str
+    function: np.ufunc
+
+    def identity(self, dtype: np.dtype[Any]) -> Any:
+        """Return what changes no element."""
+        if self.function in (np.add, np.multiply):
+            return dtype.type(self.function is np.multiply)
+        limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        lowest = self.function is np.maximum
+        if dtype.kind == "f":
+            return dtype.type(-np.inf if lowest else np.inf)
+        return dtype.type(limits.min if lowest else limits.max)
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+# pylint: disable=invalid-name  # the words of Kokkos
+ScatterSum = ScatterOperation("ScatterSum", np.add)
+ScatterProd = ScatterOperation("ScatterProd", np.multiply)
+ScatterMin = ScatterOperation("ScatterMin", np.minimum)
+ScatterMax = ScatterOperation("ScatterMax", np.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterViewType:
+    """The type of a scatter view."""
+
+    inner: ViewClass
+    operation: ScatterOperation
+
+    def __call__(self, *arguments: Any) -> ScatterView:
+        """Make a scatter view: from a view, or from a label and extents or a layout."""
+        view = self.inner(*arguments)
+        return ScatterView(view, self.operation)
+
+
+class _Typed(type):
+    """Make `ScatterView[...]` a type: the arguments of `View[...]`, and an operation if any."""
+
+    def __getitem__(cls, arguments: Any) -> ScatterViewType:
+        given = arguments if isinstance(arguments, tuple) else (arguments,)
+        operations = [one for one in given if isinstance(one, ScatterOperation)]
+        rest = tuple(one for one in given if not isinstance(one, ScatterOperation))
+        if len(operations) > 1 or not rest:
+            raise ViewTypeError(f"ScatterView[...] takes a data type and one operation: {given}.")
+        return ScatterViewType(ViewClass.of(rest), (*operations, ScatterSum)[0])
+
+
+class ScatterView(metaclass=_Typed):
+    """Collect contributions to the elements of a view, in memory of its own."""
+
+    __slots__ = ("operation", "_collected")
+
+    def __init__(self, view: View, operation: ScatterOperation = ScatterSum) -> None:
+        """Start with no contribution to the elements of `view`, which stays as it is.
+
+        Raises `ViewTypeError` for elements that are no numbers.
+        """
+        if view.dtype.kind not in ("iuf" if operation.function in _ORDERS else "iufc"):
+            raise ViewTypeError(f'The elements of "{view.label()}" have no {operation!r}.')
+        self.operation = operation
+        kind = view.type.at_space(view.memory_space).non_const_type
+        properties = AllocProperties(f"{view.label()}_scattered", initialise=False)
+        handle = allocated(kind, view.layout(), properties)
+        self._collected = View.around(replace(kind, memory_traits=Atomic), handle)
+        self.reset()
+
+    def access(self) -> ScatterAccess:
+        """Return what functors add to: `access[i, j] += x`."""
+        return ScatterAccess(self._collected, self.operation)
+
+    def subview(self) -> View:
+        """Return the view of the contributions."""
+        return self._collected
+
+    def reset(self) -> None:
+        """Forget all contributions."""
+        part = Part.of(self._collected)
+        if part.handle.layout.span():
+            fill_values(part, self.operation.identity(part.type.dtype))
+
+    def contribute_into(self, target: View) -> None:
+        """Join the contributions with the elements of `target`, which stay here, too.
+
+        Raises `ViewTypeError` for a view elsewhere or with other elements, `ViewExtentError` for
+        other extents.
+        """
+        onto, given = Part.of(target), Part.of(self._collected)
+        self._check(onto, given)
+        if not given.handle.layout.span():
+            return
+        write = onto.record.buffer.token(onto.record.space, AccessMode.READ_WRITE)
+        read = given.record.buffer.token(given.record.space, AccessMode.READ)
+        acquire_all((write, read))
+        with write, read:
+            elements = write.kernel_view(onto.window(writable=True))
+            values = read.kernel_view(given.window())
+            self.operation.function(elements, values, out=elements)
+
+    def _check(self, onto: Part, given: Part) -> None:
+        if onto.type.non_const_value_type != given.type.value_type or onto.type.value_type.const:
+            raise ViewTypeError(
+                f'Contributions of "{given.type.value_type}" cannot go to "{onto.handle.label}" '
+                f'of "{onto.type.value_type}".'
+            )
+        if onto.extents != given.extents:
+            raise ViewExtentError(
+                f'"{onto.handle.label}" has {onto.extents}, but the contributions {given.extents}.'
+            )
+        same = onto.record.space is given.record.space
+        if not same or (
+            onto.handle.layout.strides is None and onto.handle.layout != given.handle.layout
+        ):
+            raise ViewTypeError(
+                f'The contributions are at {given.record.space.tag}, and "{onto.handle.label}" at '
+                f"{onto.record.space.tag}, or the layouts differ: take a scatter view of this view."
+            )
+
+    def __repr__(self) -> str:
+        """Describe it without reading it."""
+        return f"<ScatterView {self.operation!r} of {self._collected!r}>"
+
+
+_ORDERS = (np.minimum, np.maximum)
+
+
+class ScatterAccess:
+    """Give the elements that functors add to."""
+
+    __slots__ = ("_view", "_operation")
+
+    def __init__(self, view: View, operation: ScatterOperation) -> None:
+        """Give the elements of `view`, the collected contributions."""
+        self._view = view
+        self._operation = operation
+
+    def __getitem__(self, key: Any) -> ScatterElement:
+        """Return what stands for an element."""
+        return ScatterElement(self._view[key].cell, self._operation)
+
+    def __call__(self, *indices: Any) -> ScatterElement:
+        """Return what stands for an element: `access(i).update(x)`."""
+        return ScatterElement(self._view(*indices).cell, self._operation)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """End `access[i] += x`, which has been done; nothing is ever assigned."""
+        if not isinstance(value, ScatterElement) or value.cell.view is not self._view:
+            raise ViewTypeError("A scatter view is added to, as in access[i] += x, not assigned.")
+
+
+class ScatterElement:
+    """An element that contributions are joined with."""
+
+    __slots__ = ("cell", "_operation")
+
+    def __init__(self, cell: Cell, operation: ScatterOperation) -> None:
+        """Stand for the element in `cell`."""
+        self.cell = cell
+        self._operation = operation
+
+    def update(self, value: Any) -> Self:
+        """Join a contribution."""
+        self.cell.combine(self._operation.function, value)
+        return self
+
+    def _signed(self, function: np.ufunc, value: Any) -> Self:
+        if self._operation.function is not function:
+            raise ViewTypeError(f"{self._operation!r} joins with update(), not with an operator.")
+        return self.update(value)
+
+    def __iadd__(self, value: Any) -> Self:
+        """Join a contribution to a sum."""
+        return self._signed(np.add, value)
+
+    def __isub__(self, value: Any) -> Self:
+        """Take a contribution from a sum."""
+        return self._signed(np.add, -value)
+
+    def __imul__(self, value: Any) -> Self:
+        """Join a factor."""
+        return self._signed(np.multiply, value)
+
+    def __itruediv__(self, value: Any) -> Self:
+        """Join the inverse of a factor."""
+        return self._signed(np.multiply, 1 / value)
+
+
+def create_scatter_view(*arguments: Any) -> ScatterView:
+    """Return a scatter view of a view; the operation may stand before it."""
+    operations = [one for one in arguments if isinstance(one, ScatterOperation)]
+    views = [one for one in arguments if isinstance(one, View)]
+    if len(views) != 1 or len(operations) > 1 or len(views) + len(operations) != len(arguments):
+        raise ViewTypeError(f"A scatter view is made from one view, not from {arguments}.")
+    return ScatterView(views[0], (*operations, ScatterSum)[0])
+
+
+def contribute(target: View, scatter: ScatterView) -> None:
+    """Join what was collected with the elements of `target`."""
+    scatter.contribute_into(target)

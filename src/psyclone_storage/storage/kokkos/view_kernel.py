@@ -1,0 +1,238 @@
+"""Own what a functor finds while it runs: its execution space, its indices, elements of views.
+
+A functor runs once for each index or, where its author says that it may, once for many of them:
+an index is then an object that stands for many numbers, and so is an element (`Together`). What
+such an object cannot do, to be true or false, to be a subscript of a list, makes the functor run
+once for each index after all; what it had written before is taken back.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import index as to_index
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from psyclone_storage.storage.core.buffer import CoherentBuffer
+from psyclone_storage.storage.core.errors import HostUseError, ViewIndexError, ViewTypeError
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
+from psyclone_storage.storage.core.values import as_stored
+
+
+class NotTogetherError(TypeError):
+    """Say that something can be done for one index only; the caller goes on one by one."""
+
+
+class Together(NDArrayOperatorsMixin):
+    """Stand for one number for each of many indices: an index, or what a functor made of some.
+
+    Operations make new objects, those in place as well, as they do with numbers.
+    """
+
+    __slots__ = ("array",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: Any) -> None:
+        """Hold the numbers, an array of the place where the functor runs."""
+        self.array = array
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **words: Any) -> Any:
+        """Compute for each index. Raises `NotTogetherError` where arrays take part."""
+        if method != "__call__" or words:
+            raise NotTogetherError(f"{function.__name__}.{method} is for one index at a time.")
+        return _wrapped(function(*map(_plain, inputs)))
+
+    def __array_function__(self, function: Any, _: Any, inputs: Any, words: Any) -> Any:
+        """Choose for each index; all other functions are for one at a time."""
+        if function is not np.where or words:
+            raise NotTogetherError(f"{function.__name__} is for one index at a time.")
+        plain = list(map(_plain, inputs))
+        array = next(one.array for one in inputs if isinstance(one, Together))
+        return _wrapped(library_of(array).where(*plain))
+
+    __iadd__ = NDArrayOperatorsMixin.__add__
+    __isub__ = NDArrayOperatorsMixin.__sub__
+    __imul__ = NDArrayOperatorsMixin.__mul__
+    __itruediv__ = NDArrayOperatorsMixin.__truediv__
+    __ifloordiv__ = NDArrayOperatorsMixin.__floordiv__
+    __imod__ = NDArrayOperatorsMixin.__mod__
+    __ipow__ = NDArrayOperatorsMixin.__pow__
+    __ilshift__ = NDArrayOperatorsMixin.__lshift__
+    __irshift__ = NDArrayOperatorsMixin.__rshift__
+    __iand__ = NDArrayOperatorsMixin.__and__
+    __ixor__ = NDArrayOperatorsMixin.__xor__
+    __ior__ = NDArrayOperatorsMixin.__or__
+
+    def _refuse(self, *_: Any) -> Any:
+        raise NotTogetherError("This stands for many numbers, and is none.")
+
+    __bool__ = __int__ = __float__ = __complex__ = __index__ = _refuse
+    __array__ = __len__ = __iter__ = __getitem__ = __round__ = _refuse
+
+
+class FunctorMemory(Protocol):
+    """Describe what a functor uses of a record of memory."""
+
+    buffer: CoherentBuffer
+    space: MemorySpace
+
+    @property
+    def elements(self) -> Any:
+        """Return all elements as a flat array."""
+
+
+class ElementPlaces(Protocol):
+    """Describe what a functor needs to know of an element's layout."""
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Return the extents."""
+
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        """Return the strides, None where there are none."""
+
+    def offset(self, indices: Sequence[Any]) -> Any:
+        """Return where the element is."""
+
+
+class RunningFunctor:
+    """Hold what is true while a functor runs: where it does, and whether for many indices.
+
+    `shape` is that of the indices, None where there is one at a time.
+    """
+
+    __slots__ = ("space", "shape", "_undo")
+
+    def __init__(self, space: MemorySpace) -> None:
+        """Run at `space`, one index at a time."""
+        self.space = space
+        self.shape: tuple[int, ...] | None = None
+        self._undo: list[tuple[FunctorMemory, Any, Any]] = []
+
+    @contextmanager
+    def together(self, shape: tuple[int, ...]) -> Iterator[None]:
+        """Run for indices of this shape in a block; one that raises leaves nothing written."""
+        self.shape = shape
+        try:
+            yield
+        except BaseException:
+            self._take_back()
+            raise
+        finally:
+            self.shape = None
+            self._undo.clear()
+
+    def check(self, space: MemorySpace, subject: Callable[[], str]) -> None:
+        """Raise `HostUseError` for memory that cannot be used from here."""
+        if self.space.host_accessible:
+            usable = space.host_accessible
+        else:
+            usable = space is self.space or space.kind in (SpaceKind.MANAGED, SpaceKind.PINNED)
+        if not usable:
+            raise HostUseError(
+                f"{subject()} is at {space.tag}, and cannot be used by a functor that runs at "
+                f"{self.space.tag}: copy it there first, or run the functor where it is."
+            )
+
+    def position(self, layout: ElementPlaces, start: int, indices: tuple[Any, ...]) -> Together:
+        """Return the places of many elements; some of `indices` stand for many numbers."""
+        if layout.strides is None:
+            raise NotTogetherError("A layout without strides places one element at a time.")
+        numbers = [one.array if isinstance(one, Together) else to_index(one) for one in indices]
+        for number, extent in zip(numbers, layout.extents, strict=True):
+            if bool(np.logical_or(number < 0, number >= extent).any()):
+                raise ViewIndexError("Some index is outside.")  # the one is found one by one
+        return Together(start + layout.offset(numbers))
+
+    def load(self, memory: FunctorMemory, position: Any) -> Any:
+        """Return one element, or one for each index."""
+        with memory.buffer.acquire(memory.space) as token:
+            array = token.kernel_view(memory.elements)
+            if isinstance(position, Together):
+                return Together(array[position.array])
+            value = array[position]
+            if isinstance(value, np.void):
+                return value.copy()
+            # Of a GPU's array an element is a view, which an increment would change.
+            return value if isinstance(value, np.generic) else value.get()[()]
+
+    def store(self, memory: FunctorMemory, position: Any, value: Any) -> None:
+        """Set one element, or one for each index."""
+        place, given = _bare(position), _bare(value)
+        stored = as_stored(given, memory.buffer.dtype)
+        with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
+            array = token.kernel_view(memory.elements)
+            self._keep(memory, place, array)
+            array[place] = stored
+
+    def combine(self, memory: FunctorMemory, function: Any, position: Any, operand: Any) -> None:
+        """Make `function` of an element and `operand`, for one index after the other."""
+        with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
+            array = token.kernel_view(memory.elements)
+            place, given = _bare(position), _bare(operand)
+            if self.shape is None:
+                array[place] = as_stored(function(array[place], given), memory.buffer.dtype)
+                return
+            self._keep(memory, place, array)
+            library = library_of(array)
+            places = library.broadcast_to(place, self.shape)
+            values = library.broadcast_to(given, self.shape)
+            getattr(library, function.__name__).at(array, places, values)
+
+    def _keep(self, memory: FunctorMemory, place: Any, array: Any) -> None:
+        if self.shape is not None:
+            self._undo.append((memory, place, array[place].copy()))
+
+    def _take_back(self) -> None:
+        for memory, place, values in reversed(self._undo):
+            with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
+                token.kernel_view(memory.elements)[place] = values
+
+
+def library_of(array: Any) -> Any:
+    """Return the module whose functions take such an array: NumPy, or CuPy."""
+    return sys.modules[type(array).__module__.partition(".")[0]]
+
+
+class _FunctorThread(threading.local):
+    """Hold what runs in the calling thread, None where nothing does."""
+
+    running: RunningFunctor | None = None
+
+    @contextmanager
+    def runs_at(self, space: MemorySpace) -> Iterator[RunningFunctor]:
+        """Let a functor run in the calling thread, as one of `space`, for a block."""
+        if self.running is not None:
+            raise ViewTypeError("A functor cannot start another parallel operation.")
+        self.running = running = RunningFunctor(space)
+        try:
+            yield running
+        finally:
+            self.running = None
+
+
+THREAD = _FunctorThread()
+"""What runs in the calling thread."""
+
+
+def _bare(value: Any) -> Any:
+    return value.array if isinstance(value, Together) else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Together):
+        return value.array
+    if np.ndim(value):
+        raise NotTogetherError("An array takes part in what is done for one index at a time.")
+    return value
+
+
+def _wrapped(result: Any) -> Any:
+    return tuple(map(Together, result)) if isinstance(result, tuple) else Together(result)
