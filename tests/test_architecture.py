@@ -89,6 +89,7 @@ LATE = {
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",
         "psyclone_storage.driver.coherence.check_coherence",
+        "psyclone_storage.driver.holding.with_holding",
         "psyclone_storage.driver.requested.read_requested",
     },
     "driver/fortran.py": {

@@ -9,6 +9,7 @@ from psyclone_storage.backend.workspace import ModuleImports, SetupSection, Work
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.holding import HoldingAction, HoldingContract, HoldingPlan
 from psyclone_storage.ir.runtime_ops import Action, Value
 from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule
 from psyclone_storage.ir.types import ScalarType
@@ -44,7 +45,9 @@ class Infrastructure:
     that those of a program hand over or call. With `exact_sums` reals are summed without rounding.
     Partial sums of threads are `padding` values apart, so that no two write to one line of a cache.
     Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
-    the statements of a routine into what they need around them.
+    the statements of a routine into what they need around them. One with a contract for `holding`
+    keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
+    `at_once` by what it puts around the statements.
     """
 
     name: str
@@ -64,6 +67,10 @@ class Infrastructure:
     names_what_is_copied: bool = True
     padding: int = PADDING
     around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
+    holding: HoldingContract | None = None
+    storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
+        field(default_factory=dict)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ class LoweringContext:
 
     `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
     the mesh may be shared between fields. `partial_sums` gives, for scalars that are reduced
-    reproducibly, what a thread adds to instead.
+    reproducibly, what a thread adds to instead. `held` is what is asked of storages.
     """
 
     schedule: Schedule
@@ -80,6 +87,7 @@ class LoweringContext:
     ops: Infrastructure
     several_meshes: bool = False
     partial_sums: Mapping[str, Expr] = field(default_factory=dict)
+    held: HoldingPlan = HoldingPlan()
 
     def value(self, asked: Value) -> Expr:
         """Return the expression that the infrastructure has for `asked`."""
@@ -90,6 +98,12 @@ class LoweringContext:
     def lines(self, asked: Action) -> tuple[Line, ...]:
         """Return the statements that the infrastructure has for `asked`."""
         if (answer := self.ops.actions.get(type(asked))) is None:
+            raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
+        return answer(self, asked)
+
+    def storage_lines(self, asked: HoldingAction) -> tuple[Line, ...]:
+        """Return the statements by which the infrastructure asks its storages."""
+        if (answer := self.ops.storages.get(type(asked))) is None:
             raise InternalError(f"{self.ops.name} has no {type(asked).__name__}.")
         return answer(self, asked)
 

@@ -22,6 +22,7 @@ from psyclone_storage.backend.statements import nested
 from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.devices import device_regions
+from psyclone_storage.ir.holding import END
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import (
@@ -75,9 +76,10 @@ def _lower_invoke(
     taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
     work = Workspace(imports, taken, home_of_kind)
     several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
-    context = LoweringContext(schedule, work, infrastructure, several)
+    context = LoweringContext(schedule, work, infrastructure, several, held=invoke.held)
     dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
-    body = tuple(_lower_body(context, schedule.body, partial(profiled, work, program.name)))
+    timed = partial(profiled, work, program.name)
+    body = (*_lower_body(context, schedule.body, timed), *_asked_of_storages(context, END))
     infrastructure.finish(context)
     heading = Comment(_heading(schedule))
     lines = (*work.set_up(), *infrastructure.around(context, (heading, *body)), *work.tear_down())
@@ -131,8 +133,18 @@ def _lower_body(
         begins = isinstance(statement, HaloExchange | FillHalo | Compound)
         if before is not None and begins and not isinstance(before, HaloExchange | FillHalo):
             yield Blank()
+        for item in items:
+            yield from _asked_of_storages(context, item.uid)
         yield from lines
         before = statement
+
+
+def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[Line]:
+    """Yield what is asked of storages before a statement, where not all is asked at once."""
+    contract = context.ops.holding
+    if contract is not None and not contract.at_once:
+        for action in context.held.before(before):
+            yield from context.storage_lines(action)
 
 
 def _outer(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:

@@ -172,6 +172,7 @@ CODES: dict[str, str] = {
     "M205": "A kernel never changes an argument that its metadata says it changes.",
     "M206": "A kernel reads what its metadata says it only writes.",
     "M207": "A kernel reads or writes points of a grid that its metadata does not name.",
+    "S116": "Storages and something else would both keep copies of data on a device.",
     "S115": "A name in an invoke is declared nowhere.",
     "S110": "A name in an invoke is neither a built-in nor imported.",
     "S111": "A built-in is imported by a 'use' statement.",

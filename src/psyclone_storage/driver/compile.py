@@ -30,6 +30,7 @@ from psyclone_storage.driver.rows import ApiParts, Language, Target
 from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_notes
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
+from psyclone_storage.ir.holding import HoldingContract
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
@@ -137,6 +138,9 @@ class Compiler:
         language = self.target.language
         if language.prints_kernels:
             program = with_codes(program, self.kernels)
+        contract = self.target.infrastructure(self.settings).holding
+        if contract is not None:
+            program = _with_holding(program, contract, domain.rules, self.kernels)
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
@@ -228,6 +232,14 @@ def _check_coherence(program: Program, rules: Rules) -> None:
     from psyclone_storage.driver.coherence import check_coherence  # noqa: PLC0415
 
     check_coherence(program, rules)
+
+
+def _with_holding(
+    program: Program, contract: HoldingContract, rules: Rules, kernels: Kernels
+) -> Program:
+    from psyclone_storage.driver.holding import with_holding  # noqa: PLC0415
+
+    return with_holding(program, contract, rules, kernels)
 
 
 def _requested(

@@ -6,6 +6,7 @@ from typing import Any
 
 from psyclone_storage.analysis.schedules import explain
 from psyclone_storage.analysis.schedules.dependence import dag_dot
+from psyclone_storage.analysis.schedules.explain_holding import explain_holding
 from psyclone_storage.analysis.schedules.explain_transfers import explain_transfers
 from psyclone_storage.driver.compile import Build
 from psyclone_storage.ir import view
@@ -44,4 +45,5 @@ def explanation(build: Build) -> str:
         None, (explain.explain_messages(item.schedule) for item in build.program.invokes)
     )
     transfers = filter(None, (explain_transfers(item.schedule) for item in build.program.invokes))
-    return "\n".join((*halos, *messages, *transfers, *steps))
+    held = filter(None, (explain_holding(item.name, item.held) for item in build.program.invokes))
+    return "\n".join((*halos, *messages, *transfers, *held, *steps))

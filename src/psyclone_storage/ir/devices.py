@@ -10,7 +10,8 @@ from psyclone_storage.ir.schedule import Compound, Datum, DirectiveRegion, Kerne
 from psyclone_storage.ir.transfer import EnterData, Side, Update
 from psyclone_storage.ir.walk import Block, kernel_calls, statements
 
-_MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
+MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
+"""The arguments whose values are moved between host and device."""
 
 
 class DatumUse(NamedTuple):
@@ -64,7 +65,7 @@ def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[Datum
     writes: dict[tuple[str, int | None], bool] = {}
     for call in calls:
         for described, actual in zip(call.kernel.args, call.args, strict=True):
-            if described.kind not in _MOVED or actual.datum is None:
+            if described.kind not in MOVED or actual.datum is None:
                 continue
             datum = data[actual.datum]
             keys = [(datum.name, part) for part in parts_of(datum, actual.component)]

@@ -68,6 +68,18 @@ class KnownBounds:
     own: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenPart:
+    """How much of an argument a loop writes, if each call writes all that is its own.
+
+    With `all_of_it` MAYBE these are the points of the field's region, which are all that there are
+    unless its halo is wider than that. `why` completes "the loop writes ...".
+    """
+
+    all_of_it: Fresh
+    why: str
+
+
 class Rules(Protocol):
     """What a domain knows about loops over its mesh."""
 
@@ -79,6 +91,12 @@ class Rules(Protocol):
 
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
         """Return what the loop leaves of the written argument at position `arg` of `call`."""
+
+    def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
+        """Return how much `loop` writes of the argument at `arg` of `call`, which is only written.
+
+        What is left out must be nothing, or values that are stale after the loop.
+        """
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return whether annexed dofs are clean before and after every invoke."""

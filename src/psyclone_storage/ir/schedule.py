@@ -13,6 +13,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.directive import NO_OPTIONS, Directive, RegionOptions
 from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.holding import HoldingPlan
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
@@ -396,10 +397,14 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """One invoke of an algorithm. `schedule.name` is the routine that it becomes."""
+    """One invoke of an algorithm. `schedule.name` is the routine that it becomes.
+
+    `held` is what it asks of storages, where the target has some.
+    """
 
     schedule: Schedule
     parsed: ParsedInvoke
+    held: HoldingPlan = HoldingPlan()
 
     @property
     def name(self) -> str:

@@ -126,18 +126,18 @@ def plan_transfers(schedule: Schedule) -> TransferPlan:
     if not has_device(schedule):
         return TransferPlan()
     walk = _ResidencyWalk(schedule)
-    for item in _opened(schedule.body):
+    for item in opened(schedule.body):
         walk.step(item)
     walk.end()
     entered = _entered(schedule) if walk.enters else ()
     return TransferPlan(entered, tuple(walk.inserted), tuple(walk.exchanges))
 
 
-def _opened(body: tuple[Statement, ...]) -> Iterator[Statement]:
+def opened(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yield the statements between which something can be inserted, in order."""
     for item in body:
         if isinstance(item, ProfileRegion):
-            yield from _opened(item.body)
+            yield from opened(item.body)
         else:
             yield item
 

@@ -13,6 +13,7 @@ from psyclone_storage.backend.grids import abi
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import (
@@ -27,10 +28,11 @@ from psyclone_storage.ir.expr import (
     Name,
     whole,
 )
+from psyclone_storage.ir.holding import AcquireData, HoldingContract
 from psyclone_storage.ir.kernel import (
     FIRST_INTERNAL,
     LAST_INTERNAL,
-    ArgKind,
+    Access,
     GridBounds,
 )
 from psyclone_storage.ir.operators import Operator
@@ -77,6 +79,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
         _no_items,
         names_what_is_copied=False,
         around=_held,
+        holding=HoldingContract(),
     )
 
 
@@ -105,15 +108,17 @@ def _array(context: LoweringContext, datum: Datum) -> Name:
 
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Return the statements of a routine in a block that holds its fields, each once."""
+    acquired = {action.datum: action for action in context.held.acquired}
     items = tuple(
         Held(
             _array(context, datum).text,
             Name(datum.name),
-            written=datum.access.writes or _is_exchanged(context, datum),
-            why=_why(context, datum),
+            written=acquired[datum.name].writes,
+            covered=acquired[datum.name].covered is not Fresh.NO,
+            why=_why(context, datum, acquired[datum.name]),
         )
         for datum in context.schedule.data
-        if datum.kind is ArgKind.FIELD
+        if datum.name in acquired
     )
     return (HoldData(items, lines),) if items else lines
 
@@ -124,8 +129,8 @@ def _is_exchanged(context: LoweringContext, datum: Datum) -> bool:
     return any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items)
 
 
-def _why(context: LoweringContext, datum: Datum) -> str:
-    """Return what the routine does with a field."""
+def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
+    """Return what the routine does with a field, and whether it needs old values for that."""
     by = [
         f"{_VERBS[described.access.value]} by {call.kernel.name}"
         for call in kernel_calls(context.schedule)
@@ -134,7 +139,10 @@ def _why(context: LoweringContext, datum: Datum) -> str:
     ]
     if _is_exchanged(context, datum):
         by.append("its halo is exchanged")
-    return ", ".join(dict.fromkeys(by))
+    found = ", ".join(dict.fromkeys(by))
+    if action.covered is not Fresh.NO:
+        return f"{found}; not brought, as {action.why}"
+    return f"{found}; brought, as {action.why}" if datum.access is Access.WRITE else found
 
 
 _VERBS = {"read": "read", "write": "written", "readwrite": "read and written"}

@@ -19,10 +19,10 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.gocean.table import known_bounds
-from psyclone_storage.infrastructures.gocean import INTERNAL
+from psyclone_storage.infrastructures.gocean import ALL, ANY_TYPE, INTERNAL
 from psyclone_storage.ir.kernel import GridStencil, KernelArg
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
-from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds, WrittenPart
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -62,6 +62,24 @@ class GoceanRules:
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
         """Return that the halo of a written field is stale, and why."""
         return _ALL_POINTS if loop.extent.in_halo else _OWN_POINTS
+
+    def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
+        """Return how much of a field lies at the points that `loop` counts.
+
+        A boundary of the domain has points outside of the internal region, and no neighbour has
+        their values: a loop over internal points leaves out what is not stale.
+        """
+        first = kernel_calls(loop)[0]
+        looped, points = first.kernel.args[loop.bounds_from], first.kernel.points
+        known = self.known_bounds(loop)
+        own = known.bounds if known is not None and known.own else None
+        if points is None or points.bounds is not None or loop.bounds not in (None, own):
+            return WrittenPart(Fresh.NO, "points of a range that need not be all")
+        if points.name != ALL:
+            return WrittenPart(Fresh.NO, "its internal points alone")
+        if call.kernel.args[arg].space != looped.space or looped.space == ANY_TYPE:
+            return WrittenPart(Fresh.NO, "the points of a field that may be of another type")
+        return WrittenPart(Fresh.MAYBE, "all points of its region")
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return False: no point belongs to two ranks, so that there is nothing to keep."""

@@ -32,7 +32,7 @@ from psyclone_storage.infrastructures.lfric import (
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg, MeshRole
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth, describe_depth
-from psyclone_storage.ir.rules import HaloLeft, HaloNeed
+from psyclone_storage.ir.rules import HaloLeft, HaloNeed, WrittenPart
 from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Over, Reach, Schedule
 from psyclone_storage.ir.walk import kernel_calls
 
@@ -146,6 +146,21 @@ class LfricRules:
             return _dofs_left(loop.computed.reach, loop.computed.depth, continuous)
         use = _FieldUse(described.access, continuous, described.mesh is MeshRole.FINE)
         return _cells_left(loop.extent.reach, loop.extent.depth, use)
+
+    def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
+        """Return that all owned values are written, where metadata promise as much.
+
+        Replicas of other ranks' dofs that a loop leaves out are stale after it. Built-ins and
+        kernels over dofs write each dof, those over cells all dofs of a discontinuous field.
+        """
+        described = call.kernel.args[arg]
+        if described.kind is not ArgKind.FIELD or described.mesh is not None:
+            return WrittenPart(Fresh.NO, "what another mesh or the levels of an operator ask for")
+        if loop.extent.reach is Reach.HALO_ONLY:
+            return WrittenPart(Fresh.NO, "its halo alone")
+        if loop.over is not Over.DOFS and is_continuous(described.space):
+            return WrittenPart(Fresh.NO, "dofs that cells share")
+        return WrittenPart(Fresh.YES, "all dofs that its rank owns")
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return whether annexed dofs are clean before and after every invoke."""

@@ -62,6 +62,12 @@ class Field:
         """The values of the internal region, to be read."""
         return self.storage.data_ro[self.internal.box]
 
+    @property
+    def region_is_all(self) -> bool:
+        """Whether the whole region has all points of the arrays, but for the padding behind it."""
+        columns, rows = self.storage.shape
+        return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
+
     def to_xarray(self) -> Any:
         """Return the internal region as a `DataArray` with coordinates, over the same storage."""
         coords = dict(zip("xy", self.grid.coordinates(self.points), strict=True))

@@ -26,7 +26,8 @@ def held(
 ) -> Iterator[tuple[Any, ...]]:
     """Hold fields on the host for a block and give their arrays, in this order.
 
-    Those that are `covered` are written at all points, so that no value is brought in for them.
+    Of those that are `covered` all points of the whole region are written. Where that is all there
+    is, no value is brought in for them.
     What was written is noted as dirty: an exchange that looks at that knows.
 
     Raises:
@@ -36,7 +37,8 @@ def held(
     fields = (*read, *written, *covered)
     _check(fields, (*written, *covered))
     for field in covered:
-        _ = field.storage.data_wo
+        if field.region_is_all:
+            _ = field.storage.data_wo
     names = {str(number): field.storage for number, field in enumerate(fields)}
     changed = [str(number) for number in range(len(read), len(fields))]
     with bound(names, writes=changed) as arrays, np.errstate(all="ignore"):

@@ -1,0 +1,457 @@
+"""Which data an invoke holds, where and for how long: the contract with storages.
+
+A storage knows at run time which of its copies are current, and moves values when data are
+acquired. So at the entry of an invoke every copy may be stale, at its end nothing is owed, and what
+is planned is when to acquire, with which access, and what can be brought early.
+
+* There is one acquire for all that follows on one side, with the join of its accesses. It ends
+  where the other side needs the data, and at a halo exchange if that needs them itself.
+* What is wholly overwritten before anything looks at it is not brought (*coverage*). That takes a
+  loop over all of a field and code that leaves nothing out; metadata that say "write" promise
+  neither.
+* A copy that an earlier statement of the invoke has made stale is certain to be needed: it is
+  brought from where the last writer has ended, while other statements run.
+
+The invariant of the walk: each use of a datum lies in exactly one section of its own side, and no
+two sections of one datum overlap. For devices without storages see `residency`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
+
+from psyclone_storage.analysis.bodies.everywhere import writes_always, writes_its_point
+from psyclone_storage.analysis.schedules.residency import opened
+from psyclone_storage.analysis.schedules.touch import (
+    ExchangedComponent,
+    components_of,
+    data_by_name,
+)
+from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
+from psyclone_storage.ir.holding import (
+    END,
+    AcquireData,
+    HoldingAction,
+    HoldingContract,
+    HoldingPlan,
+    PlacedAction,
+    PrefetchData,
+    ReleaseData,
+    TouchData,
+)
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.kernel import Access, Kernel
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    DirectiveRegion,
+    FillHalo,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.transfer import EnterData, Side, Update
+from psyclone_storage.ir.walk import calls_in, kernel_calls, outer_loops, place_of, statements
+
+CodesOf = Callable[[Kernel], tuple[KernelCode, ...]]
+"""The subroutines of a kernel, none where they cannot be had."""
+DummiesOf = Callable[[Kernel], tuple[Dummy, ...]]
+"""The dummy arguments of a kernel's subroutine."""
+
+
+class HeldUse(NamedTuple):
+    """What one call, or an exchange, does with a datum on one side.
+
+    `reads` tells whether old values matter, `covered` whether all values are written. `around` is
+    the position of the statement of the schedule that it stands in.
+    """
+
+    key: ExchangedComponent
+    side: Side
+    around: int
+    reads: bool
+    writes: bool
+    covered: Fresh
+    user: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSection:
+    """Uses of one datum on one side, between which nothing else happens to it.
+
+    One that `follows_exchange` begins behind an exchange that needed the datum itself.
+    """
+
+    uses: tuple[HeldUse, ...]
+    follows_exchange: bool = False
+
+    @property
+    def key(self) -> ExchangedComponent:
+        """What is held."""
+        return self.uses[0].key
+
+    @property
+    def side(self) -> Side:
+        """Where it is held."""
+        return self.uses[0].side
+
+    @property
+    def first(self) -> int:
+        """The position of the first statement that it is for."""
+        return self.uses[0].around
+
+    @property
+    def last(self) -> int:
+        """The position of the last statement that it is for."""
+        return self.uses[-1].around
+
+    @property
+    def writes(self) -> bool:
+        """Whether any use writes."""
+        return any(use.writes for use in self.uses)
+
+    @property
+    def covered(self) -> Fresh:
+        """Whether all values are written before any old one can show."""
+        return ~_needed(self.uses)[0] if self.writes else Fresh.NO
+
+    @property
+    def why(self) -> str:
+        """Why values are brought, or need not be."""
+        return _needed(self.uses)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelKnowledge:
+    """What is known besides a schedule: the rules of its domain, and the code of its kernels."""
+
+    rules: Rules
+    codes_of: CodesOf
+    dummies_of: DummiesOf
+
+
+def plan_holding(
+    schedule: Schedule, knowledge: KernelKnowledge, contract: HoldingContract
+) -> HoldingPlan:
+    """Return what `schedule` asks of storages. It must be one that `check_contract` accepts."""
+    items = tuple(item for item in opened(schedule.body) if not isinstance(item, Update))
+    places = (*(item.uid for item in items), END)
+    before: list[list[HoldingAction]] = [[] for _ in places]
+    sections = _sections(schedule, items, knowledge, contract)
+    ends = partial(_ends, contract=contract, last=len(items))
+    for own in sections.values():
+        for number, section in enumerate(own):
+            _, stop = ends(own, number)
+            for action in _ended(section):
+                before[stop].append(action)
+    for own in sections.values():
+        for at, action in _prefetches(own):
+            before[at].append(action)
+    for key, own in sections.items():
+        may_be = schedule.datum(key.datum).may_alias
+        for number, section in enumerate(own):
+            start, _ = ends(own, number)
+            before[start].append(_acquired(section, may_be))
+    placed = zip(places, before, strict=True)
+    return HoldingPlan(tuple(PlacedAction(uid, one) for uid, actions in placed for one in actions))
+
+
+def check_contract(schedule: Schedule, contract: HoldingContract) -> tuple[Diagnostic, ...]:
+    """Return what of `schedule` does not go together with storages.
+
+    Directives that give a device copies of its own would leave two copies of one field there, each
+    with another idea of which is current; and a storage does not know of the queues that they fill.
+    One statement cannot use one datum on both sides. Nothing is wrong where directives do nothing.
+    """
+    problems: list[Diagnostic] = []
+    if not contract.directives_act:
+        return ()
+    problems += map(_two_contracts, filter(_moves_data, statements(schedule)))
+    for item in opened(schedule.body):
+        if isinstance(item, Loop | DirectiveRegion):
+            problems += _on_both_sides(item)
+    return tuple(problems)
+
+
+def _moves_data(item: Statement) -> bool:
+    """Return whether a step has asked for copies on a device, or that the host does not wait.
+
+    Updates that were derived for devices without storages say nothing here.
+    """
+    if isinstance(item, DirectiveRegion):
+        return item.directive.holds_data or item.options.queue >= 0
+    return isinstance(item, EnterData) or (isinstance(item, Update) and item.pinned)
+
+
+def _two_contracts(item: Statement) -> Diagnostic:
+    message = (
+        f"'{item.uid}' moves data that storages keep on a device, or does not wait until they are"
+        " there: two would decide which copy is current."
+    )
+    hint = "Leave out the step: a storage brings what a region on a device needs."
+    return Diagnostic("S116", message, place_of(item), hint=hint)
+
+
+def _on_both_sides(item: Loop | DirectiveRegion) -> Iterator[Diagnostic]:
+    there = device_calls(item)
+    moved = {call.uid for call in there}
+    here = [call for call in kernel_calls(item) if call.uid not in moved]
+    shared = _data_of(there) & _data_of(here)
+    for name in sorted(shared):
+        message = f"'{item.uid}' uses '{name}' on the host and on a device, turn by turn."
+        hint = "Put all of the statement into the region for the device, or none of it."
+        yield Diagnostic("S116", message, place_of(item), hint=hint)
+
+
+def _data_of(calls: Iterable[KernelCall]) -> set[str]:
+    pairs = (pair for call in calls for pair in zip(call.kernel.args, call.args, strict=True))
+    return {
+        actual.datum
+        for described, actual in pairs
+        if described.kind in MOVED and actual.datum is not None
+    }
+
+
+# ---------------------------------------------------------------------------- sections
+
+
+def _sections(
+    schedule: Schedule,
+    items: tuple[Statement, ...],
+    knowledge: KernelKnowledge,
+    contract: HoldingContract,
+) -> dict[ExchangedComponent, list[HeldSection]]:
+    """Return the sections of each datum, in their order, data in that of their first use."""
+    found: dict[ExchangedComponent, list[HeldSection]] = {}
+    closed: set[ExchangedComponent] = set()
+    for at, item in enumerate(items):
+        if isinstance(item, HaloExchange) and not contract.through_exchanges:
+            closed |= set(_with_aliases(schedule, ExchangedComponent(item.datum, item.component)))
+            continue
+        for use in _uses(schedule, (at, item), knowledge, contract):
+            own = found.setdefault(use.key, [])
+            if own and own[-1].side is use.side and use.key not in closed:
+                own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
+            else:
+                own.append(HeldSection((use,), use.key in closed))
+            closed.discard(use.key)
+    return {key: list(_apart(own)) for key, own in found.items()}
+
+
+def _apart(sections: list[HeldSection]) -> Iterator[HeldSection]:
+    """Yield the sections; one ends with its last write if the other side needs the values next."""
+    for number, section in enumerate(sections):
+        behind = sections[number + 1] if number + 1 < len(sections) else None
+        writes = [use.around for use in section.uses if use.writes]
+        if behind is None or behind.side is section.side or not writes:
+            yield section
+            continue
+        yield replace(section, uses=tuple(use for use in section.uses if use.around <= writes[-1]))
+        if rest := tuple(use for use in section.uses if use.around > writes[-1]):
+            yield HeldSection(rest)
+
+
+def _uses(
+    schedule: Schedule,
+    placed: tuple[int, Statement],
+    knowledge: KernelKnowledge,
+    contract: HoldingContract,
+) -> Iterator[HeldUse]:
+    at, item = placed
+    home = contract.home
+    match item:
+        case HaloExchange():
+            yield from _of_all(schedule, _halo_use(item, (at, home), "its halo is exchanged"))
+        case FillHalo():
+            why = "a part of its halo is given numbers"
+            yield from _of_all(schedule, _halo_use(item, (at, home), why))
+        case Loop() | DirectiveRegion():
+            moved = device_calls(item) if contract.directives_act else ()
+            there = frozenset(call.uid for call in moved)
+            for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
+                yield from _uses_of_loop(schedule, (at, loop, home), knowledge, there)
+
+
+def _halo_use(item: HaloExchange | FillHalo, placed: tuple[int, Side], why: str) -> HeldUse:
+    key, (at, side) = ExchangedComponent(item.datum, item.component), placed
+    return HeldUse(key, side, at, True, True, Fresh.NO, item.uid, why)
+
+
+def _uses_of_loop(
+    schedule: Schedule,
+    placed: tuple[int, Loop, Side],
+    knowledge: KernelKnowledge,
+    there: frozenset[str],
+) -> Iterator[HeldUse]:
+    at, outer, home = placed
+    written: set[ExchangedComponent] = set()
+    for loop, call in calls_in(outer):
+        side = Side.DEVICE if call.uid in there else home
+        for use in _uses_of_call(schedule, (at, side), (loop, call), knowledge):
+            if use.key in written and _looks_around(call, use.key):
+                yield use._replace(reads=True, covered=Fresh.NO, why=_LOOKS_AROUND)
+            yield use
+            if use.writes:
+                written.add(use.key)
+
+
+def _looks_around(call: KernelCall, key: ExchangedComponent) -> bool:
+    return any(
+        actual.datum == key.datum and described.stencil is not None
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+    )
+
+
+def _uses_of_call(
+    schedule: Schedule,
+    placed: tuple[int, Side],
+    called: tuple[Loop, KernelCall],
+    knowledge: KernelKnowledge,
+) -> Iterator[HeldUse]:
+    """Yield what a call does with its data: first what it reads, then what it writes."""
+    loop, call = called
+    data = data_by_name(schedule)
+    found: list[HeldUse] = []
+    for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
+        if described.kind not in MOVED or actual.datum is None or actual.datum not in data:
+            continue
+        covered, why = Fresh.NO, f"{call.kernel.name} reads it"
+        if described.access is Access.WRITE:
+            covered, why = _covered(loop, call, arg, knowledge)
+        elif described.access.writes:
+            why = f"{call.kernel.name} reads and writes it"
+        for part in parts_of(data[actual.datum], actual.component):
+            key = ExchangedComponent(actual.datum, part)
+            use = HeldUse(
+                key, placed[1], placed[0], described.access.reads, described.access.writes, covered,
+                call.uid, why,
+            )  # fmt: skip
+            found += _of_all(schedule, use)
+    yield from sorted(found, key=lambda use: use.writes and not use.reads)
+
+
+def _covered(
+    loop: Loop, call: KernelCall, arg: int, knowledge: KernelKnowledge
+) -> tuple[Fresh, str]:
+    """Return whether a call that writes an argument leaves none of its old values, and why."""
+    name = call.kernel.name
+    part = knowledge.rules.written_part(loop, call, arg)
+    if part.all_of_it is Fresh.NO:
+        return Fresh.NO, f"{name} writes {part.why}"
+    if call.kernel.formula is not None:
+        covers = call.kernel.formula.reduction is None
+        return (part.all_of_it if covers else Fresh.NO), f"{name} writes {part.why}"
+    codes = call.known_codes or knowledge.codes_of(call.kernel)
+    dummies = knowledge.dummies_of(call.kernel)
+    if not codes or not all(_leaves_nothing(code, dummies, call, arg) for code in codes):
+        return Fresh.NO, f"{name} may leave values as they are"
+    return part.all_of_it, f"{name} writes {part.why}"
+
+
+def _leaves_nothing(
+    code: KernelCode, dummies: tuple[Dummy, ...], call: KernelCall, arg: int
+) -> bool:
+    """Return whether a subroutine writes all that it is passed for the argument at `arg`.
+
+    A step may have made dummies of bounds or constants; then nobody knows which is which.
+    """
+    if len(dummies) != len(code.dummies):
+        return False
+    names = [
+        name
+        for name, dummy in zip(code.dummies, dummies, strict=True)
+        if dummy.arg == arg and (dummy.access.writes)
+    ]
+    writes = writes_its_point if call.kernel.points is not None else writes_always
+    return bool(names) and all(writes(code, name) for name in names)
+
+
+def _of_all(schedule: Schedule, use: HeldUse) -> Iterator[HeldUse]:
+    """Yield a use, and what it is for other data that may be the same object."""
+    yield use
+    why = f"'{use.key.datum}' may be the same object, and {use.why}"
+    for other in _with_aliases(schedule, use.key)[1:]:
+        yield use._replace(key=other, covered=Fresh.NO, why=why)
+
+
+def _with_aliases(schedule: Schedule, key: ExchangedComponent) -> tuple[ExchangedComponent, ...]:
+    names = schedule.datum(key.datum).may_alias
+    return (key, *(one for name in names for one in components_of(schedule.datum(name))))
+
+
+_LOOKS_AROUND = "its neighbours are read in the loop that writes it"
+
+
+def _needed(uses: tuple[HeldUse, ...]) -> tuple[Fresh, str]:
+    """Return whether old values can show in `uses`, and the reason of the first that decides."""
+    needed = whole = Fresh.NO
+    why = uses[0].why
+    for use in uses:
+        before = needed
+        if use.reads:
+            needed = needed | ~whole
+        if use.writes:
+            needed = needed | ~(whole | use.covered)
+            whole = whole | use.covered
+        if needed is not before and (needed is Fresh.YES or before is Fresh.NO):
+            why = use.why
+    return needed, why
+
+
+# ---------------------------------------------------------------------------- places
+
+
+def _ends(
+    own: list[HeldSection], number: int, *, contract: HoldingContract, last: int
+) -> tuple[int, int]:
+    """Return the positions of what a section is acquired before, and of what released before."""
+    section = own[number]
+    start, stop = section.first, section.last + 1
+    if contract.at_once and number == 0:
+        start = 0
+    if contract.at_once and number == len(own) - 1:
+        stop = last
+    return start, stop
+
+
+def _acquired(section: HeldSection, may_be: tuple[str, ...]) -> AcquireData:
+    users = tuple(dict.fromkeys(use.user for use in section.uses))
+    return AcquireData(
+        *section.key, section.side, section.writes, section.covered, may_be, users, section.why
+    )
+
+
+def _ended(section: HeldSection) -> Iterator[HoldingAction]:
+    if section.writes:
+        yield TouchData(*section.key, section.side)
+    yield ReleaseData(*section.key, section.side)
+
+
+def _prefetches(own: list[HeldSection]) -> Iterator[tuple[int, PrefetchData]]:
+    """Yield what is certain to be brought, with the place behind the last write elsewhere.
+
+    There it is begun if other statements stand between that and the use.
+    """
+    for number, section in enumerate(own):
+        elsewhere = partial(_is_elsewhere, section.side)
+        earlier = list(takewhile(elsewhere, reversed(own[:number])))
+        writer = next((one for one in earlier if one.writes), None)
+        exchanged = any(one.follows_exchange for one in (section, *earlier))
+        if writer is None or exchanged or section.covered is Fresh.YES:
+            continue
+        if writer.last + 1 < section.first:
+            user = [use.user for use in writer.uses if use.writes][-1]
+            yield writer.last + 1, PrefetchData(*section.key, section.side, writer=user)
+
+
+def _is_elsewhere(side: Side, section: HeldSection) -> bool:
+    return section.side is not side

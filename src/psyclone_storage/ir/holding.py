@@ -1,0 +1,113 @@
+"""What generated code asks of storages that keep copies of data coherent: closed records.
+
+A storage knows at run time which of its copies are current. So an invoke knows nothing of them at
+its entry and owes nothing at its end; it says which data it holds, where, and what for. Where these
+records go is planned by `analysis.schedules.holding`; a table of an infrastructure says what each
+becomes. Their counterpart for devices without storages are the statements of `ir.transfer`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.transfer import Side
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireData:
+    """Begin to hold a datum, or one component of a field vector, on one side.
+
+    If it `writes`, copies on the other side are stale from then on. `covered` tells whether all
+    values are written before any is read, so that none has to be brought: YES brings nothing, NO
+    brings what is not current, and with MAYBE all points of the field's region are written, which
+    are all of its values if its halo is not wider than that region. `may_be` names other data that
+    may be the same object at run time. `users` are the calls that it is for, in order.
+    """
+
+    datum: str
+    component: int | None
+    side: Side
+    writes: bool
+    covered: Fresh = Fresh.NO
+    may_be: tuple[str, ...] = ()
+    users: tuple[str, ...] = field(default=(), compare=False)
+    why: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TouchData:
+    """Tell a storage that the values on one side are new. It is held there."""
+
+    datum: str
+    component: int | None
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseData:
+    """End to hold a datum on one side."""
+
+    datum: str
+    component: int | None
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchData:
+    """Begin to bring the values of a datum to one side, where they are acquired later.
+
+    `writer` is the statement that made the copy there stale.
+    """
+
+    datum: str
+    component: int | None
+    side: Side
+    writer: str = field(default="", compare=False)
+
+
+END = "end"
+"""The place behind the last statement."""
+
+HoldingAction = AcquireData | TouchData | ReleaseData | PrefetchData
+
+
+class PlacedAction(NamedTuple):
+    """What is asked of a storage before the statement `before`, or behind the last one."""
+
+    before: str
+    action: HoldingAction
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingPlan:
+    """All that a schedule asks of storages, in order."""
+
+    placed: tuple[PlacedAction, ...] = ()
+
+    @property
+    def acquired(self) -> tuple[AcquireData, ...]:
+        """What is acquired, in order."""
+        return tuple(one.action for one in self.placed if isinstance(one.action, AcquireData))
+
+    def before(self, uid: str) -> tuple[HoldingAction, ...]:
+        """Return what is asked before the statement `uid`, in order."""
+        return tuple(one.action for one in self.placed if one.before == uid)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingContract:
+    """What an infrastructure of storages asks of a plan.
+
+    `home` is where loops run that no region puts elsewhere. Data may be exchanged while they are
+    held if that is so `through_exchanges`; else they are released before and acquired after. With
+    `at_once` one call binds the data of an invoke when it begins, and what is held until its last
+    use is released when it ends. Where `directives_act` a region on a device runs there, and those
+    that bring data there would make a second copy of what a storage keeps; else all runs at home.
+    """
+
+    home: Side = Side.HOST
+    through_exchanges: bool = True
+    at_once: bool = True
+    directives_act: bool = False

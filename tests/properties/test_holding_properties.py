@@ -1,0 +1,181 @@
+"""Random schedules against storages: nothing stale is read, nothing is lost, nothing is spare."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from properties.random_holding import (
+    CODES,
+    GRID_DUMMIES,
+    GRID_RULES,
+    MESH_DUMMIES,
+    grid_case,
+    mesh_case,
+    mesh_code,
+)
+from properties.random_schedules import RULES
+from properties.test_transfer_properties import random_step
+from psyclone_storage.analysis.schedules.check_holding import check_holding, storage_worlds
+from psyclone_storage.analysis.schedules.holding import (
+    KernelKnowledge,
+    check_contract,
+    plan_holding,
+)
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.infrastructures.gocean import ALL
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.holding import (
+    AcquireData,
+    HoldingContract,
+    HoldingPlan,
+    PlacedAction,
+    PrefetchData,
+    TouchData,
+)
+from psyclone_storage.ir.schedule import Loop, Schedule
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.transform.openacc import AccKernels
+from psyclone_storage.transform.transfers import with_derived
+from psyclone_storage.transform.workbench import Workbench
+
+BATCHES = range(4)
+PER_BATCH = 60
+STEPS_TRIED = 8
+ON_DEVICE = 0.5
+CONTRACTS = (
+    HoldingContract(directives_act=True),
+    HoldingContract(home=Side.DEVICE),
+    HoldingContract(through_exchanges=False, at_once=False, directives_act=True),
+    HoldingContract(at_once=False, directives_act=True),
+)
+GRIDS = KernelKnowledge(GRID_RULES, lambda kernel: CODES[kernel.name], GRID_DUMMIES)
+MESHES = KernelKnowledge(RULES, mesh_code, MESH_DUMMIES)
+
+
+@cache
+def case(seed: int) -> tuple[Schedule, KernelKnowledge]:
+    """Return a schedule after random steps, some of which move loops to a device."""
+    rng = random.Random(seed)
+    if seed % 2:
+        return with_places(grid_case(seed), rng, GRIDS), GRIDS
+    return with_places(mesh_case(seed), rng, MESHES), MESHES
+
+
+def with_places(schedule: Schedule, rng: random.Random, knowledge: KernelKnowledge) -> Schedule:
+    """Return the schedule after steps that storages go together with, some loops on a device."""
+    bench = Workbench(with_derived(schedule, knowledge.rules), knowledge.rules)
+    loops = [item.uid for item in schedule.body if isinstance(item, Loop)]
+    steps = [AccKernels(uid, uid) for uid in loops if rng.random() < ON_DEVICE]
+    for number in range(STEPS_TRIED):
+        step = steps[number] if number < len(steps) else random_step(rng, bench.schedule)
+        if step is None or bench.check(step):
+            continue
+        before = bench.schedule
+        bench.apply(step)
+        if check_contract(bench.schedule, HoldingContract(directives_act=True)):
+            bench = Workbench(before, knowledge.rules)
+    return bench.schedule
+
+
+def codes_in(schedule: Schedule, knowledge: KernelKnowledge) -> dict[str, tuple[KernelCode, ...]]:
+    calls = kernel_calls(schedule)
+    return {call.kernel.name: knowledge.codes_of(call.kernel) for call in calls}
+
+
+def batch(
+    number: int,
+) -> Iterator[tuple[int, Schedule, KernelKnowledge, HoldingContract, HoldingPlan]]:
+    for seed in range(number * PER_BATCH, (number + 1) * PER_BATCH):
+        schedule, knowledge = case(seed)
+        contract = CONTRACTS[seed // 2 % len(CONTRACTS)]
+        assert check_contract(schedule, contract) == ()
+        yield seed, schedule, knowledge, contract, plan_holding(schedule, knowledge, contract)
+
+
+@pytest.mark.parametrize("number", BATCHES)
+def test_no_plan_reads_or_leaves_what_is_stale(number: int) -> None:
+    for seed, schedule, knowledge, contract, plan in batch(number):
+        codes = codes_in(schedule, knowledge)
+        for world in storage_worlds(schedule, ALL):
+            assert check_holding(schedule, plan, contract, codes, world) == (), (seed, world)
+
+
+def mutants(plan: HoldingPlan, contract: HoldingContract) -> Iterator[tuple[str, HoldingPlan]]:
+    """Yield the plan with one action left out, or one acquire asking for less.
+
+    Exchanges that acquire what they need may have brought it, and touched it, before; so may
+    prefetches, which are left out. What was held before may have left values where they are needed.
+    """
+    alone = contract.through_exchanges
+    held: set[tuple[str, int | None]] = set()
+    plan = HoldingPlan(
+        tuple(one for one in plan.placed if not isinstance(one.action, PrefetchData))
+    )
+    for at, (before, action) in enumerate(plan.placed):
+        rest = plan.placed[:at], plan.placed[at + 1 :]
+        if alone or not isinstance(action, TouchData):
+            yield f"without {action}", HoldingPlan((*rest[0], *rest[1]))
+        if isinstance(action, AcquireData):
+            weaker = []
+            if action.writes:
+                weaker.append(replace(action, writes=False, covered=Fresh.NO))
+            named = (action.datum, action.component)
+            if action.writes and alone and named not in held:
+                weaker.append(replace(action, covered=Fresh.YES))
+            weaker.append(replace(action, side=action.side.other))
+            held.add(named)
+            for less in weaker:
+                if less != action:
+                    placed = PlacedAction(before, less)
+                    yield f"{less}", HoldingPlan((*rest[0], placed, *rest[1]))
+
+
+@pytest.mark.parametrize("number", BATCHES)
+def test_each_action_is_missed_if_it_is_left_out_or_weaker(number: int) -> None:
+    """The adversary is not asleep, and no value is brought that need not be.
+
+    That is sure where names mean objects of their own. Values of a continuous field that a loop
+    over cells writes are brought although all are written: their metadata do not promise it.
+    """
+    missed = 0
+    for seed, schedule, knowledge, contract, plan in batch(number):
+        if any(datum.may_alias for datum in schedule.data) or knowledge is MESHES:
+            continue
+        codes = codes_in(schedule, knowledge)
+        chosen = list(storage_worlds(schedule, ALL))
+        for what, mutant in mutants(plan, contract):
+            found = [check_holding(schedule, mutant, contract, codes, one) for one in chosen]
+            assert any(found), (seed, what)
+            missed += 1
+    assert missed > PER_BATCH
+
+
+def test_all_kinds_of_actions_are_tried() -> None:
+    plans = [found[-1] for number in BATCHES for found in batch(number)]
+    acquired = {(one.side, one.writes, one.covered) for plan in plans for one in plan.acquired}
+    for side in Side:
+        assert {(writes, covered) for where, writes, covered in acquired if where is side} == {
+            (False, Fresh.NO), (True, Fresh.NO), (True, Fresh.YES), (True, Fresh.MAYBE),
+        }  # fmt: skip
+    actions = [one.action for plan in plans for one in plan.placed]
+    assert sum(isinstance(one, PrefetchData) for one in actions) > PER_BATCH / 10
+    assert any(one.may_be for plan in plans for one in plan.acquired)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_data_on_one_side_are_acquired_once(contract: HoldingContract) -> None:
+    for seed in range(1, 200, 2):
+        schedule = grid_case(seed)
+        plan = plan_holding(schedule, GRIDS, contract)
+        names = [one.datum for one in plan.acquired]
+        if contract.through_exchanges:
+            assert len(names) == len(set(names)) == len(schedule.data)
+        if contract.at_once:
+            first = {place for place, action in plan.placed if isinstance(action, AcquireData)}
+            assert first <= {schedule.body[0].uid}
