@@ -9,7 +9,7 @@ module field_storage_c_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int64_t, &
                                          c_loc, c_null_char, c_null_ptr, c_ptr
   use coherent_storage_mod, only: storage_options_type
-  use field_storage_mod, only: field_storage_type
+  use field_storage_mod, only: box_type, field_storage_type
   use storage_device_mod, only: device_kind
   use storage_errors_mod, only: last_error, report_error
   use storage_statistics_mod, only: get_total_statistics, reset_total_statistics, &
@@ -26,7 +26,7 @@ module field_storage_c_mod
   type, bind(c), public :: storage_description_type
     integer(c_int) :: element
     integer(c_int) :: dimensions
-    integer(c_int64_t) :: extents(2)
+    integer(c_int64_t) :: extents(3)
     integer(c_int) :: halo_depth
     integer(c_int) :: read_only
     integer(c_int) :: has_values
@@ -66,8 +66,8 @@ contains
     options%read_only = description%read_only /= 0
     options%has_values = description%has_values /= 0
     options%host = description%host
-    if (description%dimensions < 1 .or. description%dimensions > 2) then
-      call report_error(error_window, 'A storage has one or two dimensions.', status)
+    if (description%dimensions < 1 .or. description%dimensions > 3) then
+      call report_error(error_window, 'A storage has one to three dimensions.', status)
       return
     end if
     allocate (storage)
@@ -129,6 +129,22 @@ contains
     if (associated(storage)) call storage%acquire(space, access, status)
   end function acquire
 
+  !> Begin to use so many boxes alone; as `acquire_part`.
+  function acquire_part(handle, space, access, boxes, count) &
+    bind(c, name='field_storage_acquire_part') result(status)
+    type(c_ptr), value, intent(in) :: handle
+    integer(c_int), value, intent(in) :: space
+    integer(c_int), value, intent(in) :: access
+    integer(c_int), value, intent(in) :: count
+    type(box_type), intent(in) :: boxes(count)
+    integer(c_int) :: status
+
+    type(field_storage_type), pointer :: storage
+
+    call find_storage(handle, storage, status)
+    if (associated(storage)) call storage%acquire_part(space, access, boxes, status)
+  end function acquire_part
+
   !> End the access in a space that began last; as `release`.
   function release(handle, space) bind(c, name='field_storage_release') result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -180,6 +196,25 @@ contains
     call find_storage(handle, storage, status)
     if (associated(storage)) call storage%begin_exchange(space, depth, status)
   end function begin_exchange
+
+  !> Begin a halo exchange by boxes: `sent` of them, then `received`; as `begin_exchange_of_parts`.
+  function begin_exchange_of_parts(handle, space, depth, boxes, sent, received) &
+    bind(c, name='field_storage_begin_exchange_of_parts') result(status)
+    type(c_ptr), value, intent(in) :: handle
+    integer(c_int), value, intent(in) :: space
+    integer(c_int), value, intent(in) :: depth
+    integer(c_int), value, intent(in) :: sent
+    integer(c_int), value, intent(in) :: received
+    type(box_type), intent(in) :: boxes(sent + received)
+    integer(c_int) :: status
+
+    type(field_storage_type), pointer :: storage
+
+    call find_storage(handle, storage, status)
+    if (associated(storage)) then
+      call storage%begin_exchange_of_parts(space, depth, boxes(:sent), boxes(sent + 1:), status)
+    end if
+  end function begin_exchange_of_parts
 
   !> End a halo exchange; as `end_exchange`.
   function end_exchange(handle, messages, bytes) bind(c, name='field_storage_end_exchange') &

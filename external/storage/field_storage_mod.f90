@@ -5,37 +5,41 @@ module field_storage_mod
   use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
                                          c_loc, c_null_ptr, c_ptr, c_size_t
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
-  use coherent_storage_mod, only: coherent_storage_type, storage_options_type
+  use coherent_storage_mod, only: storage_options_type
+  use halo_storage_mod, only: halo_storage_type
+  use storage_parts_mod, only: box_type, is_within, strip_type, strips_of
   use storage_words_mod, only: element_int32, element_int64, element_logical, element_real32, &
-                               element_real64, error_window, no_error
+                               element_real64, error_window, no_error, space_host
 
   implicit none
   private
 
-  public :: element_bytes
+  public :: element_bytes, box_type
 
-  !> The values of a field, of one of the element types, with one or two dimensions without gaps.
-  type, public, extends(coherent_storage_type) :: field_storage_type
+  !> The values of a field, of one of the element types, with one to three dimensions without gaps.
+  type, public, extends(halo_storage_type) :: field_storage_type
     private
     integer(c_int) :: element = 0
     integer(c_int64_t), allocatable :: extents(:)
   contains
     procedure, public :: create
     procedure, public :: describe
-    procedure, private :: wrap_1, wrap_2
-    generic, public :: wrap => wrap_1, wrap_2
+    procedure, private :: wrap_1, wrap_2, wrap_3
+    generic, public :: wrap => wrap_1, wrap_2, wrap_3
+    procedure, public :: acquire_part
+    procedure, public :: begin_exchange_of_parts
     procedure, public :: get_element
     procedure, public :: get_extents
-    procedure, private :: window_real32_1, window_real32_2
-    procedure, private :: window_real64_1, window_real64_2
-    procedure, private :: window_int32_1, window_int32_2
-    procedure, private :: window_int64_1, window_int64_2
-    procedure, private :: window_logical_1, window_logical_2
-    generic, public :: window => window_real32_1, window_real32_2, &
-                                 window_real64_1, window_real64_2, &
-                                 window_int32_1, window_int32_2, &
-                                 window_int64_1, window_int64_2, &
-                                 window_logical_1, window_logical_2
+    procedure, private :: window_real32_1, window_real32_2, window_real32_3
+    procedure, private :: window_real64_1, window_real64_2, window_real64_3
+    procedure, private :: window_int32_1, window_int32_2, window_int32_3
+    procedure, private :: window_int64_1, window_int64_2, window_int64_3
+    procedure, private :: window_logical_1, window_logical_2, window_logical_3
+    generic, public :: window => window_real32_1, window_real32_2, window_real32_3, &
+                                 window_real64_1, window_real64_2, window_real64_3, &
+                                 window_int32_1, window_int32_2, window_int32_3, &
+                                 window_int64_1, window_int64_2, window_int64_3, &
+                                 window_logical_1, window_logical_2, window_logical_3
     procedure, private :: window_address
   end type field_storage_type
 
@@ -43,7 +47,7 @@ contains
 
   !> Make this a storage with memory of its own for so many elements, which have no values yet.
   !>
-  !> Errors: 220 for an unknown element type, or for other than one or two extents; as `set_up`.
+  !> Errors: 220 for an unknown element type, or for other than one to three extents; as `set_up`.
   subroutine create(self, element, extents, halo_depth, name, status)
     class(field_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: element
@@ -69,9 +73,9 @@ contains
     type(storage_options_type), intent(in) :: options
     integer(c_int), optional, intent(out) :: status
 
-    if (element_bytes(element) == 0 .or. size(extents) < 1 .or. size(extents) > 2) then
+    if (element_bytes(element) == 0 .or. size(extents) < 1 .or. size(extents) > 3) then
       call self%refuse(error_window, 'is to have elements of an unknown type, or other than one ' &
-                       // 'or two dimensions', status)
+                       // 'to three dimensions', status)
       return
     end if
     call self%set_up(bytes_of(element, extents), options, status)
@@ -109,6 +113,77 @@ contains
     end if
     include 'wrap_body.inc'
   end subroutine wrap_2
+
+  !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
+  subroutine wrap_3(self, values, halo_depth, name, read_only, status)
+    class(*), target, intent(inout) :: values(:, :, :)
+    include 'wrap_arguments.inc'
+
+    call make_options(options, halo_depth, name, read_only)
+    last = c_null_ptr
+    if (size(values) > 0) then
+      call locate(values(1, 1, 1), options%host)
+      call locate(values(size(values, 1), size(values, 2), size(values, 3)), last)
+    end if
+    include 'wrap_body.inc'
+  end subroutine wrap_3
+
+  !> Begin to use boxes alone of the values in a space: they are current there from then on, and
+  !> what is not in them is of no account. A write makes no copy stale: at the release the boxes are
+  !> copied to the other side, if that is current. Boxes do not overlap.
+  !>
+  !> Errors: 220 for a box that is not within the field; as `acquire`.
+  subroutine acquire_part(self, space, access, boxes, status)
+    class(field_storage_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    type(box_type), intent(in) :: boxes(:)
+    integer(c_int), optional, intent(out) :: status
+
+    if (.not. has_boxes(self, boxes, status)) return
+    call self%acquire_strips(space, access, strips_in(self, boxes), status)
+  end subroutine acquire_part
+
+  !> Begin to exchange the halo by boxes: only what is `sent` needs to be current in the space, and
+  !> what is `received` is copied to the other side at the end, if that is current.
+  !>
+  !> Errors: 220 for a box that is not within the field; as `begin_exchange`.
+  subroutine begin_exchange_of_parts(self, space, depth, sent, received, status)
+    class(field_storage_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: depth
+    type(box_type), intent(in) :: sent(:)
+    type(box_type), intent(in) :: received(:)
+    integer(c_int), optional, intent(out) :: status
+
+    if (.not. has_boxes(self, sent, status)) return
+    if (.not. has_boxes(self, received, status)) return
+    call self%begin_exchange_of_strips(space, depth, strips_in(self, sent), &
+                                       strips_in(self, received), status)
+  end subroutine begin_exchange_of_parts
+
+  !> Say whether boxes are within the field; report it if not.
+  function has_boxes(self, boxes, status)
+    class(field_storage_type), intent(in) :: self
+    type(box_type), intent(in) :: boxes(:)
+    integer(c_int), optional, intent(out) :: status
+    logical :: has_boxes
+
+    has_boxes = self%is_usable(space_host, status)
+    if (.not. has_boxes) return
+    has_boxes = is_within(boxes, self%extents)
+    if (has_boxes) return
+    call self%refuse(error_window, 'is asked for a part that it has not', status)
+  end function has_boxes
+
+  !> Return boxes as strips of bytes.
+  pure function strips_in(self, boxes) result(strips)
+    class(field_storage_type), intent(in) :: self
+    type(box_type), intent(in) :: boxes(:)
+    type(strip_type) :: strips(size(boxes))
+
+    strips = strips_of(boxes, self%extents, element_bytes(self%element))
+  end function strips_in
 
   !> Return the element type.
   pure function get_element(self) result(element)
@@ -182,6 +257,12 @@ contains
     include 'window_body.inc'
   end subroutine window_real32_2
 
+  subroutine window_real32_3(self, space, values, status)
+    real(real32), pointer, contiguous, intent(out) :: values(:, :, :)
+    integer(c_int), parameter :: element = element_real32, dimensions = 3
+    include 'window_body.inc'
+  end subroutine window_real32_3
+
   subroutine window_real64_1(self, space, values, status)
     real(real64), pointer, contiguous, intent(out) :: values(:)
     integer(c_int), parameter :: element = element_real64, dimensions = 1
@@ -193,6 +274,12 @@ contains
     integer(c_int), parameter :: element = element_real64, dimensions = 2
     include 'window_body.inc'
   end subroutine window_real64_2
+
+  subroutine window_real64_3(self, space, values, status)
+    real(real64), pointer, contiguous, intent(out) :: values(:, :, :)
+    integer(c_int), parameter :: element = element_real64, dimensions = 3
+    include 'window_body.inc'
+  end subroutine window_real64_3
 
   subroutine window_int32_1(self, space, values, status)
     integer(int32), pointer, contiguous, intent(out) :: values(:)
@@ -206,6 +293,12 @@ contains
     include 'window_body.inc'
   end subroutine window_int32_2
 
+  subroutine window_int32_3(self, space, values, status)
+    integer(int32), pointer, contiguous, intent(out) :: values(:, :, :)
+    integer(c_int), parameter :: element = element_int32, dimensions = 3
+    include 'window_body.inc'
+  end subroutine window_int32_3
+
   subroutine window_int64_1(self, space, values, status)
     integer(int64), pointer, contiguous, intent(out) :: values(:)
     integer(c_int), parameter :: element = element_int64, dimensions = 1
@@ -218,6 +311,12 @@ contains
     include 'window_body.inc'
   end subroutine window_int64_2
 
+  subroutine window_int64_3(self, space, values, status)
+    integer(int64), pointer, contiguous, intent(out) :: values(:, :, :)
+    integer(c_int), parameter :: element = element_int64, dimensions = 3
+    include 'window_body.inc'
+  end subroutine window_int64_3
+
   subroutine window_logical_1(self, space, values, status)
     logical, pointer, contiguous, intent(out) :: values(:)
     integer(c_int), parameter :: element = element_logical, dimensions = 1
@@ -229,6 +328,12 @@ contains
     integer(c_int), parameter :: element = element_logical, dimensions = 2
     include 'window_body.inc'
   end subroutine window_logical_2
+
+  subroutine window_logical_3(self, space, values, status)
+    logical, pointer, contiguous, intent(out) :: values(:, :, :)
+    integer(c_int), parameter :: element = element_logical, dimensions = 3
+    include 'window_body.inc'
+  end subroutine window_logical_3
 
   ! -- private -------------------------------------------------------------------------------------
 

@@ -4,7 +4,12 @@
 !> halo copies on other ranks. A write makes all the replicas of both kinds stale. Reading needs a
 !> replica that was made current before, by a transfer or by an exchange.
 !>
-!> Nothing here is checked: whoever calls what changes the state has asked before whether it may.
+!> Who writes or exchanges parts alone leaves each copy as current as it was: what it changes is
+!> copied to the other one in the end, if that is current, too.
+!>
+!> Nothing here is checked: whoever calls what changes the state has asked before whether it may,
+!> and holds the latch, which one thread at a time does. Only `enters` and `leaves`, the ways in and
+!> out where there is nothing to do, check and latch by themselves.
 module storage_coherence_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
@@ -16,24 +21,36 @@ module storage_coherence_mod
   !> No space: what `writer` and `exchange` are while nobody writes or exchanges.
   integer(c_int), parameter :: nowhere = 0
 
-  !> The state of one field. `version` counts the writes that have ended.
+  !> The state of one field. `version` counts the writes that have ended; `of_parts` says that who
+  !> writes or exchanges does so with parts; `queue` is the one that may not have ended what it was
+  !> given to do, 0 if there is none.
   type, public :: coherence_type
     private
+    integer(c_int) :: latch = 0
     logical :: valid(space_host:space_device) = .false.
     integer :: readers(space_host:space_device) = 0
     integer(c_int) :: writer = nowhere
     integer(c_int) :: exchange = nowhere
     integer(c_int) :: exchanged_depth = 0
+    logical :: of_parts = .false.
+    integer(c_int) :: queue = 0
     integer(c_int64_t) :: version = 0
-    logical, allocatable :: halo_dirty(:)
+    integer(c_int) :: halo_depth = 0
+    integer(c_int) :: clean_depth = 0
   contains
     procedure, public :: initialise
+    procedure, public :: lock
+    procedure, public :: unlock
+    procedure, public :: enters
+    procedure, public :: leaves
     procedure, public :: is_valid
     procedure, public :: is_initialised
     procedure, public :: is_stale
     procedure, public :: is_sole_truth
     procedure, public :: is_used
     procedure, public :: is_used_at
+    procedure, public :: is_written
+    procedure, public :: is_of_parts
     procedure, public :: may_acquire
     procedure, public :: may_touch
     procedure, public :: may_exchange
@@ -48,6 +65,8 @@ module storage_coherence_mod
     procedure, public :: end_exchange
     procedure, public :: note_touch
     procedure, public :: note_copy
+    procedure, public :: note_queue
+    procedure, public :: get_queue
     procedure, public :: forget
     procedure, public :: get_version
     procedure, public :: get_halo_depth
@@ -67,11 +86,69 @@ contains
     self%readers = 0
     self%writer = nowhere
     self%exchange = nowhere
+    self%of_parts = .false.
+    self%queue = 0
     self%version = 0
-    if (allocated(self%halo_dirty)) deallocate (self%halo_dirty)
-    allocate (self%halo_dirty(halo_depth))
-    self%halo_dirty = .true.
+    self%halo_depth = halo_depth
+    self%clean_depth = 0
   end subroutine initialise
+
+  ! -- one thread at a time ------------------------------------------------------------------------
+
+  !> Wait until no other thread holds the latch, and take it.
+  subroutine lock(self)
+    class(coherence_type), intent(inout) :: self
+
+    call close_latch(self%latch)
+  end subroutine lock
+
+  !> Give the latch back.
+  subroutine unlock(self)
+    class(coherence_type), intent(inout) :: self
+
+    call open_latch(self%latch)
+  end subroutine unlock
+
+  ! A call of a procedure elsewhere would cost more than it does.
+  include 'latch_procedures.inc'
+
+  !> Begin an access at once if that is allowed, and nothing has to be moved, spoilt or waited for.
+  !> Say whether it has begun.
+  function enters(self, space, access)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    logical :: enters
+
+    call close_latch(self%latch)
+    enters = self%valid(space) .and. self%writer == nowhere .and. self%queue == 0
+    if (access == access_read) then
+      if (enters) self%readers(space) = self%readers(space) + 1
+    else if (enters) then
+      enters = self%exchange == nowhere .and. self%readers(other(space)) == 0 .and. &
+               .not. self%valid(other(space))
+      if (enters) then
+        self%writer = space
+        self%clean_depth = 0
+      end if
+    end if
+    call open_latch(self%latch)
+  end function enters
+
+  !> End at once the access in a space that began last, if there is one and there is nothing else to
+  !> do. Say whether it has ended.
+  function leaves(self, space)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    logical :: leaves
+
+    call close_latch(self%latch)
+    leaves = .not. self%of_parts .and. self%valid(space) .and. may_release(self, space)
+    if (leaves) call end_access(self, space)
+    call open_latch(self%latch)
+  end function leaves
+
+  ! -- questions -----------------------------------------------------------------------------------
 
   !> Say whether the copy in a space has the current values.
   pure function is_valid(self, space)
@@ -125,8 +202,26 @@ contains
     is_used_at = self%writer == space .or. self%exchange == space .or. self%readers(space) > 0
   end function is_used_at
 
+  !> Say whether the access in `space` that ends next writes.
+  pure function is_written(self, space)
+    class(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    logical :: is_written
+
+    is_written = self%writer == space
+  end function is_written
+
+  !> Say whether who writes or exchanges does so with parts.
+  pure function is_of_parts(self)
+    class(coherence_type), intent(in) :: self
+    logical :: is_of_parts
+
+    is_of_parts = self%of_parts
+  end function is_of_parts
+
   !> Say whether an access may begin. Reading goes with reading everywhere, and with an exchange
-  !> that is under way; writing only with reading in the same space that began before.
+  !> that is under way; writing only with reading in the same space that began before. An exchange
+  !> of parts of a copy that is stale goes with nobody who would have all of it made current.
   pure function may_acquire(self, space, access)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -136,6 +231,8 @@ contains
     may_acquire = self%writer == nowhere
     if (access /= access_read) then
       may_acquire = may_acquire .and. self%exchange == nowhere .and. self%readers(other(space)) == 0
+    else if (self%exchange == space .and. self%of_parts) then
+      may_acquire = may_acquire .and. self%valid(space)
     end if
   end function may_acquire
 
@@ -146,7 +243,7 @@ contains
     logical :: may_touch
 
     may_touch = self%exchange == nowhere .and. self%writer /= other(space) .and. &
-                self%readers(other(space)) == 0
+                .not. self%of_parts .and. self%readers(other(space)) == 0
   end function may_touch
 
   !> Say whether an exchange may begin: it reads, and what it will write is read by nobody.
@@ -207,16 +304,20 @@ contains
     text = text(6:)
   end function describe_users
 
-  !> Begin an access.
-  pure subroutine begin_access(self, space, access)
+  ! -- what happens --------------------------------------------------------------------------------
+
+  !> Begin an access, to all values or `of_parts`.
+  pure subroutine begin_access(self, space, access, of_parts)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
+    logical, intent(in) :: of_parts
 
     if (access == access_read) then
       self%readers(space) = self%readers(space) + 1
     else
       self%writer = space
+      self%of_parts = of_parts
       call note_write(self, space)
     end if
   end subroutine begin_access
@@ -228,29 +329,36 @@ contains
 
     if (self%writer == space) then
       self%writer = nowhere
+      self%of_parts = .false.
       self%version = self%version + 1
     else
       self%readers(space) = self%readers(space) - 1
     end if
   end subroutine end_access
 
-  !> Begin an exchange of the values in `space`.
-  pure subroutine begin_exchange(self, space, depth)
+  !> Begin an exchange of the values in `space`, all of which are current, or `of_parts`.
+  pure subroutine begin_exchange(self, space, depth, of_parts)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: depth
+    logical, intent(in) :: of_parts
 
     self%exchange = space
     self%exchanged_depth = depth
+    self%of_parts = of_parts
   end subroutine begin_exchange
 
-  !> End the exchange: the halo has been written there and is clean; copies elsewhere lack it.
+  !> End the exchange: the halo has been written there and is clean; copies elsewhere lack it,
+  !> unless its parts were copied to them.
   pure subroutine end_exchange(self)
     class(coherence_type), intent(inout) :: self
 
-    self%valid = .false.
-    self%valid(self%exchange) = .true.
+    if (.not. self%of_parts .or. .not. any(self%valid)) then
+      self%valid = .false.
+      self%valid(self%exchange) = .true.
+    end if
     self%exchange = nowhere
+    self%of_parts = .false.
     self%version = self%version + 1
     call set_clean(self, self%exchanged_depth)
   end subroutine end_exchange
@@ -264,14 +372,17 @@ contains
     self%version = self%version + 1
   end subroutine note_touch
 
-  !> Note that the values in `space` are new: all other replicas are stale.
+  !> Note that the values in `space` are new: all other replicas are stale, but for copies that are
+  !> to get the parts which were written.
   pure subroutine note_write(self, space)
     type(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
 
-    self%valid = .false.
-    self%valid(space) = .true.
-    self%halo_dirty = .true.
+    if (.not. self%of_parts .or. .not. any(self%valid)) then
+      self%valid = .false.
+      self%valid(space) = .true.
+    end if
+    self%clean_depth = 0
   end subroutine note_write
 
   !> Note that the current values were copied to `space`.
@@ -281,6 +392,22 @@ contains
 
     self%valid(space) = .true.
   end subroutine note_copy
+
+  !> Note the queue that has something to do with the values, 0 for none.
+  pure subroutine note_queue(self, queue)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: queue
+
+    self%queue = queue
+  end subroutine note_queue
+
+  !> Return the queue that may have something to do with the values, 0 for none.
+  pure function get_queue(self) result(queue)
+    class(coherence_type), intent(in) :: self
+    integer(c_int) :: queue
+
+    queue = self%queue
+  end function get_queue
 
   !> Note that the copy in `space` is gone.
   pure subroutine forget(self, space)
@@ -303,8 +430,7 @@ contains
     class(coherence_type), intent(in) :: self
     integer(c_int) :: depth
 
-    depth = 0
-    if (allocated(self%halo_dirty)) depth = size(self%halo_dirty, kind=c_int)
+    depth = self%halo_depth
   end function get_halo_depth
 
   !> Say whether the halo is stale at one depth.
@@ -313,14 +439,14 @@ contains
     integer(c_int), intent(in) :: depth
     logical :: is_dirty
 
-    is_dirty = self%halo_dirty(depth)
+    is_dirty = depth > self%clean_depth
   end function is_dirty
 
   !> Note that the halo is stale at every depth.
   pure subroutine set_dirty(self)
     class(coherence_type), intent(inout) :: self
 
-    if (allocated(self%halo_dirty)) self%halo_dirty = .true.
+    self%clean_depth = 0
   end subroutine set_dirty
 
   !> Note that the halo is current up to a depth; what is beyond stays as it is.
@@ -328,7 +454,7 @@ contains
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
 
-    self%halo_dirty(:depth) = .false.
+    self%clean_depth = max(self%clean_depth, depth)
   end subroutine set_clean
 
   !> Return the space that is not this one.

@@ -1,7 +1,7 @@
 !> Owns the one door through which every error of the library leaves.
 !>
 !> Whoever passes `status` gets a code there, `no_error` if all is well, and may ask for the
-!> sentence; for all others the program stops.
+!> sentence, of which each thread has its own; for all others the program stops.
 module storage_errors_mod
 
   use, intrinsic :: iso_c_binding, only: c_int
@@ -13,6 +13,7 @@ module storage_errors_mod
   public :: report_error, last_error
 
   character(:), allocatable, save :: last_sentence
+  !$omp threadprivate(last_sentence)
 
 contains
 

@@ -1,13 +1,14 @@
 !> Owns bytes of the host: taking, giving back, copying and spoiling them.
 module storage_memory_mod
 
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int8_t, c_int64_t, c_null_ptr, c_ptr, &
-                                         c_size_t
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int8_t, c_int64_t, c_intptr_t, c_null_ptr, &
+                                         c_ptr, c_size_t
+  use storage_parts_mod, only: strip_type
 
   implicit none
   private
 
-  public :: take_memory, give_memory, copy_memory, spoil_memory
+  public :: take_memory, give_memory, copy_memory, copy_strips, spoil_memory, address_in
 
   integer(c_size_t), parameter :: alignment = 64, word_size = 8
 
@@ -65,6 +66,36 @@ contains
 
     same = memcpy(target_address, source_address, bytes)
   end subroutine copy_memory
+
+  !> Copy strips from one field to another, which lies elsewhere.
+  subroutine copy_strips(target_address, source_address, strips)
+    type(c_ptr), intent(in) :: target_address
+    type(c_ptr), intent(in) :: source_address
+    type(strip_type), intent(in) :: strips(:)
+
+    integer(c_size_t) :: row, plane
+    integer :: n
+
+    do n = 1, size(strips)
+      do plane = 0, strips(n)%planes - 1
+        do row = 0, strips(n)%rows - 1
+          call copy_memory(address_in(target_address, strips(n), row, plane), &
+                           address_in(source_address, strips(n), row, plane), strips(n)%row_bytes)
+        end do
+      end do
+    end do
+  end subroutine copy_strips
+
+  !> Return the address of a row of a strip, rows and planes counted from 0.
+  pure function address_in(address, strip, row, plane) result(there)
+    type(c_ptr), intent(in) :: address
+    type(strip_type), intent(in) :: strip
+    integer(c_size_t), intent(in) :: row, plane
+    type(c_ptr) :: there
+
+    there = transfer(transfer(address, 0_c_intptr_t) + strip%start + &
+                     row * strip%row_step + plane * strip%plane_step, there)
+  end function address_in
 
   !> Overwrite bytes with what no program mistakes for values.
   subroutine spoil_memory(address, bytes)

@@ -3,10 +3,12 @@
 module storage_replicas_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
-  use storage_device_mod, only: attach_to_device, copy_to_device, copy_to_host, create_on_device, &
+  use storage_device_mod, only: attach_to_device, copy_strips_to_device, copy_strips_to_host, &
+                                copy_to_device, copy_to_host, create_on_device, &
                                 delete_on_device, detach_from_device, device_has_memory, &
                                 kernel_address, spoil
   use storage_memory_mod, only: give_memory, take_memory
+  use storage_parts_mod, only: strip_type
   use storage_words_mod, only: space_device, space_host
 
   implicit none
@@ -30,6 +32,7 @@ module storage_replicas_mod
     procedure, public :: free_device
     procedure, public :: free_all
     procedure, public :: move_to
+    procedure, public :: move_strips_to
     procedure, public :: spoil_at
     procedure, public :: get_bytes
     procedure, public :: is_on_device
@@ -105,17 +108,31 @@ contains
     self%host = c_null_ptr
   end subroutine free_all
 
-  !> Copy the bytes to a space from the other one.
-  subroutine move_to(self, space)
+  !> Copy the bytes to a space from the other one; with a queue, nobody waits for it.
+  subroutine move_to(self, space, queue)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: space
+    integer(c_int), optional, intent(in) :: queue
 
     if (space == space_device) then
-      call copy_to_device(self%host, self%device, self%bytes)
+      call copy_to_device(self%host, self%device, self%bytes, queue)
     else
-      call copy_to_host(self%host, self%device, self%bytes)
+      call copy_to_host(self%host, self%device, self%bytes, queue)
     end if
   end subroutine move_to
+
+  !> Copy strips of the bytes to a space from the other one.
+  subroutine move_strips_to(self, space, strips)
+    class(replicas_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    type(strip_type), intent(in) :: strips(:)
+
+    if (space == space_device) then
+      call copy_strips_to_device(self%host, self%device, strips)
+    else
+      call copy_strips_to_host(self%host, self%device, strips)
+    end if
+  end subroutine move_strips_to
 
   !> Spoil the bytes in a space if the build does so, unless they belong to somebody else.
   subroutine spoil_at(self, space)

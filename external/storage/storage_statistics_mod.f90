@@ -27,6 +27,7 @@ module storage_statistics_mod
 
   !> The sums over all fields, those that are gone included.
   type(storage_statistics_type), save :: total
+  integer(c_int), save :: latch = 0
   logical, save :: is_quiet = .false.
 
 contains
@@ -38,14 +39,18 @@ contains
     integer(c_size_t), intent(in) :: bytes
 
     call add_transfer(done, space, bytes)
+    call close_latch(latch)
     call add_transfer(total, space, bytes)
+    call open_latch(latch)
   end subroutine count_transfer
 
   !> Count one transfer that was not needed.
   subroutine count_avoided(done)
     type(storage_statistics_type), intent(inout) :: done
 
+    !$omp atomic
     done%avoided = done%avoided + 1
+    !$omp atomic
     total%avoided = total%avoided + 1
   end subroutine count_avoided
 
@@ -56,7 +61,9 @@ contains
     integer(c_int64_t), intent(in) :: bytes
 
     call add_exchange(done, messages, bytes)
+    call close_latch(latch)
     call add_exchange(total, messages, bytes)
+    call open_latch(latch)
   end subroutine count_exchange
 
   !> Return the sums over all fields since the program began or the count was reset.
@@ -94,6 +101,8 @@ contains
 
     is_quiet = quiet
   end subroutine set_quiet
+
+  include 'latch_procedures.inc'
 
   !> Add one transfer to some sums.
   pure subroutine add_transfer(sums, space, bytes)

@@ -141,3 +141,40 @@ MEMORY: Mapping[tuple[MemoryEvent, Holders], MemoryOutcome] = {
     (MemoryEvent.FAILED_READ_WRITE, _BOTH): MemoryOutcome(_HERE, usable=False),
 }
 """What comes of an event in one space, by which spaces had the current values before."""
+
+# ---------------------------------------------------------------------------- parts of copies
+
+
+class PartEvent(Enum):
+    """What can happen to parts of the values in one of two memory spaces."""
+
+    READ = "read access to parts"
+    WRITE = "write access to parts"
+    READ_WRITE = "access to read and write parts"
+    EXCHANGE = "halo exchange by strips"
+
+
+PARTS: Mapping[tuple[PartEvent, Holders], MemoryOutcome] = {
+    (PartEvent.READ, _NONE): MemoryOutcome(_NONE),
+    (PartEvent.READ, _HERE): MemoryOutcome(_HERE),
+    (PartEvent.READ, _THERE): MemoryOutcome(_THERE, 1),
+    (PartEvent.READ, _BOTH): MemoryOutcome(_BOTH),
+    (PartEvent.WRITE, _NONE): MemoryOutcome(_HERE),
+    (PartEvent.WRITE, _HERE): MemoryOutcome(_HERE),
+    (PartEvent.WRITE, _THERE): MemoryOutcome(_THERE, 1),
+    (PartEvent.WRITE, _BOTH): MemoryOutcome(_BOTH, 1),
+    (PartEvent.READ_WRITE, _NONE): MemoryOutcome(_HERE),
+    (PartEvent.READ_WRITE, _HERE): MemoryOutcome(_HERE),
+    (PartEvent.READ_WRITE, _THERE): MemoryOutcome(_THERE, 2),
+    (PartEvent.READ_WRITE, _BOTH): MemoryOutcome(_BOTH, 1),
+    (PartEvent.EXCHANGE, _NONE): MemoryOutcome(_HERE),
+    (PartEvent.EXCHANGE, _HERE): MemoryOutcome(_HERE),
+    (PartEvent.EXCHANGE, _THERE): MemoryOutcome(_THERE, 2),
+    (PartEvent.EXCHANGE, _BOTH): MemoryOutcome(_BOTH, 1),
+}
+"""What comes of an event, all of whose transfers are of parts.
+
+Who has the current values has them afterwards, too: what was written goes to the other space, if
+that was current. The library in Fortran follows this; buffers in Python divide into chunks, which
+have a state each.
+"""

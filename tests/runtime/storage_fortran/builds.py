@@ -36,7 +36,7 @@ def build_double(library: Path, f90: tuple[str, ...], folder: Path) -> Path:
     flags = [*FLAGS, "-fPIC", f"-I{library}", f"-J{folder}"]
     run([*f90, *flags, "-c", str(source), "-o", str(double)])
     objects = map(str, (*sorted(library.glob("*.o")), double))
-    run([*f90, "-shared", *objects, "-o", str(folder / SHARED)])
+    run([*f90, "-shared", "-fopenacc", *objects, "-o", str(folder / SHARED)])
     return folder / SHARED
 
 

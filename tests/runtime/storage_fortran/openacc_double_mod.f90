@@ -2,7 +2,8 @@
 !> own: bytes of the host elsewhere, which nobody finds but through OpenACC.
 module openacc_double_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_intptr_t, c_null_ptr, c_ptr, &
+                                         c_size_t
   use storage_memory_mod, only: copy_memory, give_memory, spoil_memory, take_memory
 
   implicit none
@@ -70,7 +71,7 @@ contains
     type(c_ptr), value, intent(in) :: host
     integer(c_size_t), value, intent(in) :: bytes
 
-    call copy_memory(mappings(find(host))%device, host, bytes)
+    call copy_memory(device_address(host, bytes), host, bytes)
   end subroutine update_device
 
   !> Copy bytes from the device.
@@ -78,8 +79,35 @@ contains
     type(c_ptr), value, intent(in) :: host
     integer(c_size_t), value, intent(in) :: bytes
 
-    call copy_memory(host, mappings(find(host))%device, bytes)
+    call copy_memory(host, device_address(host, bytes), bytes)
   end subroutine update_self
+
+  !> Copy bytes to the device; no queue is ever behind.
+  subroutine update_device_async(host, bytes, queue) bind(c, name='acc_update_device_async')
+    type(c_ptr), value, intent(in) :: host
+    integer(c_size_t), value, intent(in) :: bytes
+    integer(c_int), value, intent(in) :: queue
+
+    if (queue < 1) error stop 'no such queue'
+    call update_device(host, bytes)
+  end subroutine update_device_async
+
+  !> Copy bytes from the device; no queue is ever behind.
+  subroutine update_self_async(host, bytes, queue) bind(c, name='acc_update_self_async')
+    type(c_ptr), value, intent(in) :: host
+    integer(c_size_t), value, intent(in) :: bytes
+    integer(c_int), value, intent(in) :: queue
+
+    if (queue < 1) error stop 'no such queue'
+    call update_self(host, bytes)
+  end subroutine update_self_async
+
+  !> Do nothing: no queue is ever behind.
+  subroutine wait_for(queue) bind(c, name='acc_wait')
+    integer(c_int), value, intent(in) :: queue
+
+    if (queue < 1) error stop 'no such queue'
+  end subroutine wait_for
 
   !> Note a mapping; it is a mistake to map twice.
   subroutine map_bytes(host, device, bytes, is_ours)
@@ -110,5 +138,24 @@ contains
     end do
     error stop 'not mapped'
   end function find
+
+  !> Return the address of the copy of bytes, which must be within some that are mapped.
+  function device_address(host, bytes) result(device)
+    type(c_ptr), intent(in) :: host
+    integer(c_size_t), intent(in) :: bytes
+    type(c_ptr) :: device
+
+    integer(c_intptr_t) :: distance
+    integer :: n
+
+    do n = 1, room
+      if (.not. c_associated(mappings(n)%host)) cycle
+      distance = transfer(host, distance) - transfer(mappings(n)%host, distance)
+      if (distance < 0 .or. distance + bytes > mappings(n)%bytes) cycle
+      device = transfer(transfer(mappings(n)%device, distance) + distance, device)
+      return
+    end do
+    error stop 'not mapped'
+  end function device_address
 
 end module openacc_double_mod

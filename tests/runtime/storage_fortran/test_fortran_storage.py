@@ -28,7 +28,7 @@ PROGRAMS = HERE / "programs"
 STOPPING = sorted(PROGRAMS.glob("stops_at_*.f90"))
 SOURCES = sorted(LIBRARY.glob("**/*.f90"))
 REFERENCE = LIBRARY.parents[1] / "docs" / "reference" / "fortran-storage.md"
-NOT_FOR_USERS = {"assignment", "is_usable"}
+NOT_FOR_USERS = {"assignment", "is_usable", "has_room"}
 DEVICE_FOLDERS = ("device/openacc/", "device/emulated/")
 NOTHING_MOVED = "0 transfers to the device (0 B), 0 to the host (0 B), 0 avoided"
 Done = subprocess.CompletedProcess[str]
@@ -65,7 +65,7 @@ def perform(f90: tuple[str, ...], build: Build, tmp_path: Path) -> Perform:
     def performed(source: Path, kind: str) -> Done:
         library = build(kind).parent
         sources = [PROGRAMS / "checks_mod.f90", source]
-        flags = [*FLAGS, *(["-fopenacc"] if kind == "openacc" else [])]
+        flags = [*FLAGS, "-fopenmp", *(["-fopenacc"] if kind == "openacc" else [])]
         program = tmp_path / "program"
         command = [*f90, *flags, f"-J{tmp_path}", *map(str, sources)]
         assert not run([*command, *linked_with(library), "-o", str(program)])
@@ -78,7 +78,7 @@ def perform(f90: tuple[str, ...], build: Build, tmp_path: Path) -> Perform:
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("kind", DEVICES)
-@pytest.mark.parametrize("name", ["windows", "halos"])
+@pytest.mark.parametrize("name", ["windows", "halos", "parts", "threads"])
 def test_a_program_finds_what_it_checks(perform: Perform, name: str, kind: str) -> None:
     done = perform(PROGRAMS / f"{name}.f90", kind)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
@@ -153,7 +153,10 @@ def test_all_devices_look_the_same() -> None:
         (LIBRARY / "device" / kind / "storage_device_mod.f90").read_text(encoding="utf-8")
         for kind in DEVICES
     ]
-    offered = [declared.findall(text.partition("contains\n")[2]) for text in texts]
+    offered = [
+        declared.findall(text.partition("contains\n")[2].partition("! -- for this device alone")[0])
+        for text in texts
+    ]
     assert offered[0]
     assert offered[0] == offered[1] == offered[2]
 
@@ -165,7 +168,8 @@ def test_the_reference_page_names_everything_that_is_public() -> None:
         text.partition(f":: {name}\n")[2].partition("end type")[0]
         for name in (
             "coherent_storage_type",
-            "extends(coherent_storage_type) :: field_storage_type",
+            "extends(coherent_storage_type) :: halo_storage_type",
+            "extends(halo_storage_type) :: field_storage_type",
         )
     ]
     public = re.findall(r"procedure, public :: (\w+)", "".join(of_types))

@@ -16,20 +16,21 @@ from runtime.storage_fortran.pairs import Operation, World, check_agreement, use
 pytestmark = pytest.mark.fortran
 
 COHERENCE, STORAGE = "storage_coherence_mod.f90", "coherent_storage_mod.f90"
-REPLICAS = "storage_replicas_mod.f90"
+REPLICAS, STATE = "storage_replicas_mod.f90", "storage_state_mod.f90"
+HALO = "halo_storage_mod.f90"
 # The rule that is broken, the file, what stands there, and what takes its place.
 MUTANTS = {
     "a write leaves the other copy valid": (
         COHERENCE,
-        "    self%valid = .false.\n    self%valid(space) = .true.\n    self%halo_dirty = .true.\n",
-        "    self%valid(space) = .true.\n    self%halo_dirty = .true.\n",
+        "      self%valid = .false.\n      self%valid(space) = .true.\n    end if\n",
+        "      self%valid(space) = .true.\n    end if\n",
     ),
     "a write leaves the halo clean": (
         COHERENCE,
-        "    self%valid(space) = .true.\n    self%halo_dirty = .true.\n",
-        "    self%valid(space) = .true.\n",
+        "    end if\n    self%clean_depth = 0\n  end subroutine note_write",
+        "    end if\n  end subroutine note_write",
     ),
-    "a touch is not noted": (STORAGE, "      call self%coherence%note_touch(home)\n", ""),
+    "a touch is not noted": (STATE, "    call self%coherence%note_touch(home)\n", ""),
     "a touch is no version": (
         COHERENCE,
         "    call note_write(self, space)\n    self%version = self%version + 1\n",
@@ -37,8 +38,8 @@ MUTANTS = {
     ),
     "an exchange leaves the other copy valid": (
         COHERENCE,
-        "    self%valid = .false.\n    self%valid(self%exchange) = .true.\n",
-        "    self%valid(self%exchange) = .true.\n",
+        "      self%valid = .false.\n      self%valid(self%exchange) = .true.\n",
+        "      self%valid(self%exchange) = .true.\n",
     ),
     "an exchange cleans one depth less": (
         COHERENCE,
@@ -50,7 +51,7 @@ MUTANTS = {
         "may_acquire = may_acquire .and. self%exchange == nowhere .and. ",
         "may_acquire = may_acquire .and. ",
     ),
-    "an exchange ends under readers": (STORAGE, "self%coherence%may_end_exchange()", ".true."),
+    "an exchange ends under readers": (HALO, "self%state%coherence%may_end_exchange()", ".true."),
     "two writes at once": (
         COHERENCE,
         "may_acquire = self%writer == nowhere\n",
@@ -58,13 +59,13 @@ MUTANTS = {
     ),
     "a write goes with a read elsewhere": (
         COHERENCE,
-        " .and. self%readers(other(space)) == 0\n    end if",
-        "\n    end if",
+        "self%exchange == nowhere .and. self%readers(other(space)) == 0\n    else",
+        "self%exchange == nowhere\n    else",
     ),
     "a touch goes with a read elsewhere": (
         COHERENCE,
-        "self%writer /= other(space) .and. &\n                self%readers(other(space)) == 0",
-        "self%writer /= other(space)",
+        ".not. self%of_parts .and. self%readers(other(space)) == 0",
+        ".not. self%of_parts",
     ),
     "a read access cannot end": (
         COHERENCE,
@@ -73,40 +74,59 @@ MUTANTS = {
     ),
     "what is read-only is written": (
         STORAGE,
-        "if (self%read_only .and. access /= access_read) then",
-        "if (.false.) then",
+        "if (access == access_read .or. .not. self%read_only) then",
+        "if (.true.) then",
     ),
     "a write-only access is copied to": (
-        STORAGE,
-        "if (access /= access_write .and. self%coherence%is_stale(home)) then",
-        "if (self%coherence%is_stale(home)) then",
+        STATE,
+        "if (access == access_write .or. .not. self%coherence%is_stale(home)) then",
+        "if (.not. self%coherence%is_stale(home)) then",
     ),
     "a read-write access is not copied to": (
-        STORAGE,
-        "if (access /= access_write .and. self%coherence%is_stale(home)) then",
-        "if (access < access_write .and. self%coherence%is_stale(home)) then",
+        STATE,
+        "if (access == access_write .or. .not. self%coherence%is_stale(home)) then",
+        "if (access /= access_read .or. .not. self%coherence%is_stale(home)) then",
     ),
     "a copy is made anew each time": (
-        STORAGE,
-        "      call self%coherence%note_copy(home)\n    else if",
-        "    else if",
+        STATE,
+        "      call self%coherence%note_copy(home)\n    end if",
+        "    end if",
     ),
-    "a copy is not made": (STORAGE, "        call self%replicas%move_to(home)\n", ""),
+    "a copy is not made": (STATE, "        call self%replicas%move_to(home, queue)\n", ""),
     "a copy goes the wrong way": (
         REPLICAS,
-        "    if (space == space_device) then\n      call copy",
-        "    if (space == space_host) then\n      call copy",
+        "    if (space == space_device) then\n      call copy_to",
+        "    if (space == space_host) then\n      call copy_to",
     ),
     "the only values are given up": (
         STORAGE,
-        "self%coherence%is_sole_truth(space_device)",
+        "self%state%coherence%is_sole_truth(space_device)",
         ".false.",
     ),
-    "memory of somebody else is given up": (STORAGE, "self%replicas%is_attached()", ".false."),
-    "what is stale is not spoilt": (
+    "memory of somebody else is given up": (
         STORAGE,
-        "    if (access /= access_read) call self%spoil_stale(home)\n",
+        "self%state%replicas%is_attached()",
+        ".false.",
+    ),
+    "what enters at once meets a writer": (
+        COHERENCE,
+        "enters = self%valid(space) .and. self%writer == nowhere .and.",
+        "enters = self%valid(space) .and.",
+    ),
+    "what enters at once leaves the halo clean": (
+        COHERENCE,
+        "        self%writer = space\n        self%clean_depth = 0\n",
+        "        self%writer = space\n",
+    ),
+    "what enters at once to write leaves the other copy valid": (
+        COHERENCE,
+        " .and. &\n               .not. self%valid(other(space))",
         "",
+    ),
+    "what is stale is not spoilt": (
+        STATE,
+        "        call spoil_stale(self, home)\n      end if",
+        "      end if",
     ),
 }
 

@@ -4,18 +4,33 @@
 !> missing gives wrong answers, as it would on a device. OpenACC directives may be compiled or not.
 module storage_device_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_ptr, c_size_t
-  use storage_memory_mod, only: copy_memory, give_memory, spoil_memory, take_memory
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
+  use storage_memory_mod, only: copy_memory, copy_strips, give_memory, spoil_memory, take_memory
+  use storage_parts_mod, only: strip_type
 
   implicit none
   private
 
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
-  public :: copy_to_device, copy_to_host, kernel_address, spoil
+  public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
+  public :: wait_for_queue, start_queue, kernel_address, spoil
 
   !> Whether the device has a memory of its own; what kind of device this build has.
   logical, parameter, public :: device_has_memory = .true.
   character(*), parameter, public :: device_kind = 'emulated'
+
+  !> A copy that was put into a queue.
+  type :: queued_copy_type
+    integer(c_int) :: queue = 0
+    type(c_ptr) :: to = c_null_ptr
+    type(c_ptr) :: from = c_null_ptr
+    integer(c_size_t) :: bytes = 0
+  end type queued_copy_type
+
+  integer, parameter :: room = 256
+  type(queued_copy_type), save :: queues(room)
+  integer, save :: queued = 0
+  integer(c_int), save :: latch = 0
 
 contains
 
@@ -50,20 +65,62 @@ contains
   end subroutine detach_from_device
 
   !> Copy the values of the host to the device.
-  subroutine copy_to_device(host, device, bytes)
+  subroutine copy_to_device(host, device, bytes, queue)
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
 
-    call copy_memory(device, host, bytes)
+    call copy_or_queue(device, host, bytes, queue)
   end subroutine copy_to_device
 
   !> Copy the values of the device to the host.
-  subroutine copy_to_host(host, device, bytes)
+  subroutine copy_to_host(host, device, bytes, queue)
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
 
-    call copy_memory(host, device, bytes)
+    call copy_or_queue(host, device, bytes, queue)
   end subroutine copy_to_host
+
+  !> Copy strips of the host's values to the device.
+  subroutine copy_strips_to_device(host, device, strips)
+    type(c_ptr), intent(in) :: host, device
+    type(strip_type), intent(in) :: strips(:)
+
+    call copy_strips(device, host, strips)
+  end subroutine copy_strips_to_device
+
+  !> Copy strips of the device's values to the host.
+  subroutine copy_strips_to_host(host, device, strips)
+    type(c_ptr), intent(in) :: host, device
+    type(strip_type), intent(in) :: strips(:)
+
+    call copy_strips(host, device, strips)
+  end subroutine copy_strips_to_host
+
+  !> Do what was put into a queue, in its order.
+  subroutine wait_for_queue(queue)
+    integer(c_int), intent(in) :: queue
+
+    integer :: n
+
+    call close_latch(latch)
+    do n = 1, queued
+      if (queues(n)%queue /= queue) cycle
+      call copy_memory(queues(n)%to, queues(n)%from, queues(n)%bytes)
+      queues(n)%queue = 0
+    end do
+    queued = count(queues(:queued)%queue /= 0)
+    queues(:queued) = pack(queues, queues%queue /= 0)
+    call open_latch(latch)
+  end subroutine wait_for_queue
+
+  !> Make ready for a kernel in a queue, which runs at once: do what was put there before it.
+  subroutine start_queue(queue)
+    integer(c_int), intent(in) :: queue
+
+    call wait_for_queue(queue)
+  end subroutine start_queue
 
   !> Return the address that a kernel for the device works on.
   pure function kernel_address(host, device) result(address)
@@ -80,5 +137,32 @@ contains
 
     call spoil_memory(address, bytes)
   end subroutine spoil
+
+  ! -- for this device alone ----------------------------------------------------------------------
+
+  !> Copy bytes, or put that into a queue: nobody finds them before `wait_for_queue`. A queue for
+  !> which there is no room left is none.
+  subroutine copy_or_queue(to, from, bytes, queue)
+    type(c_ptr), intent(in) :: to, from
+    integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
+
+    logical :: waits
+
+    waits = .true.
+    if (present(queue)) then
+      call close_latch(latch)
+      waits = queued == room
+      if (.not. waits) then
+        queued = queued + 1
+        queues(queued) = queued_copy_type(queue, to, from, bytes)
+      end if
+      call open_latch(latch)
+      if (waits) call wait_for_queue(queue)
+    end if
+    if (waits) call copy_memory(to, from, bytes)
+  end subroutine copy_or_queue
+
+  include '../../latch_procedures.inc'
 
 end module storage_device_mod

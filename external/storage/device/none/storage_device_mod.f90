@@ -1,13 +1,15 @@
 !> Owns the device of a build without one: host and device are one memory, and nothing ever moves.
 module storage_device_mod
 
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t
+  use storage_parts_mod, only: strip_type
 
   implicit none
   private
 
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
-  public :: copy_to_device, copy_to_host, kernel_address, spoil
+  public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
+  public :: wait_for_queue, start_queue, kernel_address, spoil
 
   !> Whether the device has a memory of its own; what kind of device this build has.
   logical, parameter, public :: device_has_memory = .false.
@@ -43,16 +45,40 @@ contains
   end subroutine detach_from_device
 
   !> Do nothing.
-  subroutine copy_to_device(host, device, bytes)
+  subroutine copy_to_device(host, device, bytes, queue)
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
   end subroutine copy_to_device
 
   !> Do nothing.
-  subroutine copy_to_host(host, device, bytes)
+  subroutine copy_to_host(host, device, bytes, queue)
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
   end subroutine copy_to_host
+
+  !> Do nothing.
+  subroutine copy_strips_to_device(host, device, strips)
+    type(c_ptr), intent(in) :: host, device
+    type(strip_type), intent(in) :: strips(:)
+  end subroutine copy_strips_to_device
+
+  !> Do nothing.
+  subroutine copy_strips_to_host(host, device, strips)
+    type(c_ptr), intent(in) :: host, device
+    type(strip_type), intent(in) :: strips(:)
+  end subroutine copy_strips_to_host
+
+  !> Do nothing: nothing is put into queues.
+  subroutine wait_for_queue(queue)
+    integer(c_int), intent(in) :: queue
+  end subroutine wait_for_queue
+
+  !> Do nothing: nothing is put into queues.
+  subroutine start_queue(queue)
+    integer(c_int), intent(in) :: queue
+  end subroutine start_queue
 
   !> Return the address that a kernel for the device works on.
   pure function kernel_address(host, device) result(address)

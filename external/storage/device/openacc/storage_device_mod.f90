@@ -4,17 +4,26 @@
 !> for a window on these values. Where OpenACC has no device, it works on the memory of the host.
 module storage_device_mod
 
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int32_t, c_ptr, c_size_t
+  use storage_memory_mod, only: address_in
+  use storage_parts_mod, only: strip_type
 
   implicit none
   private
 
   public :: create_on_device, attach_to_device, delete_on_device, detach_from_device
-  public :: copy_to_device, copy_to_host, kernel_address, spoil
+  public :: copy_to_device, copy_to_host, copy_strips_to_device, copy_strips_to_host
+  public :: wait_for_queue, start_queue, kernel_address, spoil
 
   !> Whether the device has a memory of its own; what kind of device this build has.
   logical, parameter, public :: device_has_memory = .true.
   character(*), parameter, public :: device_kind = 'openacc'
+
+  !> The bytes of a word: all elements consist of whole ones.
+  integer(c_size_t), parameter :: word = 4
+
+  !> So many rows are moved one by one: about what one kernel and one transfer cost together.
+  integer(c_size_t), parameter :: few_rows = 16
 
   interface
     function acc_create(host, bytes) bind(c, name='acc_create') result(device)
@@ -52,6 +61,25 @@ module storage_device_mod
       type(c_ptr), value, intent(in) :: host
       integer(c_size_t), value, intent(in) :: bytes
     end subroutine acc_update_self
+
+    subroutine acc_update_device_async(host, bytes, queue) bind(c, name='acc_update_device_async')
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value, intent(in) :: host
+      integer(c_size_t), value, intent(in) :: bytes
+      integer(c_int), value, intent(in) :: queue
+    end subroutine acc_update_device_async
+
+    subroutine acc_update_self_async(host, bytes, queue) bind(c, name='acc_update_self_async')
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value, intent(in) :: host
+      integer(c_size_t), value, intent(in) :: bytes
+      integer(c_int), value, intent(in) :: queue
+    end subroutine acc_update_self_async
+
+    subroutine acc_wait(queue) bind(c, name='acc_wait')
+      import :: c_int
+      integer(c_int), value, intent(in) :: queue
+    end subroutine acc_wait
   end interface
 
 contains
@@ -90,20 +118,88 @@ contains
   end subroutine detach_from_device
 
   !> Copy the values of the host to the device.
-  subroutine copy_to_device(host, device, bytes)
+  subroutine copy_to_device(host, device, bytes, queue)
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
 
-    call acc_update_device(host, bytes)
+    if (present(queue)) then
+      call acc_update_device_async(host, bytes, queue)
+    else
+      call acc_update_device(host, bytes)
+    end if
   end subroutine copy_to_device
 
   !> Copy the values of the device to the host.
-  subroutine copy_to_host(host, device, bytes)
+  subroutine copy_to_host(host, device, bytes, queue)
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
+    integer(c_int), optional, intent(in) :: queue
 
-    call acc_update_self(host, bytes)
+    if (present(queue)) then
+      call acc_update_self_async(host, bytes, queue)
+    else
+      call acc_update_self(host, bytes)
+    end if
   end subroutine copy_to_host
+
+  !> Copy strips of the host's values to the device: row by row if these are few, else packed.
+  subroutine copy_strips_to_device(host, device, strips)
+    type(c_ptr), intent(in) :: host, device
+    type(strip_type), intent(in) :: strips(:)
+
+    integer(c_int32_t), pointer, contiguous :: values(:)
+    integer(c_size_t) :: row, plane
+    integer :: s
+
+    do s = 1, size(strips)
+      if (strips(s)%rows * strips(s)%planes > few_rows) then
+        call c_f_pointer(host, values, [words_to(strips(s))])
+        call send_packed(values, size(values), strips(s))
+        cycle
+      end if
+      do plane = 0, strips(s)%planes - 1
+        do row = 0, strips(s)%rows - 1
+          call acc_update_device(address_in(host, strips(s), row, plane), strips(s)%row_bytes)
+        end do
+      end do
+    end do
+  end subroutine copy_strips_to_device
+
+  !> Copy strips of the device's values to the host: row by row if these are few, else packed.
+  subroutine copy_strips_to_host(host, device, strips)
+    type(c_ptr), intent(in) :: host, device
+    type(strip_type), intent(in) :: strips(:)
+
+    integer(c_int32_t), pointer, contiguous :: values(:)
+    integer(c_size_t) :: row, plane
+    integer :: s
+
+    do s = 1, size(strips)
+      if (strips(s)%rows * strips(s)%planes > few_rows) then
+        call c_f_pointer(host, values, [words_to(strips(s))])
+        call fetch_packed(values, size(values), strips(s))
+        cycle
+      end if
+      do plane = 0, strips(s)%planes - 1
+        do row = 0, strips(s)%rows - 1
+          call acc_update_self(address_in(host, strips(s), row, plane), strips(s)%row_bytes)
+        end do
+      end do
+    end do
+  end subroutine copy_strips_to_host
+
+  !> Wait for all that was put into a queue.
+  subroutine wait_for_queue(queue)
+    integer(c_int), intent(in) :: queue
+
+    call acc_wait(queue)
+  end subroutine wait_for_queue
+
+  !> Do nothing: a kernel in a queue waits by itself for what was put there before it.
+  subroutine start_queue(queue)
+    integer(c_int), intent(in) :: queue
+  end subroutine start_queue
 
   !> Return the address that a directive for the device names: that of the host.
   pure function kernel_address(host, device) result(address)
@@ -118,5 +214,90 @@ contains
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
   end subroutine spoil
+
+  ! -- for this device alone ----------------------------------------------------------------------
+
+  !> Copy a strip of `values` to the device as one transfer of what is packed.
+  subroutine send_packed(values, all_words, strip)
+    integer, intent(in) :: all_words
+    integer(c_int32_t), intent(inout) :: values(all_words)
+    type(strip_type), intent(in) :: strip
+
+    integer(c_int32_t), allocatable :: packed(:)
+    integer(c_size_t) :: words, rows, planes, row_step, plane_step, first, n, row, plane
+
+    call measure(strip, first, words, rows, planes, row_step, plane_step)
+    allocate (packed(words * rows * planes))
+    do plane = 0, planes - 1
+      do row = 0, rows - 1
+        do n = 1, words
+          packed((plane * rows + row) * words + n) = &
+            values(first + plane * plane_step + row * row_step + n)
+        end do
+      end do
+    end do
+    !$acc parallel loop collapse(3) present(values) copyin(packed)
+    do plane = 0, planes - 1
+      do row = 0, rows - 1
+        do n = 1, words
+          values(first + plane * plane_step + row * row_step + n) = &
+            packed((plane * rows + row) * words + n)
+        end do
+      end do
+    end do
+  end subroutine send_packed
+
+  !> Copy a strip of the device's `values` to the host as one transfer of what is packed.
+  subroutine fetch_packed(values, all_words, strip)
+    integer, intent(in) :: all_words
+    integer(c_int32_t), intent(inout) :: values(all_words)
+    type(strip_type), intent(in) :: strip
+
+    integer(c_int32_t), allocatable :: packed(:)
+    integer(c_size_t) :: words, rows, planes, row_step, plane_step, first, n, row, plane
+
+    call measure(strip, first, words, rows, planes, row_step, plane_step)
+    allocate (packed(words * rows * planes))
+    !$acc parallel loop collapse(3) present(values) copyout(packed)
+    do plane = 0, planes - 1
+      do row = 0, rows - 1
+        do n = 1, words
+          packed((plane * rows + row) * words + n) = &
+            values(first + plane * plane_step + row * row_step + n)
+        end do
+      end do
+    end do
+    do plane = 0, planes - 1
+      do row = 0, rows - 1
+        do n = 1, words
+          values(first + plane * plane_step + row * row_step + n) = &
+            packed((plane * rows + row) * words + n)
+        end do
+      end do
+    end do
+  end subroutine fetch_packed
+
+  !> Return a strip in words: what is before it, the words of a row, its rows and planes, and the
+  !> steps from one to the next.
+  pure subroutine measure(strip, first, words, rows, planes, row_step, plane_step)
+    type(strip_type), intent(in) :: strip
+    integer(c_size_t), intent(out) :: first, words, rows, planes, row_step, plane_step
+
+    first = strip%start / word
+    words = strip%row_bytes / word
+    rows = strip%rows
+    planes = strip%planes
+    row_step = strip%row_step / word
+    plane_step = strip%plane_step / word
+  end subroutine measure
+
+  !> Return how many words lie before the end of a strip.
+  pure function words_to(strip) result(words)
+    type(strip_type), intent(in) :: strip
+    integer :: words
+
+    words = int((strip%start + (strip%planes - 1) * strip%plane_step + &
+                 (strip%rows - 1) * strip%row_step + strip%row_bytes) / word)
+  end function words_to
 
 end module storage_device_mod

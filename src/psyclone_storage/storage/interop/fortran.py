@@ -17,7 +17,7 @@ afterwards what the other one wrote.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -55,6 +55,8 @@ _ELEMENTS = {
     np.dtype(np.int64): 4,
 }
 _LENGTH_OF_TEXT = 512
+Box = Sequence[tuple[int, int]]
+"""The first and the last index in each dimension of a part, in the order of Fortran, from 1."""
 
 
 class HaloDepthError(StorageError, IndexError):
@@ -224,6 +226,16 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         """Begin to use the values at `space`, where they are current from then on."""
         self._call("acquire", _place(space), _ACCESSES[mode])
 
+    def acquire_part(
+        self, boxes: Iterable[Box], space: SpaceLike = None, mode: AccessMode = AccessMode.READ
+    ) -> None:
+        """Begin to use `boxes` alone of the values at `space`: nothing else is moved.
+
+        What is written goes to the other side at the release, if that is current.
+        """
+        parts = _boxes(boxes)
+        self._call("acquire_part", _place(space), _ACCESSES[mode], parts, len(parts))
+
     def release(self, space: SpaceLike = None) -> None:
         """End the access at `space` that began last."""
         self._call("release", _place(space))
@@ -247,6 +259,14 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     def begin_exchange(self, depth: int, space: SpaceLike = None) -> None:
         """Begin to exchange the halo of the values at `space`: others may read, nobody write."""
         self._call("begin_exchange", _place(space), depth)
+
+    def begin_exchange_of_parts(
+        self, depth: int, sent: Sequence[Box], received: Sequence[Box], space: SpaceLike = None
+    ) -> None:
+        """Begin to exchange by boxes: those `sent` are current, those `received` in the end."""
+        counts = len(sent), len(received)
+        parts = _boxes((*sent, *received))
+        self._call("begin_exchange_of_parts", _place(space), depth, parts, *counts)
 
     def end_exchange(self, messages: int = 0, nbytes: int = 0) -> None:
         """End the exchange: the halo is clean, the copy elsewhere stale."""
@@ -485,13 +505,31 @@ def _part_of(face: Any) -> _LentRange:
     return _LentRange(start, size)
 
 
+class _BoxRecord(ctypes.Structure):
+    """A record `box_type` of `storage_parts_mod`."""
+
+    _fields_ = (("first", ctypes.c_int64 * 3), ("last", ctypes.c_int64 * 3))
+
+
+def _boxes(parts: Iterable[Box]) -> ctypes.Array[_BoxRecord]:
+    """Return boxes as Fortran takes them."""
+    made = [
+        _BoxRecord(
+            (ctypes.c_int64 * 3)(*(first for first, _ in part)),
+            (ctypes.c_int64 * 3)(*(last for _, last in part)),
+        )
+        for part in parts
+    ]
+    return (_BoxRecord * len(made))(*made)
+
+
 class _Description(ctypes.Structure):
     """A record `storage_description_type` of `field_storage_c_mod`."""
 
     _fields_ = (
         ("element", ctypes.c_int),
         ("dimensions", ctypes.c_int),
-        ("extents", ctypes.c_int64 * 2),
+        ("extents", ctypes.c_int64 * 3),
         ("halo_depth", ctypes.c_int),
         ("read_only", ctypes.c_int),
         ("has_values", ctypes.c_int),
@@ -507,10 +545,12 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "attach_device": (_POINTER, _POINTER),
     "leave_device": (_POINTER,),
     "acquire": (_POINTER, _INT, _INT),
+    "acquire_part": (_POINTER, _INT, _INT, _POINTER, _INT),
     "release": (_POINTER, _INT),
     "touch": (_POINTER, _INT),
     "assume_valid": (_POINTER, _INT, _INT),
     "begin_exchange": (_POINTER, _INT, _INT),
+    "begin_exchange_of_parts": (_POINTER, _INT, _INT, _POINTER, _INT, _INT),
     "end_exchange": (_POINTER, _LONG, _LONG),
     "is_dirty": (_POINTER, _INT, _POINTER),
     "set_dirty": (_POINTER,),
@@ -528,13 +568,13 @@ def _description(
     shape: tuple[int, ...], dtype: Any, options: FortranOptions, address: int | None
 ) -> _Description:
     element = _ELEMENTS.get(np.dtype(dtype))
-    if element is None or not 1 <= len(shape) <= 2:
+    if element is None or not 1 <= len(shape) <= 3:
         names = ", ".join(str(known) for known in _ELEMENTS)
         raise ViewTypeError(
-            f"{len(shape)} dimensions of {np.dtype(dtype)} cannot go to Fortran: it takes one or "
-            f"two of {names}."
+            f"{len(shape)} dimensions of {np.dtype(dtype)} cannot go to Fortran: it takes one "
+            f"to three of {names}."
         )
-    extents = (ctypes.c_int64 * 2)(*shape)
+    extents = (ctypes.c_int64 * 3)(*shape)
     return _Description(
         element,
         len(shape),

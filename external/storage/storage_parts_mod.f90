@@ -1,0 +1,113 @@
+!> Owns parts of a field: boxes of elements, as users give them, and strips of bytes, which is how
+!> they lie in memory.
+module storage_parts_mod
+
+  use, intrinsic :: iso_c_binding, only: c_int64_t, c_size_t
+
+  implicit none
+  private
+
+  public :: strips_of, strip_bytes, is_within
+
+  !> The elements from `first` to `last` in each dimension, both included, counted from 1. What is
+  !> behind the dimensions of a field is of no account. A box whose last index is below its first is
+  !> empty.
+  type, bind(c), public :: box_type
+    integer(c_int64_t) :: first(3) = 1
+    integer(c_int64_t) :: last(3) = 1
+  end type box_type
+
+  !> Rows of bytes at equal distances, in planes at equal distances; `start` is the distance of the
+  !> first from the beginning of the field.
+  type, public :: strip_type
+    integer(c_size_t) :: start = 0
+    integer(c_size_t) :: row_bytes = 0
+    integer(c_size_t) :: rows = 0
+    integer(c_size_t) :: row_step = 0
+    integer(c_size_t) :: planes = 0
+    integer(c_size_t) :: plane_step = 0
+  end type strip_type
+
+contains
+
+  !> Return boxes as strips, of a field with these extents and so many bytes in an element.
+  pure function strips_of(boxes, extents, element_bytes) result(strips)
+    type(box_type), intent(in) :: boxes(:)
+    integer(c_int64_t), intent(in) :: extents(:)
+    integer(c_size_t), intent(in) :: element_bytes
+    type(strip_type) :: strips(size(boxes))
+
+    integer :: n
+
+    do n = 1, size(boxes)
+      strips(n) = strip_of(boxes(n), extents, element_bytes)
+    end do
+  end function strips_of
+
+  !> Return a box as a strip; rows without gaps between them are one.
+  pure function strip_of(box, extents, element_bytes) result(strip)
+    type(box_type), intent(in) :: box
+    integer(c_int64_t), intent(in) :: extents(:)
+    integer(c_size_t), intent(in) :: element_bytes
+    type(strip_type) :: strip
+
+    integer(c_int64_t) :: all_extents(3), counts(3), before(3)
+    integer :: n
+
+    n = size(extents)
+    all_extents = 1
+    all_extents(:n) = extents
+    counts = 1
+    counts(:n) = max(box%last(:n) - box%first(:n) + 1, 0_c_int64_t)
+    before = 0
+    before(:n) = box%first(:n) - 1
+    if (any(counts == 0)) return
+    strip%row_step = all_extents(1) * element_bytes
+    strip%plane_step = all_extents(2) * strip%row_step
+    strip%start = before(1) * element_bytes + before(2) * strip%row_step + &
+                  before(3) * strip%plane_step
+    strip%row_bytes = counts(1) * element_bytes
+    strip%rows = counts(2)
+    strip%planes = counts(3)
+    if (strip%row_bytes == strip%row_step) then
+      strip%row_bytes = strip%row_bytes * strip%rows
+      strip%rows = 1
+    end if
+  end function strip_of
+
+  !> Return the number of bytes in strips.
+  pure function strip_bytes(strips) result(bytes)
+    type(strip_type), intent(in) :: strips(:)
+    integer(c_size_t) :: bytes
+
+    bytes = sum(strips%row_bytes * strips%rows * strips%planes)
+  end function strip_bytes
+
+  !> Say whether a box is empty, or within a field with these extents.
+  pure elemental function is_in(first, last, extent)
+    integer(c_int64_t), intent(in) :: first
+    integer(c_int64_t), intent(in) :: last
+    integer(c_int64_t), intent(in) :: extent
+    logical :: is_in
+
+    is_in = first >= 1 .and. last <= extent
+  end function is_in
+
+  !> Say whether all boxes that are not empty are within a field with these extents.
+  pure function is_within(boxes, extents)
+    type(box_type), intent(in) :: boxes(:)
+    integer(c_int64_t), intent(in) :: extents(:)
+    logical :: is_within
+
+    integer :: n, dimensions
+
+    dimensions = size(extents)
+    is_within = .true.
+    do n = 1, size(boxes)
+      associate (first => boxes(n)%first(:dimensions), last => boxes(n)%last(:dimensions))
+        is_within = is_within .and. (any(last < first) .or. all(is_in(first, last, extents)))
+      end associate
+    end do
+  end function is_within
+
+end module storage_parts_mod

@@ -1,0 +1,234 @@
+"""Parts of a field move alone: at random, against two arrays and a list of which is current.
+
+The model is as plain as can be: the true values, and for each side whether its copy has them. It
+says what must be moved, element by element; what the library moves is compared with that, and every
+value that may be read is compared with the truth. What may not be read is poison, where the build
+has any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from psyclone_storage.storage.core.errors import AccessConflictError, StorageError, ViewTypeError
+from psyclone_storage.storage.core.locks import AccessMode
+from psyclone_storage.storage.interop.fortran import Box, FortranOptions, FortranStorage
+from runtime.storage_fortran.builds import OPENACC_DOUBLE
+from runtime.storage_fortran.conftest import Load
+from runtime.storage_fortran.pairs import bytes_at
+
+pytestmark = pytest.mark.fortran
+
+READ, WRITE, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
+KINDS = ["none", "emulated", OPENACC_DOUBLE]
+SHAPES = [(7,), (5, 4), (3, 4, 3)]
+DTYPES = ["f4", "f8", "i4"]
+Array = np.ndarray  # of any shape and type
+
+
+def mask_of(shape: tuple[int, ...], boxes: list[Box]) -> Array:
+    """Return what lies in boxes, as an array in the order of Fortran."""
+    found = np.zeros(shape, dtype=bool, order="F")
+    for box in boxes:
+        found[tuple(slice(first - 1, last) for first, last in box)] = True
+    return found
+
+
+@dataclass
+class Model:
+    """The truth, and who has it."""
+
+    storage: FortranStorage
+    truth: Array
+    moves: bool
+    current: dict[str, bool] = field(default_factory=lambda: {"host": False, "gpu": False})
+    moved: int = 0
+    written: int = 0
+    known: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.known = np.zeros(self.truth.shape, bool)
+
+    def home(self, space: str) -> str:
+        return space if self.moves else "host"
+
+    def copy(self, space: str) -> Array:
+        """Return the copy at a space."""
+        found = bytes_at(self.storage.address(space), self.truth.nbytes)
+        return found.view(self.truth.dtype).reshape(self.truth.shape, order="F")
+
+    def expect(self, space: str, mask: Array) -> None:
+        """Compare what may be read at `space`, of what was ever written."""
+        known = mask & self.known
+        np.testing.assert_array_equal(self.copy(space)[known], self.truth[known])
+
+    def write(self, space: str, mask: Array) -> None:
+        """Write other values at `space`."""
+        self.written += 1
+        new = np.arange(self.truth.size, dtype=self.truth.dtype) + 100 * self.written
+        self.truth[mask] = new.reshape(self.truth.shape, order="F")[mask]
+        self.copy(space)[mask] = self.truth[mask]
+        self.known |= mask
+
+    def stale(self, space: str) -> bool:
+        return any(self.current.values()) and not self.current[self.home(space)]
+
+    def use(self, space: str, mode: AccessMode, boxes: list[Box] | None) -> None:
+        """Use all values or boxes of them."""
+        home = self.home(space)
+        whole = boxes is None
+        mask = np.ones(self.truth.shape, bool) if whole else mask_of(self.truth.shape, boxes or [])
+        there = {"host": "gpu", "gpu": "host"}[home]
+        if whole:
+            self.storage.acquire(space, mode)
+        else:
+            self.storage.acquire_part(boxes or [], space, mode)
+        if mode.reads and self.stale(space):
+            self.moved += int(mask.sum())
+            self.current[home] = self.current[home] or whole
+        if mode.reads and any(self.current.values()):
+            self.expect(space, mask)
+        if mode.writes:
+            self.write(space, mask)
+            if whole or not any(self.current.values()):
+                self.current |= {home: True, there: False}
+            elif self.current[there]:
+                self.moved += int(mask.sum())
+        self.storage.release(space)
+
+    def exchange(self, space: str, sent: list[Box], received: list[Box]) -> None:
+        """Exchange by boxes: what is sent is looked at, what is received is other values."""
+        home = self.home(space)
+        there = {"host": "gpu", "gpu": "host"}[home]
+        self.storage.begin_exchange_of_parts(1, sent, received, space)
+        if self.stale(space):
+            self.moved += int(mask_of(self.truth.shape, sent).sum())
+        if any(self.current.values()):
+            self.expect(space, mask_of(self.truth.shape, sent))
+        self.write(space, mask_of(self.truth.shape, received))
+        self.storage.end_exchange(1, 8)
+        if not any(self.current.values()):
+            self.current[home] = True
+        elif self.current[there]:
+            self.moved += int(mask_of(self.truth.shape, received).sum())
+        assert not self.storage.is_dirty(1)
+
+    def check(self) -> None:
+        """Compare all that may be known."""
+        done = self.storage.statistics
+        moved = done.to_device_bytes + done.to_host_bytes
+        assert moved == self.moved * self.truth.itemsize
+        for space in ("host", "gpu"):
+            current = self.current[self.home(space)]
+            assert self.storage.is_valid(space) == current
+            if current:
+                self.expect(space, np.ones(self.truth.shape, bool))
+            elif self.storage.library.device == "emulated" and self.storage.address(space):
+                assert not (self.copy(space) == self.truth)[self.known].any()
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[tuple[int, ...], str, list[tuple[object, ...]]]:
+    shape = draw(st.sampled_from(SHAPES))
+
+    def box() -> Box:
+        ends = [sorted(draw(st.tuples(st.integers(1, n), st.integers(1, n)))) for n in shape]
+        empty = draw(st.integers(0, 7)) == 0
+        return [(first + (last - first + 1) * empty, last) for first, last in ends]
+
+    def boxes() -> list[Box]:
+        """Return up to two boxes that do not overlap."""
+        some = [box() for _ in range(draw(st.integers(0, 2)))]
+        apart = sum(int(mask_of(shape, [one]).sum()) for one in some)
+        return some if apart == int(mask_of(shape, some).sum()) else some[:1]
+
+    steps: list[tuple[object, ...]] = []
+    for _ in range(draw(st.integers(1, 8))):
+        space = draw(st.sampled_from(["host", "gpu"]))
+        if draw(st.booleans()):
+            mode = draw(st.sampled_from([READ, WRITE, READ_WRITE]))
+            steps.append((space, mode, boxes() if draw(st.booleans()) else None))
+        else:
+            steps.append((space, boxes(), boxes()))
+    return shape, draw(st.sampled_from(DTYPES)), steps
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(world=worlds())
+def test_parts_move_alone_and_are_right(load: Load, kind: str, world: tuple) -> None:  # type: ignore[type-arg]
+    shape, dtype, steps = world
+    with load(kind).create(shape, dtype, FortranOptions("parts", halo_depth=1)) as storage:
+        model = Model(storage, np.zeros(shape, dtype, order="F") - 1, moves=kind != "none")
+        for step in steps:
+            if isinstance(step[1], AccessMode):
+                model.use(*step)
+            else:
+                model.exchange(*step)
+            model.check()
+
+
+@pytest.fixture
+def on_device(load: Load) -> FortranStorage:
+    """Return a field that is current on the device alone."""
+    storage = load("emulated").create((4, 4), "f8", FortranOptions("field", halo_depth=1))
+    storage.acquire("gpu", WRITE)
+    storage.release("gpu")
+    return storage
+
+
+EDGE: list[Box] = [[(1, 1), (1, 4)]]
+
+
+def test_nobody_reads_all_where_strips_are_being_exchanged(on_device: FortranStorage) -> None:
+    on_device.begin_exchange_of_parts(1, EDGE, EDGE, "host")
+    with pytest.raises(AccessConflictError):
+        on_device.acquire("host", READ)
+    on_device.acquire("gpu", READ)
+    with pytest.raises(AccessConflictError):
+        on_device.end_exchange()
+    on_device.release("gpu")
+    on_device.end_exchange()
+    assert (on_device.is_valid("host"), on_device.is_valid("gpu")) == (False, True)
+    on_device.close()
+
+
+def test_who_writes_a_part_is_alone(on_device: FortranStorage) -> None:
+    on_device.acquire_part(EDGE, "host", READ_WRITE)
+    for space, mode in product(("host", "gpu"), (READ, WRITE)):
+        with pytest.raises(AccessConflictError):
+            on_device.acquire(space, mode)
+        with pytest.raises(AccessConflictError):
+            on_device.acquire_part(EDGE, space, mode)
+    with pytest.raises(AccessConflictError):
+        on_device.touch("host")
+    on_device.release("host")
+    on_device.close()
+
+
+@pytest.mark.parametrize("box", [[(0, 1), (1, 4)], [(1, 1), (1, 5)], [(4, 5), (1, 1)]])
+def test_a_part_lies_within_the_field(on_device: FortranStorage, box: Box) -> None:
+    with pytest.raises(ViewTypeError):
+        on_device.acquire_part([box], "host")
+    with pytest.raises(ViewTypeError):
+        on_device.begin_exchange_of_parts(1, [box], [], "host")
+    with pytest.raises(ViewTypeError):
+        on_device.begin_exchange_of_parts(1, [], [box], "host")
+    on_device.close()
+
+
+def test_a_part_of_what_is_read_only_is_not_written(load: Load) -> None:
+    values = np.ones((4, 4), order="F")
+    with load("emulated").wrap(values, FortranOptions("table", 1, read_only=True)) as storage:
+        for use in (storage.acquire_part, lambda *_: storage.begin_exchange_of_parts(1, [], EDGE)):
+            with pytest.raises(StorageError, match="read-only"):
+                use(EDGE, "host", WRITE)
+        storage.acquire_part(EDGE, "gpu", READ)
+        storage.release("gpu")
+        assert storage.statistics.to_device_bytes == 4 * 8
