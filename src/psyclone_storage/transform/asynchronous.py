@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from psyclone_storage.analysis.schedules.dependence import Uses
+from psyclone_storage.analysis.schedules.touch import ExchangedComponent
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
@@ -16,8 +18,7 @@ from psyclone_storage.ir.walk import (
     statements,
 )
 from psyclone_storage.transform.halos import without_halos
-from psyclone_storage.transform.legality import check_flights
-from psyclone_storage.transform.move import MoveStatement
+from psyclone_storage.transform.legality import HalosInFlight
 from psyclone_storage.transform.step import Place, Reasons, missing
 
 
@@ -118,21 +119,25 @@ class OverlapExchange:
         """
         before = {item.uid for item in statements(schedule)}
         split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
-        uids = [item.uid for item in split.body]
-        start = next((uid for uid in uids if uid not in before), None)
-        if start is None:
+        body = split.body
+        at = next((place for place, item in enumerate(body) if item.uid not in before), None)
+        if at is None:
             return None
-        best: Schedule | None = None
-        for passed in reversed(split.body[: uids.index(start)]):
-            step = MoveStatement(start, passed.uid)
-            if step.check(split, rules):
-                break
-            moved = step.apply(split, rules)
-            if check_flights(moved, rules):
+        start = body[at]
+        assert isinstance(start, HaloExchange)
+        flying = {ExchangedComponent(start.datum, start.component): start}
+        uses, halos, earliest = Uses(split), HalosInFlight(split, rules), at
+        for place in reversed(range(at)):
+            passed = body[place]
+            if uses.dependences(passed, start):
                 break
             if isinstance(passed, Compound):
-                best = moved
-        return best
+                if halos.touched_by(passed, flying):
+                    break
+                earliest = place
+        if earliest == at:
+            return None
+        return replace(split, body=(*body[:earliest], start, *body[earliest:at], *body[at + 1 :]))
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:

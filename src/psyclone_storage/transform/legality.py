@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
     Touch,
+    Touches,
     aliases_of,
     data_by_name,
     key_text,
-    touches_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import replace
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
@@ -32,6 +31,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.walk import (
     in_sequence,
+    outer_loops,
     path_to,
     place_of,
     statements,
@@ -48,25 +48,40 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
     Owned dofs may be read meanwhile: that is what an asynchronous exchange is for. Replicas
     may not, not even clean ones, for the exchange writes to them.
     """
-    data = data_by_name(schedule)
-    aliases = aliases_of(data)
+    halos = HalosInFlight(schedule, rules)
     flying: dict[ExchangedComponent, HaloExchange] = {}
     problems: list[Diagnostic] = []
     for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):
             _take_off_or_land(flying, item)
         elif isinstance(item, Loop) and flying:
-            busy = dict(flying)
-            for key, exchange in flying.items():
-                busy |= dict.fromkeys(aliases[key.datum], exchange)
-            # What a loop fills besides is planned anew, and with a look at what is under way.
-            touches = touches_of(schedule, replace(item, filled=NOTHING), rules, data)
-            problems += [
-                _touched(item, touch, busy[touch.key])
-                for touch in touches
-                if touch.key in busy and (touch.need or touch.left)
-            ]
+            problems += halos.touched_by(item, flying)
     return tuple(problems)
+
+
+class HalosInFlight:
+    """The halos of one schedule while exchanges fill them: which loops touch them."""
+
+    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+        self._touches = Touches(schedule, rules)
+        self._aliases = aliases_of(data_by_name(schedule))
+
+    def touched_by(
+        self,
+        block: Loop | DirectiveRegion | ProfileRegion,
+        flying: Mapping[ExchangedComponent, HaloExchange],
+    ) -> Reasons:
+        """Return which loops of `block` touch what the exchanges `flying` are to fill (T031)."""
+        busy = dict(flying)
+        for key, exchange in flying.items():
+            busy |= dict.fromkeys(self._aliases[key.datum], exchange)
+        return tuple(
+            _touched(loop, touch, busy[touch.key])
+            for loop in ((block,) if isinstance(block, Loop) else outer_loops(block))
+            # What a loop fills besides is planned anew, and with a look at what is under way.
+            for touch in self._touches.of(loop, NOTHING)
+            if touch.key in busy and (touch.need or touch.left)
+        )
 
 
 def _take_off_or_land(

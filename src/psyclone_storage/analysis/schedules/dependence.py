@@ -12,16 +12,15 @@ one after another, so that calls that take some stay in order.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.schedules.access import DataAccess, DataUse, parts_of
 from psyclone_storage.analysis.schedules.touch import data_by_name
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
     Compound,
-    Datum,
     DirectiveRegion,
     FillHalo,
     GlobalReduction,
@@ -66,7 +65,49 @@ RANDOM_NUMBERS = "random numbers"
 
 def uses_of(schedule: Schedule, statement: Statement) -> tuple[DataUse, ...]:
     """Return what `statement` does to which data, whatever is inside it included."""
-    return tuple(_uses(statement, data_by_name(schedule)))
+    return tuple(use for use in Uses(schedule).of(statement) if use.datum != RANDOM_NUMBERS)
+
+
+class Uses:
+    """What the statements of one schedule do to its data, gathered once for each statement.
+
+    Taking random numbers counts as a use of their sequence, which comes last.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._data = data_by_name(schedule)
+        self._known: dict[str, tuple[DataUse, ...]] = {}
+
+    def of(self, item: Statement) -> tuple[DataUse, ...]:
+        """Return what `item` uses, and the same for each datum that may be the same object."""
+        if item.uid not in self._known:
+            self._known[item.uid] = tuple(self._gathered(item))
+        return self._known[item.uid]
+
+    def dependences(self, first: Statement, second: Statement) -> tuple[Dependence, ...]:
+        """Return why `second`, which comes after `first`, must stay there."""
+        later: dict[str, list[DataUse]] = defaultdict(list)
+        for use in self.of(second):
+            later[use.datum].append(use)
+        found: dict[Dependence, None] = {}
+        for use in self.of(first):
+            for other in later.get(use.datum, ()):
+                if not (use.maybe and other.maybe):
+                    found.update(dict.fromkeys(_between(use, other, use.components)))
+        return tuple(found)
+
+    def _gathered(self, item: Statement) -> Iterator[DataUse]:
+        data, uid = self._data, item.uid
+        inside = statements(item) if isinstance(item, Compound) else (item,)
+        for one in inside:
+            for datum, component, access in _touched(one):
+                parts = parts_of(component, data[datum].vector)
+                yield DataUse(uid, datum, parts, access, isinstance(one, HaloExchange))
+                for name in data[datum].may_alias:
+                    parts = parts_of(None, data[name].vector)
+                    yield DataUse(uid, name, parts, access, isinstance(one, HaloExchange), True)
+        if any(isinstance(one, KernelCall) and takes_random_numbers(one) for one in inside):
+            yield DataUse(uid, RANDOM_NUMBERS, parts_of(None, 1), Access.READWRITE)
 
 
 def edges(schedule: Schedule) -> tuple[Dependence, ...]:
@@ -75,12 +116,11 @@ def edges(schedule: Schedule) -> tuple[Dependence, ...]:
     The statements are those that stand directly in the schedule. A use depends on the uses after
     it until writes have covered all that it touches; what lies beyond follows from those.
     """
-    data = data_by_name(schedule)
+    known = Uses(schedule)
     uses: dict[str, list[DataUse]] = defaultdict(list)
     for item in schedule.body:
-        for use in _uses(item, data):
+        for use in known.of(item):
             uses[use.datum].append(use)
-        uses[RANDOM_NUMBERS] += _random_uses(item)
     order = {item.uid: place for place, item in enumerate(schedule.body)}
     found: dict[Dependence, None] = {}
     for of_datum in uses.values():
@@ -100,16 +140,11 @@ def backward(schedule: Schedule, uid: str) -> tuple[Dependence, ...]:
 
 
 def dependences(schedule: Schedule, first: Statement, second: Statement) -> tuple[Dependence, ...]:
-    """Return why `second`, which comes after `first`, must stay there; nothing if it need not."""
-    data = data_by_name(schedule)
-    later = (*_uses(second, data), *_random_uses(second))
-    found: dict[Dependence, None] = {}
-    for use in (*_uses(first, data), *_random_uses(first)):
-        access = DataAccess(use)
-        for other in later:
-            if access.overlaps(other) and not (use.maybe and other.maybe):
-                found.update(dict.fromkeys(_between(use, other, use.components)))
-    return tuple(found)
+    """Return why `second`, which comes after `first`, must stay there; nothing if it need not.
+
+    Whoever asks about more than one pair keeps a `Uses`.
+    """
+    return Uses(schedule).dependences(first, second)
 
 
 def _edges_from(use: DataUse, later: list[DataUse]) -> Iterator[Dependence]:
@@ -127,6 +162,8 @@ def _edges_from(use: DataUse, later: list[DataUse]) -> Iterator[Dependence]:
 
 def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator[Dependence]:
     common = parts & second.components
+    if not common:
+        return
     pairs = (
         (DependenceKind.FLOW, first.access.writes and second.access.reads),
         (DependenceKind.ANTI, first.access.reads and second.access.writes),
@@ -140,61 +177,30 @@ def _between(first: DataUse, second: DataUse, parts: frozenset[int]) -> Iterator
 # ---------------------------------------------------------------------------- uses
 
 
-def _uses(item: Statement, data: dict[str, Datum]) -> list[DataUse]:
-    """Return what `item` does, and the same for each datum that may be the same object."""
-    found = []
-    for use in _certain_uses(item, data):
-        found.append(use)
-        for name in data[use.datum].may_alias:
-            parts = parts_of(None, data[name].vector)
-            found.append(replace(use, datum=name, components=parts, maybe=True))
-    return found
+_Touched = Iterable[tuple[str, int | None, Access]]
+"""Names of data, the component of each (all of them if None), and what is done to it."""
 
 
-def _certain_uses(item: Statement, data: dict[str, Datum]) -> list[DataUse]:
+def _touched(item: Statement) -> _Touched:
+    """Return what `item` itself does to which data, not what is inside of it."""
     match item:
-        case HaloExchange(uid=uid, datum=datum, component=component, phase=phase):
-            access = Access.READ if phase is Phase.START else Access.READWRITE
-            return [DataUse(uid, datum, parts_of(component, data[datum].vector), access, True)]
-        case MarkHalo(uid=uid, datum=datum, component=component):
-            parts = parts_of(component, data[datum].vector)
-            return [DataUse(uid, datum, parts, Access.READ)]
-        case FillHalo(uid=uid, datum=datum, component=component):
-            parts = parts_of(component, data[datum].vector)
-            return [DataUse(uid, datum, parts, Access.READWRITE)]
-        case GlobalReduction(uid=uid, datum=datum):
-            return [DataUse(uid, datum, parts_of(None, 1), Access.READWRITE)]
-        case Update(uid=uid, datum=datum, component=component):
-            parts = parts_of(component, data[datum].vector)
-            return [DataUse(uid, datum, parts, Access.READWRITE)]
-        case EnterData(uid=uid, data=names):
-            entered = [(name, parts_of(None, data[name].vector)) for name in names]
-            return [DataUse(uid, name, parts, Access.READ) for name, parts in entered]
         case KernelCall():
-            return _call_uses(item.uid, item, data)
-        case Loop() | DirectiveRegion() | ProfileRegion():
-            inside = [one for one in statements(item) if not isinstance(one, Compound)]
-            uses = [use for one in inside for use in _certain_uses(one, data)]
+            passed = zip(item.kernel.args, item.args, strict=True)
+            known = [(described, actual, actual.datum) for described, actual in passed]
             return [
-                DataUse(item.uid, use.datum, use.components, use.access, use.exchange, use.maybe)
-                for use in uses
+                (datum, actual.component, described.access)
+                for described, actual, datum in known
+                if datum is not None
             ]
+        case HaloExchange(phase=Phase.START) | MarkHalo():
+            return [(item.datum, item.component, Access.READ)]
+        case HaloExchange() | FillHalo() | Update():
+            return [(item.datum, item.component, Access.READWRITE)]
+        case GlobalReduction():
+            return [(item.datum, None, Access.READWRITE)]
+        case EnterData():
+            return [(name, None, Access.READ) for name in item.data]
     return []
-
-
-def _call_uses(uid: str, call: KernelCall, data: dict[str, Datum]) -> list[DataUse]:
-    passed = zip(call.kernel.args, call.args, strict=True)
-    known = [(described, actual, actual.datum) for described, actual in passed]
-    return [
-        DataUse(uid, datum, parts_of(actual.component, data[datum].vector), described.access)
-        for described, actual, datum in known
-        if datum is not None
-    ]
-
-
-def _random_uses(item: Statement) -> Iterator[DataUse]:
-    if isinstance(item, Compound) and any(map(takes_random_numbers, kernel_calls(item))):
-        yield DataUse(item.uid, RANDOM_NUMBERS, parts_of(None, 1), Access.READWRITE)
 
 
 def takes_random_numbers(call: KernelCall) -> bool:

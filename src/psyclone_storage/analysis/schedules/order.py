@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from psyclone_storage.analysis.schedules.access import parts_of
 from psyclone_storage.analysis.schedules.dependence import (
     Dependence,
-    dependences,
+    Uses,
     takes_random_numbers,
 )
 from psyclone_storage.analysis.schedules.grid import may_fuse_points
@@ -59,11 +59,11 @@ def may_move(schedule: Schedule, uid: str, target: str, *, after: bool = False) 
     start, stop = places[uid], places[target] + after
     moved = schedule.body[start]
     passed = schedule.body[stop:start] if stop <= start else schedule.body[start + 1 : stop]
-    pairs = [(item, moved) if stop <= start else (moved, item) for item in passed]
+    uses = Uses(schedule)
     return tuple(
         _out_of_order(uid, item, edge, place_near(schedule, uid))
-        for item, pair in zip(passed, pairs, strict=True)
-        for edge in dependences(schedule, *pair)
+        for item in passed
+        for edge in uses.dependences(*((item, moved) if stop <= start else (moved, item)))
     )
 
 
@@ -199,7 +199,7 @@ _POINTS = {Over.ROW_TILES: "rows", Over.COLUMN_TILES: "columns"}
 
 
 def _extent_text(extent: Extent) -> str:
-    depth = f" to level {describe_depth(extent.depth)}" if extent.in_halo else ""
+    depth = f" to level {describe_depth(extent.depth)}" if extent.reach.in_halo else ""
     return f"{extent.reach.value}{depth}"
 
 

@@ -57,7 +57,7 @@ def levels_needed(schedule: Schedule, extents: Mapping[str, int]) -> int:
         if not isinstance(loop, Loop):
             continue
         most = max(most, *(_grid_levels(call) for call in loop.body), 0)
-        depth = _depth(loop, extents) if loop.extent.in_halo else 0
+        depth = _depth(loop, extents) if loop.extent.reach.in_halo else 0
         for call in loop.body:
             if isinstance(call, KernelCall):
                 most = max(most, _call_levels(call, depth, extents))
