@@ -7,11 +7,12 @@ what these checks promise. Whether halos are right is not asked here but in `ana
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import (
+    Compound,
     Datum,
     DirectiveRegion,
     FillHalo,
@@ -28,35 +29,60 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
-from psyclone_storage.ir.walk import in_sequence, kernel_calls, outer_loops, statements
+from psyclone_storage.ir.walk import in_sequence, kernel_calls, statements
 
 Data = dict[str, Datum]
 
 
 def check_schedule(schedule: Schedule) -> tuple[Diagnostic, ...]:
     """Return everything that is wrong with the structure of `schedule`; nothing if it is sound."""
-    data = {datum.name: datum for datum in schedule.all_data}
-    problems = list(_repeated(schedule))
-    for item in statements(schedule):
-        problems += _check_statement(item, data)
-    for item in outer_loops(schedule):
-        problems += _check_extents(item)
+    all_data = schedule.all_data
+    data = {datum.name: datum for datum in all_data}
+    items = statements(schedule)
+    problems = list(_repeated(schedule.name, items, all_data))
+    problems += _check_body(schedule.body, (), data)
     problems += _check_phases(schedule)
-    problems += _check_entering(schedule, data)
+    problems += _check_entering(items, data)
     if not schedule.distributed:
-        problems += _check_serial(schedule)
+        problems += _check_serial(items)
     return tuple(problems)
 
 
-def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:
-    uids = Counter(item.uid for item in statements(schedule))
-    names = Counter(datum.name for datum in schedule.all_data)
-    for uid, uses in uids.items():
+def _repeated(name: str, items: Iterable[Statement], data: Iterable[Datum]) -> Iterator[Diagnostic]:
+    for uid, uses in Counter(item.uid for item in items).items():
         if uses > 1:
-            yield Diagnostic("V001", f"Two statements of '{schedule.name}' are called '{uid}'.")
-    for name, uses in names.items():
+            yield Diagnostic("V001", f"Two statements of '{name}' are called '{uid}'.")
+    for datum, uses in Counter(datum.name for datum in data).items():
         if uses > 1:
-            yield Diagnostic("V002", f"Two data of '{schedule.name}' are called '{name}'.")
+            yield Diagnostic("V002", f"Two data of '{name}' are called '{datum}'.")
+
+
+def _check_body(
+    body: tuple[Statement, ...], around: tuple[Compound, ...], data: Data
+) -> Iterator[Diagnostic]:
+    """Check the statements of `body`, and those inside of them; `around` are those around it."""
+    for item in body:
+        yield from _check_statement(item, data)
+        yield from _check_nesting(item, around)
+        if isinstance(item, Compound):
+            yield from _check_body(item.body, (*around, item), data)
+
+
+def _check_nesting(item: Statement, around: tuple[Compound, ...]) -> Iterator[Diagnostic]:
+    """Check that nested loops, as of a colouring, go equally far, and that teams do not nest."""
+    match item:
+        case Loop():
+            outer = next((one for one in around if isinstance(one, Loop)), item)
+            if item.extent != outer.extent:
+                message = f"'{item.uid}' does not go as far as '{outer.uid}' around it."
+                yield Diagnostic("V011", message)
+        case DirectiveRegion() if item.directive.opens_threads:
+            for construct in around:
+                if isinstance(construct, DirectiveRegion):
+                    message = f"'{item.uid}' starts threads inside '{construct.uid}'."
+                    yield Diagnostic("V016", message)
+        case ProfileRegion() if around and isinstance(around[-1], Loop):
+            yield Diagnostic("V017", f"The region '{item.uid}' is inside of '{around[-1].uid}'.")
 
 
 def _check_statement(item: Statement, data: Data) -> Iterator[Diagnostic]:
@@ -88,9 +114,9 @@ def _check_levels(item: HaloExchange | MarkHalo | FillHalo | Update) -> Iterator
             yield Diagnostic("V007", f"'{uid}' neither makes a halo dirty nor clean.")
 
 
-def _check_entering(schedule: Schedule, data: Data) -> Iterator[Diagnostic]:
+def _check_entering(items: Iterable[Statement], data: Data) -> Iterator[Diagnostic]:
     """Check that data are entered once at most, and that the schedule has them."""
-    entering = [item for item in statements(schedule) if isinstance(item, EnterData)]
+    entering = [item for item in items if isinstance(item, EnterData)]
     for item in entering[1:]:
         yield Diagnostic("V018", f"'{item.uid}' enters data a second time.")
     for item in entering:
@@ -131,15 +157,12 @@ def _check_call(call: KernelCall, data: Data) -> Iterator[Diagnostic]:
 def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
     if not loop.body:
         yield Diagnostic("V008", f"'{loop.uid}' has no body.")
-    for item in loop.body:
-        if isinstance(item, ProfileRegion):
-            yield Diagnostic("V017", f"The region '{item.uid}' is inside of '{loop.uid}'.")
-    if loop.extent.in_halo != bool(loop.extent.depth.terms):
+    if loop.extent.reach.in_halo != bool(loop.extent.depth.terms):
         reach = loop.extent.reach.value
         yield Diagnostic("V009", f"'{loop.uid}' reaches '{reach}', which its depth contradicts.")
     cells_only = loop.over is not Over.DOFS and loop.extent.reach is Reach.ANNEXED
     dofs_only = loop.over is Over.DOFS and loop.extent.reach is Reach.HALO_ONLY
-    if loop.filled.terms and (loop.over is not Over.DOFS or loop.extent.in_halo):
+    if loop.filled.terms and (loop.over is not Over.DOFS or loop.extent.reach.in_halo):
         yield Diagnostic("V009", f"'{loop.uid}' counts {loop.over.value} but fills a halo.")
     if cells_only or dofs_only:
         reach = loop.extent.reach.value
@@ -152,8 +175,7 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
 
 
 def _check_construct(construct: DirectiveRegion) -> Iterator[Diagnostic]:
-    """Check that a construct holds loops, one if it shares work, and that teams do not nest."""
-    inside = list(statements(construct))
+    """Check that a construct holds loops, one if it shares work."""
     loops = all(
         isinstance(item, Loop | DirectiveRegion | TaskWait | Wait) for item in construct.body
     )
@@ -161,23 +183,13 @@ def _check_construct(construct: DirectiveRegion) -> Iterator[Diagnostic]:
     if not construct.body or not loops or (construct.directive.shares_work and not single):
         what = construct.directive.value
         yield Diagnostic("V015", f"'{construct.uid}' ({what}) does not hold what it should.")
-    for item in inside:
-        if isinstance(item, DirectiveRegion) and item.directive.opens_threads:
-            yield Diagnostic("V016", f"'{item.uid}' starts threads inside '{construct.uid}'.")
-
-
-def _check_extents(outer: Loop) -> Iterator[Diagnostic]:
-    """Check that nested loops, such as those of a colouring, agree on how far they go."""
-    for item in statements(outer):
-        if isinstance(item, Loop) and item.extent != outer.extent:
-            yield Diagnostic("V011", f"'{item.uid}' does not go as far as '{outer.uid}' around it.")
 
 
 def _check_phases(schedule: Schedule) -> Iterator[Diagnostic]:
     """Check that every exchange that starts finishes, once, with no write in between."""
     flying: dict[tuple[str, int | None], str] = {}
     for item in in_sequence(schedule):
-        if isinstance(item, Loop):
+        if isinstance(item, Loop) and flying:
             for datum, component in _written(item):
                 for key in [key for key in flying if key[0] == datum]:
                     if component in (None, key[1]):
@@ -205,9 +217,9 @@ def _written(loop: Loop) -> Iterator[tuple[str, int | None]]:
                 yield actual.datum, actual.component
 
 
-def _check_serial(schedule: Schedule) -> Iterator[Diagnostic]:
+def _check_serial(items: Iterable[Statement]) -> Iterator[Diagnostic]:
     """Check that a schedule for one process has nothing to do with a halo."""
-    for item in statements(schedule):
+    for item in items:
         if isinstance(item, HaloExchange | MarkHalo | FillHalo | GlobalReduction):
             yield Diagnostic("V014", f"'{item.uid}' has no place in a serial schedule.")
         elif isinstance(item, Loop) and item.extent.reach is not Reach.ALL:
