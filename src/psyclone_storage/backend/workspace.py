@@ -17,7 +17,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.types import DerivedType, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -116,6 +116,7 @@ class Workspace:
         self._names = NameTable(taken)
         self._home_of_kind = home_of_kind
         self._known: dict[Hashable, Name] = {}
+        self._kinds: dict[str, str] = {}
         self._declared: dict[SetupSection, list[Declare]] = {
             section: [] for section in SetupSection
         }
@@ -140,25 +141,27 @@ class Workspace:
             return known
         name = Name(self._names.fresh(wished.name))
         self._known[key] = name
-        self._declared[section].append(self._ready(replace(wished, name=name.text)))
+        type_ = self._imported(wished.type)
+        self._declared[section].append(replace(wished, name=name.text, type=type_))
         return name
 
     def assigned(self, section: SetupSection, key: Hashable, wished: Declare, value: Expr) -> Name:
         """Return the variable for `key`, which holds `value`."""
-        return self._set_up(section, key, wished, lambda name: Assign(name, value))
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        name = self.variable(section, key, wished)
+        self.add(section, Assign(name, value))
+        return name
 
     def pointer(self, section: SetupSection, key: Hashable, wished: Declare, target: Expr) -> Name:
         """Return the pointer for `key`, which points to `target`."""
+        known = self._known.get(key)
+        if known is not None:
+            return known
         pointing = replace(wished, attributes=("pointer", *wished.attributes))
-        return self._set_up(section, key, pointing, lambda name: PointerAssign(name, target))
-
-    def _set_up(
-        self, section: SetupSection, key: Hashable, wished: Declare, setting: Callable[[Name], Line]
-    ) -> Name:
-        is_new = key not in self._known
-        name = self.variable(section, key, wished)
-        if is_new:
-            self.add(section, setting(name))
+        name = self.variable(section, key, pointing)
+        self.add(section, PointerAssign(name, target))
         return name
 
     def add(self, section: SetupSection, *lines: Line) -> None:
@@ -189,7 +192,7 @@ class Workspace:
 
     def dummy(self, wished: Declare) -> Declare:
         """Return the declaration of a dummy argument, whose name is given."""
-        return self._ready(wished)
+        return replace(wished, type=self._imported(wished.type))
 
     def declarations(self) -> tuple[Declare, ...]:
         """Return the declarations of all variables, section by section."""
@@ -213,20 +216,23 @@ class Workspace:
         ending = (*self._endings, *released)
         return (Blank(), *ending) if ending else ()
 
-    def _ready(self, declared: Declare) -> Declare:
-        """Return `declared` with its type's names imported."""
-        match declared.type:
+    def _imported(self, type_: DataType) -> DataType:
+        """Return a type whose names are imported."""
+        match type_:
             case DerivedType(name, module) if module is not None:
-                return replace(declared, type=DerivedType(self.imports.local(module, name)))
+                return DerivedType(self.imports.local(module, name))
             case ScalarType(intrinsic, kind) if kind is not None:
-                return replace(declared, type=ScalarType(intrinsic, self.kind(kind)))
-        return declared
+                return ScalarType(intrinsic, self.kind(kind))
+        return type_
 
     def kind(self, kind: str) -> str:
         """Return the name of a kind parameter, imported; what is no name stands for itself."""
-        if not kind.isidentifier():
-            return kind
-        return self.imports.local(self._home_of_kind(kind), kind)
+        known = self._kinds.get(kind)
+        if known is None:
+            is_name = kind.isidentifier()
+            known = self.imports.local(self._home_of_kind(kind), kind) if is_name else kind
+            self._kinds[kind] = known
+        return known
 
     def constant(self, value: Expr) -> Expr:
         """Return an expression of the algorithm, of which the kinds of literals are imported."""

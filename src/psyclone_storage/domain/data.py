@@ -6,6 +6,8 @@ Owns the names of the dummies, their order, and what may be the same object unde
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from itertools import combinations
 
 from psyclone_storage.base.names import NameTable
@@ -61,10 +63,11 @@ class DataTable:
         """
         data = sorted(self._data.values(), key=lambda datum: _ORDER.index(datum.role))
         aliases: dict[str, list[str]] = {datum.name: [] for datum in data}
-        for first, second in combinations(data, 2):
-            if _may_alias(first, second):
-                aliases[first.name].append(second.name)
-                aliases[second.name].append(first.name)
+        for array in _by_array(data):
+            for first, second in combinations(array, 2):
+                if _may_alias(first, second):
+                    aliases[first.name].append(second.name)
+                    aliases[second.name].append(first.name)
         return tuple(replace(datum, may_alias=tuple(aliases[datum.name])) for datum in data)
 
     def _met_first(self, wanted: ArgumentUse) -> Datum:
@@ -101,12 +104,18 @@ def _plain_name(actual: Expr) -> str:
     return name if name[:1].isalpha() else f"arg_{name}"
 
 
+def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:
+    """Return the data that are elements of one array, or one variable, together."""
+    arrays: dict[str, list[Datum]] = defaultdict(list)
+    for datum in data:
+        actual = datum.actual
+        arrays[canonical(actual.base if isinstance(actual, Index) else actual)].append(datum)
+    return arrays.values()
+
+
 def _may_alias(first: Datum, second: Datum) -> bool:
-    """Return whether two fields, or written scalars, may be elements of one array at one index."""
+    """Return whether two fields, or written scalars, of one array may be at one index."""
     if first.kind is not second.kind or not _can_change(first, second):
-        return False
-    bases = [_array_of(datum.actual) for datum in (first, second)]
-    if bases[0] != bases[1]:
         return False
     indices = [
         datum.actual.items if isinstance(datum.actual, Index) else () for datum in (first, second)
@@ -121,7 +130,3 @@ def _may_alias(first: Datum, second: Datum) -> bool:
 def _can_change(first: Datum, second: Datum) -> bool:
     written = first.access.writes or second.access.writes
     return first.kind is ArgKind.FIELD or (first.kind is ArgKind.SCALAR and written)
-
-
-def _array_of(actual: Expr) -> str:
-    return canonical(actual.base if isinstance(actual, Index) else actual)

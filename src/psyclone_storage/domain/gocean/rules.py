@@ -61,7 +61,7 @@ class GoceanRules:
 
     def halo_left(self, schedule: Schedule, loop: Loop, call: KernelCall, arg: int) -> HaloLeft:
         """Return that the halo of a written field is stale, and why."""
-        return _ALL_POINTS if loop.extent.in_halo else _OWN_POINTS
+        return _ALL_POINTS if loop.extent.reach.in_halo else _OWN_POINTS
 
     def written_part(self, loop: Loop, call: KernelCall, arg: int) -> WrittenPart:
         """Return how much of a field lies at the points that `loop` counts.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from psyclone_storage.domain.lfric.formulas import name_of, read_definition
+from psyclone_storage.domain.lfric.formulas import read_definition
 from psyclone_storage.ir.kernel import Iteration, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import Intrinsic
@@ -92,11 +92,12 @@ int_to_real_X(Y: real, X): Y = real(X, kind=kind(Y))
 """
 
 _LINES = {
-    key_of(name_of(line)): (line, intrinsic)
+    line.partition("(")[0]: (line, intrinsic)
     for text, intrinsic in ((_REAL, Intrinsic.REAL), (_INTEGER, Intrinsic.INTEGER))
     for line in text.split("\n")
     if line
 }
+_NAMES = {key_of(name): name for name in _LINES}
 
 _OWNED_ONLY = {"setval_random"}
 """Built-ins that never compute a dof of another rank: there a second, different random number
@@ -105,7 +106,7 @@ would contradict the owner's."""
 
 def builtin_names() -> tuple[str, ...]:
     """Return the name of every built-in, as it is usually written."""
-    return tuple(name_of(line) for line, _ in _LINES.values())
+    return tuple(_LINES)
 
 
 @cache
@@ -115,10 +116,10 @@ def builtin(name: str) -> Kernel | None:
     Its `formula` says what it computes; it has no module and no procedure. Its fields are on the
     one function space `any_space_1`. It iterates over dofs, `setval_random` over owned ones only.
     """
-    found = _LINES.get(key_of(name))
-    if found is None:
+    known = _NAMES.get(key_of(name))
+    if known is None:
         return None
-    definition = read_definition(*found)
+    definition = read_definition(*_LINES[known])
     iteration = Iteration.OWNED_DOF if definition.name in _OWNED_ONLY else Iteration.DOF
     return Kernel(
         name=definition.name,

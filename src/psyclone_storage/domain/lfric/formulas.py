@@ -61,11 +61,6 @@ class BuiltinDefinition:
     formula: Formula
 
 
-def name_of(line: str) -> str:
-    """Return the name of the built-in that `line` defines, without reading the rest."""
-    return line.partition("(")[0]
-
-
 def read_definition(line: str, default: Intrinsic) -> BuiltinDefinition:
     """Read one line of the notation; `default` is the type of arguments that state none.
 

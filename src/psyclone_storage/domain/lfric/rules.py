@@ -391,11 +391,11 @@ def _dofs_left(reach: Reach, depth: Depth, continuous: bool) -> HaloLeft:
 
 def _goes_too_far(extent: Extent) -> bool:
     """Return whether a loop may enter halo cells for which an operator has no memory."""
-    return extent.in_halo and Depth.of(OPERATOR_DEPTH).covers(extent.depth) is not Fresh.YES
+    return extent.reach.in_halo and Depth.of(OPERATOR_DEPTH).covers(extent.depth) is not Fresh.YES
 
 
 def _stencil_fits(extent: Extent, call: KernelCall) -> bool:
-    whole = extent.in_halo and any(term.whole for term in extent.depth.terms)
+    whole = extent.reach.in_halo and any(term.whole for term in extent.depth.terms)
     return not whole or call.kernel.iteration.takes_halo_depth
 
 
