@@ -122,7 +122,7 @@ def note_read(
     if stencil:
         asked = call.kernel.iteration.takes_halo_depth
         depth = depth.max(stencil) if asked else depth.plus(stencil)
-    elif not extent.in_halo:
+    elif not extent.reach.in_halo:
         life.annexed_readers += is_continuous(described.space)
         return
     elif described.access is Access.INC and not fine:
@@ -146,5 +146,5 @@ def life_after(loop: Loop, described: KernelArg) -> Life:
     depth = extent.depth.times(2) if described.mesh is MeshRole.FINE else extent.depth
     if extent.reach is Reach.HALO_ONLY:
         return Life(True, depth, annexed=True)
-    inner = depth.minus(1) if continuous and extent.in_halo else depth
+    inner = depth.minus(1) if continuous and extent.reach.in_halo else depth
     return Life(True, inner, annexed=True)

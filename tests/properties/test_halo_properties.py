@@ -100,7 +100,7 @@ def cautious(schedule: Schedule, exchange: HaloExchange, shared: frozenset[str])
         if access.increments and exchange.datum not in shared:
             return True
         symbolic = any(term.names or term.whole for term in loop.extent.depth.terms)
-        if access.writes and loop.extent.in_halo and symbolic:
+        if access.writes and loop.extent.reach.in_halo and symbolic:
             return True
         if is_asked(loop) or reaches_somewhere(call, exchange.datum):
             return True

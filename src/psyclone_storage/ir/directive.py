@@ -11,6 +11,14 @@ from enum import Enum
 
 from psyclone_storage.base.records import dataclass
 
+_SHARING = (
+    "omp do",
+    "omp parallel do",
+    "omp taskloop",
+    "omp teams distribute parallel do",
+    "acc loop",
+)
+
 
 class Directive(Enum):
     """What a region asks of a compiler, by the name that people and scripts know it by."""
@@ -29,49 +37,25 @@ class Directive(Enum):
     ACC_KERNELS = "acc kernels"
     ACC_DATA = "acc data"
 
-    @property
-    def opens_threads(self) -> bool:
+    def __init__(self, word: str) -> None:
+        self.opens_threads = word in ("omp parallel", "omp parallel do")
         """Whether a team of threads starts at its head and ends at its foot."""
-        return self in (Directive.OMP_PARALLEL, Directive.OMP_PARALLEL_DO)
-
-    @property
-    def shares_work(self) -> bool:
+        self.shares_work = word in _SHARING
         """Whether the iterations of its loop, the only one it holds, are dealt out."""
-        return self in _SHARING
-
-    @property
-    def is_of_one_thread(self) -> bool:
+        self.is_of_one_thread = word in ("omp single", "omp master")
         """Whether one thread of a team does all that is inside."""
-        return self in (Directive.OMP_SINGLE, Directive.OMP_MASTER)
-
-    @property
-    def makes_tasks(self) -> bool:
+        self.makes_tasks = word in ("omp task", "omp taskloop")
         """Whether what is inside is left to any thread of a team, and maybe to later."""
-        return self in (Directive.OMP_TASK, Directive.OMP_TASKLOOP)
-
-    @property
-    def holds_data(self) -> bool:
+        self.holds_data = word == "acc data"
         """Whether it keeps data somewhere, for regions inside of it to run there."""
-        return self is Directive.ACC_DATA
-
-    @property
-    def is_openacc(self) -> bool:
+        self.is_openacc = word.startswith("acc ")
         """Whether it belongs to OpenACC."""
-        return self.value.startswith("acc ")
 
     @property
     def surroundings(self) -> frozenset[Directive]:
         """The directives of which one has to be around it; none, if it stands for itself."""
         return _SURROUNDINGS.get(self, frozenset())
 
-
-_SHARING = frozenset({
-    Directive.OMP_DO,
-    Directive.OMP_PARALLEL_DO,
-    Directive.OMP_TASKLOOP,
-    Directive.OMP_TEAMS_DO,
-    Directive.ACC_LOOP,
-})  # fmt: skip
 
 _TEAM = frozenset({Directive.OMP_PARALLEL})
 _ONE_THREAD = frozenset({Directive.OMP_SINGLE, Directive.OMP_MASTER})

@@ -47,15 +47,11 @@ class ArgKind(Enum):
     SCALAR_ARRAY = "scalar array"
     GRID_PROPERTY = "grid property"
 
-    @property
-    def is_operator(self) -> bool:
+    def __init__(self, word: str) -> None:
+        self.is_operator = word in ("operator", "columnwise operator")
         """Whether it maps one function space to another."""
-        return self in (ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
-
-    @property
-    def is_scalar(self) -> bool:
+        self.is_scalar = word in ("scalar", "scalar array")
         """Whether it is a scalar or an array of scalars, not a field or an operator."""
-        return self in (ArgKind.SCALAR, ArgKind.SCALAR_ARRAY)
 
 
 class StencilShape(Enum):
@@ -127,15 +123,11 @@ class Iteration(Enum):
     DOMAIN = "domain"
     GRID_POINT = "grid point"
 
-    @property
-    def over_dofs(self) -> bool:
+    def __init__(self, word: str) -> None:
+        self.over_dofs = word in ("dof", "owned_dof")
         """Whether the kernel is called once per dof."""
-        return self in (Iteration.DOF, Iteration.OWNED_DOF)
-
-    @property
-    def takes_halo_depth(self) -> bool:
+        self.takes_halo_depth = word in ("halo_cell_column", "owned_and_halo_cell_column")
         """Whether the algorithm passes the depth of halo to compute."""
-        return self in (Iteration.HALO_CELL_COLUMN, Iteration.OWNED_AND_HALO_CELL_COLUMN)
 
 
 class BasisShape(Enum):

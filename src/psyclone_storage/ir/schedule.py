@@ -138,6 +138,10 @@ class Reach(Enum):
     HALO = "halo"
     HALO_ONLY = "halo only"
 
+    def __init__(self, word: str) -> None:
+        self.in_halo = word in ("halo", "halo only")
+        """Whether the loop enters the halo."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
@@ -145,11 +149,6 @@ class Extent:
 
     reach: Reach
     depth: Depth = NOTHING
-
-    @property
-    def in_halo(self) -> bool:
-        """Whether the loop enters the halo."""
-        return self.reach in (Reach.HALO, Reach.HALO_ONLY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def extent_text(extent: Extent) -> str:
     """Return how far a loop goes: `owned`, `owned and halo to level 2`."""
     if extent.reach is Reach.ANNEXED:
         return "owned and annexed"
-    if not extent.in_halo:
+    if not extent.reach.in_halo:
         return str(extent.reach.value)
     start = "owned and halo" if extent.reach is Reach.HALO else "halo only,"
     return f"{start} to level {describe_depth(extent.depth)}"

@@ -94,7 +94,7 @@ class ComputeRedundantly:
             return
         old = loop.extent
         further = self._extent.depth
-        if not old.in_halo or old.reach is Reach.HALO_ONLY:
+        if not old.reach.in_halo or old.reach is Reach.HALO_ONLY:
             return
         if further == old.depth or further.covers(old.depth) is not Fresh.YES:
             message = (

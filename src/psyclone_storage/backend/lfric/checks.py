@@ -122,7 +122,7 @@ def _depths(context: LoweringContext) -> Iterator[tuple[str, Depth, SpaceRef]]:
         if isinstance(item, HaloExchange):
             datum = context.schedule.datum(item.datum)
             yield f"field '{datum.name}'", item.depth, space_for_mesh(datum)
-        if isinstance(item, Loop) and item.computed.in_halo:
+        if isinstance(item, Loop) and item.computed.reach.in_halo:
             call = kernel_calls(item)[0]
             space = space_of(context, call, item.bounds_from)
             yield f"the loop over {call.kernel.name}", item.computed.depth, space
