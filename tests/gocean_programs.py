@@ -12,6 +12,7 @@ from psyclone_storage.domain.gocean.metadata import interpret
 from psyclone_storage.domain.gocean.words import Tables
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
 from psyclone_storage.frontend.fortran.metadata import read_kernel
+from psyclone_storage.frontend.fortran.visible import link_algorithm
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Binary, Literal
 from psyclone_storage.ir.kernel import FIRST_INTERNAL, LAST_INTERNAL, GridBounds, Kernel
@@ -70,7 +71,7 @@ def program(kernels: Mapping[str, Kernel], calls: str, *, distributed: bool = Tr
     """Return the program of one invoke, with its halo exchanges."""
     uses = "\n".join(f"use {name}_mod, only : {name}" for name in kernels)
     text = f"program p\n{uses}\ncall invoke({calls})\nend program p\n"
-    algorithm = read_algorithm(SourceText("alg.x90", text))
+    algorithm = link_algorithm(read_algorithm(SourceText("alg.x90", text)), {})
     domain = GoceanDomain()
     built = build_program(algorithm, kernels, domain, BuildOptions(distributed, False))
     invokes = tuple(

@@ -15,7 +15,7 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
-from psyclone_storage.ir.expr import Expr, Index, Literal, Name, spell, whole_number
+from psyclone_storage.ir.expr import Element, Expr, Literal, Name, spell, whole_number
 from psyclone_storage.ir.interface import ANY, Dummy, extents
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
@@ -206,7 +206,7 @@ def _shape_problem(pair: _DummyPair, meaning: dict[str, str]) -> str:
     shapes = zip(pair.wanted.shape, pair.found.shape, strict=True)
     for dimension, (wanted, found) in enumerate(shapes, start=1):
         said = _in_names_of_metadata(found, meaning)
-        known = isinstance(said, Name | Index) or isinstance(wanted, Literal)
+        known = isinstance(said, Name | Element) or isinstance(wanted, Literal)
         if wanted == ANY or said is None or not known:
             continue
         if pair.tolerance.same_extent(said) != pair.tolerance.same_extent(wanted):
@@ -222,6 +222,6 @@ def _in_names_of_metadata(extent: Expr, meaning: dict[str, str]) -> Expr | None:
             return extents(number)[0]
         case Name(key=key) if key in meaning:
             return Name(meaning[key])
-        case Index(Name(key=key), (Literal(),) as items) if key in meaning:
-            return Index(Name(meaning[key]), items)
+        case Element(Name(key=key), (Literal(),) as items) if key in meaning:
+            return Element(Name(meaning[key]), items)
     return None

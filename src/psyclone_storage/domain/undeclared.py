@@ -12,51 +12,28 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Member, Name, children
-from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, Symbol, children
+from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, ScopeKind
 
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*(?:include|define|undef)\b", re.MULTILINE)
 _UNSEEN_PARENT = (ScopeKind.SUBMODULE, ScopeKind.SEPARATE)
-# Source of the names: the Fortran 2018 standard, clause 16.
-_FUNCTIONS = frozenset(
-    """abs achar acos acosh adjustl adjustr aimag aint all allocated anint any asin asinh associated
-    atan atan2 atanh bessel_j0 bessel_j1 bessel_jn bessel_y0 bessel_y1 bessel_yn bge bgt bit_size
-    ble blt btest ceiling char cmplx command_argument_count conjg cos cosh coshape count cshift
-    dble digits dim dot_product dprod dshiftl dshiftr eoshift epsilon erf erfc erfc_scaled exp
-    exponent extends_type_of findloc float floor fraction gamma get_team huge hypot iachar iall iand
-    iany ibclr ibits ibset ichar ieor image_index image_status index int ior iparity is_contiguous
-    is_iostat_end is_iostat_eor ishft ishftc kind lbound lcobound leadz len len_trim lge lgt lle llt
-    log log10 log_gamma logical maskl maskr matmul max maxexponent maxloc maxval merge merge_bits
-    min minexponent minloc minval mod modulo nearest new_line nint norm2 not null num_images
-    out_of_range pack parity popcnt poppar precision present product radix rank range real reduce
-    repeat reshape rrspacing same_type_as scale scan selected_char_kind selected_int_kind
-    selected_real_kind set_exponent shape shifta shiftl shiftr sign sin sinh size sngl spacing
-    spread sqrt storage_size sum tan tanh team_number this_image tiny trailz transfer transpose trim
-    ubound ucobound unpack verify
-    alog alog10 amax0 amax1 amin0 amin1 amod cabs ccos cexp clog csin csqrt dabs dacos dasin datan
-    datan2 dcos dcosh ddim dexp dim dint dlog dlog10 dmax1 dmin1 dmod dnint dsign dsin dsinh dsqrt
-    dtan dtanh iabs idim idint idnint ifix isign max0 max1 min0 min1""".split()
-)
-"""Generic names, and the specific ones of the standard's table 16.2."""
 
 
 def undeclared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
     """Yield each argument with a name that nothing declares (S115), where all names must be."""
     if not _tells_all(invoke.scopes) or _INCLUDES.search(algorithm.source.text):
         return
-    known = _known(invoke.scopes, algorithm)
     for call in invoke.calls:
         for given in call.args:
-            for name in dict.fromkeys(_names(given.expr)):
-                if key_of(name) not in known:
-                    yield Diagnostic(
-                        "S115",
-                        f"'{name}' is declared nowhere.",
-                        given.span,
-                        hint=did_you_mean(name, known)
-                        or "Declare it, or import it: 'implicit none' asks for it.",
-                    )
+            for name in dict.fromkeys(_unknown(given.expr)):
+                yield Diagnostic(
+                    "S115",
+                    f"'{name}' is declared nowhere.",
+                    given.span,
+                    hint=did_you_mean(name, _known(invoke.scopes, algorithm))
+                    or "Declare it, or import it: 'implicit none' asks for it.",
+                )
 
 
 def _tells_all(scopes: tuple[Scope, ...]) -> bool:
@@ -80,20 +57,15 @@ def _known(scopes: tuple[Scope, ...], algorithm: ParsedAlgorithm) -> frozenset[s
     return keys_of(names)
 
 
-def _names(expr: Expr) -> Iterator[str]:
-    """Yield the names in `expr`, but for functions of the language, components and keywords."""
+def _unknown(expr: Expr) -> Iterator[str]:
+    """Yield the names in `expr` that mean nothing: the word of a function alone is none, too."""
     match expr:
-        case Name(name):
-            yield name
-        case Member(base, _):
-            yield from _names(base)
-        case Keyword(_, value):
-            yield from _names(value)
-        case Index(Name(name), items):
-            if key_of(name) not in _FUNCTIONS:
+        case Name(name, symbol) if symbol is not None:
+            if symbol.origin in (Origin.UNRESOLVED, Origin.INTRINSIC):
                 yield name
+        case CallFunction(Name(symbol=Symbol(origin=Origin.INTRINSIC)), items):
             for item in items:
-                yield from _names(item)
+                yield from _unknown(item)
         case _:
             for part in children(expr):
-                yield from _names(part)
+                yield from _unknown(part)

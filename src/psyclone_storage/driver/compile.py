@@ -96,7 +96,8 @@ class Compiler:
 
     def compile_text(self, source: SourceText, numbering: KernelNumbering | None = None) -> Build:
         """Compile an algorithm that was read already, as `compile_algorithm` does."""
-        algorithm = self.target.language.read_algorithm(source)
+        language = self.target.language
+        algorithm = language.link_algorithm(language.read_algorithm(source), self.api.structures)
         notes = _notes(algorithm, self.includes, self.kernels.index)
         try:
             return self._compiled(algorithm, notes, numbering or LocalNumbering())

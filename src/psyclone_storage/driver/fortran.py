@@ -21,6 +21,7 @@ from psyclone_storage.frontend.fortran.kernel_syntax import check_syntax
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.fortran.routine import read_routine, subroutine_heads
 from psyclone_storage.frontend.fortran.state import may_keep_state
+from psyclone_storage.frontend.fortran.visible import link_algorithm
 from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.interface import Dummy
@@ -43,6 +44,7 @@ def _resolve(code: KernelCode, finder: ModuleFinder) -> KernelCode:
 FORTRAN = Language(
     "fortran",
     read_algorithm,
+    link_algorithm,
     read_kernel,
     kernel_types,
     read_routine,

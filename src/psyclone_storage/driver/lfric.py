@@ -14,6 +14,7 @@ from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.domain.lfric.kernel_check import check_kernel
 from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.domain.lfric.rules import LfricRules
+from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
@@ -59,5 +60,6 @@ LFRIC = ApiParts(
     build_dummies,
     check_kernel,
     abi.LFRicModule.CONSTANTS,
+    structures=STRUCTURES,
 )
 LFRIC_CORE = Target(FORTRAN, _infrastructure)

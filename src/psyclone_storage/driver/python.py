@@ -6,7 +6,7 @@ is imported when a program in Python is met.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,8 @@ from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.infrastructures import gocean as words
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.parsed import ParsedAlgorithm
 
 _POINTWISE = words.POINTWISE.upper()
 GOCEAN_WORDS = Dialect(
@@ -39,6 +41,7 @@ def python(dialect: Dialect) -> Language:
     return Language(
         "python",
         partial(_part, "read_algorithm", dialect),
+        _link,
         partial(_part, "read_kernel", dialect),
         partial(_part, "kernel_types", dialect),
         partial(_part, "read_routine"),
@@ -65,6 +68,11 @@ def _part(name: str, *given: Any, **named: Any) -> Any:
     from psyclone_storage.driver import python_parts  # noqa: PLC0415
 
     return getattr(python_parts, name)(*given, **named)
+
+
+def _link(algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol]) -> ParsedAlgorithm:
+    """Return `algorithm` as it is: nothing in it is declared."""
+    return algorithm
 
 
 def _resolve(code: KernelCode, _finder: ModuleFinder) -> KernelCode:

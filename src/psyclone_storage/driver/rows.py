@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from psyclone_storage.backend.fortran.kernel import KernelNames
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
@@ -42,7 +43,8 @@ class Language:
 
     `read_algorithm`, `read_kernel` and `kernel_types`, `read_routine` and `read_code` give an
     algorithm, the metadata of kernels, the head and all of a subroutine, whose names `resolve`
-    looks up where modules are found. `keeps_state` tells whether a subroutine may change what
+    looks up where modules are found; `link_algorithm` looks up those in invokes, where some derived
+    types are known anyway. `keeps_state` tells whether a subroutine may change what
     outlives its calls, `check_syntax` what of a file is none of the language. `emit_unit` prints a
     module, with procedures that are printed already, `emit_algorithm` an algorithm with its invokes
     replaced, `emit_kernel` a module of changed subroutines under new names, `emit_code` one of
@@ -56,6 +58,7 @@ class Language:
 
     name: str
     read_algorithm: Callable[[SourceText], ParsedAlgorithm]
+    link_algorithm: Callable[[ParsedAlgorithm, Mapping[str, Symbol]], ParsedAlgorithm]
     read_kernel: ReadsKernel
     kernel_types: Callable[[SourceText], tuple[str, ...]]
     read_routine: Callable[[SourceText, str], ParsedRoutine]
@@ -107,7 +110,8 @@ class ApiParts:
     `infrastructure` is the folder, below `external`, of the interfaces to compile against.
     `dummies` are those of a kernel's subroutine, whose kinds are in `kinds_module`; `check_kernel`
     compares a written subroutine with them. With `checks_syntax` the whole file of a kernel is
-    looked at for what is no Fortran: kernels for grids are short.
+    looked at for what is no Fortran: kernels for grids are short. `structures` are derived types
+    of the infrastructure, by name, whose components an algorithm passes.
     """
 
     domain: Callable[[Settings], Domain]
@@ -120,3 +124,4 @@ class ApiParts:
     check_kernel: Callable[[Kernel, ParsedRoutine], tuple[Diagnostic, ...]]
     kinds_module: str
     checks_syntax: bool = False
+    structures: Mapping[str, Symbol] = field(default_factory=dict)

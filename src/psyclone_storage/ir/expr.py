@@ -13,6 +13,7 @@ from enum import Enum
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.keys import (
     Attributed,
     Counting,
@@ -129,7 +130,8 @@ class Symbol(FromModule, Attributed):
     or a function's value, None where it is not known. `components` are those of a derived type's
     definition, `bindings` the names, in lower case, of its procedures, and `extends` the type that
     it extends. `home_of_kind` is the module that the
-    kind of the type comes from and the kind's name there, where that is known.
+    kind of the type comes from and the kind's name there, where that is known. `span` is the place
+    of the declaration.
     """
 
     key: str
@@ -145,6 +147,7 @@ class Symbol(FromModule, Attributed):
     bindings: frozenset[str] = frozenset()
     extends: str = ""
     home_of_kind: tuple[str, str] | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_resolved(self) -> bool:

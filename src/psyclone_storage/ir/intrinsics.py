@@ -9,18 +9,18 @@ from __future__ import annotations
 _GENERIC = """
 abs achar acos acosh adjustl adjustr aimag aint all allocated anint any asin asinh associated atan
 atan2 atanh bessel_j0 bessel_j1 bessel_jn bessel_y0 bessel_y1 bessel_yn bge bgt bit_size ble blt
-btest ceiling char cmplx command_argument_count conjg cos cosh count cshift dble
+btest ceiling char cmplx command_argument_count conjg cos cosh coshape count cshift dble
 digits dim dot_product dprod dshiftl dshiftr eoshift epsilon erf erfc erfc_scaled exp exponent
-extends_type_of findloc floor fraction gamma
-huge hypot iachar iall iand iany ibclr ibits ibset ichar ieor image_index
+extends_type_of findloc floor fraction gamma get_team
+huge hypot iachar iall iand iany ibclr ibits ibset ichar ieor image_index image_status
 index int ior iparity ishft ishftc is_contiguous is_iostat_end is_iostat_eor kind lbound lcobound
 leadz len len_trim lge lgt lle llt log log10 log_gamma logical maskl maskr matmul max maxexponent
 maxloc maxval merge merge_bits min minexponent minloc minval mod modulo nearest new_line nint norm2
 not null num_images out_of_range pack parity popcnt poppar precision present product radix range
 rank real reduce repeat reshape rrspacing same_type_as scale scan selected_char_kind
 selected_int_kind selected_real_kind set_exponent shape shifta shiftl shiftr sign sin sinh size
-spacing spread sqrt storage_size sum tan tanh this_image tiny trailz transfer transpose trim ubound
-ucobound unpack verify
+spacing spread sqrt storage_size sum tan tanh team_number this_image tiny trailz transfer transpose
+trim ubound ucobound unpack verify
 """
 _OF_DEGREES = """
 acosd asind atand atan2d cosd sind tand

@@ -30,7 +30,7 @@ from psyclone_storage.ir.expr import (
     Unresolved,
 )
 from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
-from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Allocate, Declare, Line
 
@@ -48,12 +48,20 @@ def linked(code: KernelCode, structure: Structures | None = None) -> KernelCode:
 
 
 class Linker:
-    """Joins names with what `symbol` and `structure` say of them, for one routine."""
+    """Joins names with what `symbol` and `structure` say of them, for one routine.
 
-    def __init__(self, symbol: Callable[[str], Symbol], structure: Structures) -> None:
+    `component` tells of the component of a structure whose type is not known, by its key.
+    """
+
+    def __init__(
+        self,
+        symbol: Callable[[str], Symbol],
+        structure: Structures,
+        component: Callable[[str], Symbol | None] = no_component,
+    ) -> None:
         self._symbol = symbol
         self._names: dict[str, Name] = {}
-        self._typing = Typing(self._symbol_of, structure)
+        self.typing = Typing(self._symbol_of, structure, component)
 
     def specified(self, item: Specified) -> Specified:
         """Return a declaration with its expressions linked."""
@@ -84,7 +92,7 @@ class Linker:
             kind = self._kind_of(expr)
             return expr if expr.__class__ is kind else kind(expr.base, expr.items)
         if isinstance(expr, Member):
-            component = self._typing.component(expr)
+            component = self.typing.component(expr)
             return replace(expr, symbol=component) if component is not expr.symbol else expr
         return expr
 
@@ -134,10 +142,10 @@ class Linker:
     def _of_component(self, index: Index, member: Member) -> type[Index]:
         if member.symbol is not None:
             return self._of_data(index, member.symbol, is_component=True)
-        return CallFunction if self._typing.is_binding(member) else Unresolved
+        return CallFunction if self.typing.is_binding(member) else Unresolved
 
     def _of_array(self, index: Index) -> type[Index]:
-        ranks = map(self._typing.subscript_rank, index.items)
+        ranks = map(self.typing.subscript_rank, index.items)
         return Element if all(rank == 0 for rank in ranks) else Section
 
 

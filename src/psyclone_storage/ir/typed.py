@@ -46,15 +46,21 @@ _LOGICAL = (OperatorKind.RELATIONAL, OperatorKind.LOGICAL)
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.COMPLEX)
 
 
+def no_component(_key: str) -> None:
+    """Return that nothing is known of a component of an unknown structure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Typing:
     """What the names in expressions stand for: symbols by their keys, and derived types.
 
-    `structure` gives the definition of a derived type, None where it is not known.
+    `structure` gives the definition of a derived type, None where it is not known;
+    `component_of_unknown` what the component of such a type is by its key, if anybody knows.
     """
 
     symbol: Callable[[str], Symbol]
     structure: Callable[[DerivedType], Symbol | None]
+    component_of_unknown: Callable[[str], Symbol | None] = no_component
 
     # ------------------------------------------------------------------------ types
 
@@ -110,6 +116,8 @@ class Typing:
     def component(self, member: Member) -> Symbol | None:
         """Return the symbol of the component that `member` names, None if it is not known."""
         found = self._definition(member)
+        if found is None:
+            return self.component_of_unknown(member.key)
         while found is not None:
             for item in found.components:
                 if item.key == member.key:

@@ -9,7 +9,9 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.build import BoundInvoke
 from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.domain import LfricDomain
+from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
+from psyclone_storage.frontend.fortran.visible import link_algorithm
 from psyclone_storage.ir.kernel import (
     Access,
     ArgKind,
@@ -55,13 +57,11 @@ KERNELS = (DRAG, SMOOTH, ADVECT, METRIC, SCALE, APPLY, FILL, TABLE, PROJECT, RES
 
 def algorithm(invokes: str, declarations: str = "", uses: str = "") -> ParsedAlgorithm:
     """Return the parsed text of a subroutine in a module with `invokes` as its statements."""
-    return read_algorithm(
-        SourceText(
-            "alg.x90",
-            f"module alg_mod\n{uses}\ncontains\nsubroutine step()\n"
-            f"{declarations}\n{invokes}\nend subroutine step\nend module alg_mod\n",
-        )
+    text = (
+        f"module alg_mod\n{uses}\ncontains\nsubroutine step()\n"
+        f"{declarations}\n{invokes}\nend subroutine step\nend module alg_mod\n"
     )
+    return link_algorithm(read_algorithm(SourceText("alg.x90", text)), STRUCTURES)
 
 
 def known_kernels(more: Sequence[Kernel] = ()) -> dict[str, Kernel]:

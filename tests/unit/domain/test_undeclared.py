@@ -7,6 +7,7 @@ import pytest
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.undeclared import undeclared
 from psyclone_storage.frontend.fortran.algorithm import read_algorithm
+from psyclone_storage.frontend.fortran.visible import link_algorithm
 
 PLAIN = """\
 module alg_mod
@@ -25,7 +26,7 @@ end module alg_mod
 
 def found(call: str, more: str = "", text: str = PLAIN) -> list[tuple[str, str]]:
     source = SourceText("alg.x90", text.format(call=call, more=more))
-    algorithm = read_algorithm(source)
+    algorithm = link_algorithm(read_algorithm(source), {})
     problems = undeclared(algorithm.invokes[0], algorithm)
     return [(one.message.split("'")[1], one.span.text if one.span else "") for one in problems]
 

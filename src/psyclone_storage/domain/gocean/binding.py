@@ -14,7 +14,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.text import counted
 from psyclone_storage.domain.build import BoundCall
 from psyclone_storage.domain.data import ArgumentUse, DataTable
-from psyclone_storage.domain.declared import Declared, VisibleScopes, declared, is_variable
+from psyclone_storage.domain.declared import Declared, declared, is_variable
 from psyclone_storage.domain.gocean.arguments import build_dummies
 from psyclone_storage.infrastructures.gocean import value_type
 from psyclone_storage.ir.expr import (
@@ -49,15 +49,13 @@ class _Given:
         return self.passed.span.text
 
 
-def bind_call(
-    call: ParsedCall, kernel: Kernel, seen: VisibleScopes, data: DataTable, uid: str
-) -> BoundCall:
+def bind_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:
     """Match the arguments of `call` with `kernel`'s metadata and enter them into `data`."""
     wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
     if len(wanted) != len(call.args):
         return BoundCall(None, (_wrong_count(call, kernel, wanted),))
     givens = [
-        _Given(arg, passed, declared(passed.expr, seen))
+        _Given(arg, passed, declared(passed.expr))
         for arg, passed in zip(wanted, call.args, strict=True)
     ]
     problems = [*_repeated(kernel, givens)]
@@ -168,13 +166,12 @@ def _check(kernel: Kernel, given: _Given) -> Iterator[Diagnostic]:
         yield Diagnostic("S105", message, place)
     if known is None:
         return
-    related = (Related(known.source.span, "declared here"),)
     if not _fits(given.arg, known.type):
         message = f"{start} is of type {_spelled(known.type)}."
-        yield Diagnostic("S105", message, place, related=related)
+        yield Diagnostic("S105", message, place, related=known.places)
     elif known.rank:
         message = f"{start} is an array of {counted(known.rank, 'dimension')}."
-        yield Diagnostic("S106", message, place, related=related)
+        yield Diagnostic("S106", message, place, related=known.places)
 
 
 def _check_other_uses(given: _Given, data: DataTable) -> Iterator[Diagnostic]:

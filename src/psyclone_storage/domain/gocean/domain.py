@@ -8,7 +8,6 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.domain.build import BoundInvoke, Kernels, kernel_of
 from psyclone_storage.domain.data import DataTable
-from psyclone_storage.domain.declared import VisibleScopes
 from psyclone_storage.domain.gocean.binding import bind_call
 from psyclone_storage.domain.gocean.metadata import first_written
 from psyclone_storage.domain.gocean.rules import GoceanRules
@@ -36,12 +35,11 @@ class GoceanDomain:
         """Match every call of `invoke` with its kernel's metadata."""
         pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
         data = DataTable((*_INDICES, *(kernel.procedure for _, kernel in pairs)))
-        seen = VisibleScopes(invoke.scopes, algorithm)
         problems = list(_mixed_offsets(pairs))
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):
             uid = f"{kernel.key}@loop{number}"
-            bound = bind_call(call, kernel, seen, data, uid)
+            bound = bind_call(call, kernel, data, uid)
             problems += bound.problems
             if bound.call is not None:
                 calls.append(bound.call)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.text import counted
-from psyclone_storage.domain.declared import Declared, is_variable
+from psyclone_storage.domain.declared import Declared, declared, is_variable
 from psyclone_storage.domain.lfric.slots import (
     BindingContext,
     Slot,
@@ -32,7 +32,7 @@ from psyclone_storage.ir.expr import (
     whole_number,
 )
 from psyclone_storage.ir.kernel import Access, ArgKind, Iteration, Kernel, KernelArg
-from psyclone_storage.ir.parsed import Declaration, ParsedArgument, ParsedCall
+from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 
 
@@ -97,16 +97,16 @@ def check_argument(
         case SlotKind.ARGUMENT:
             arg = kernel.args[slot.number]
             if arg.kind.is_scalar:
-                yield from _check_scalar(arg, given, kernel, around)
+                yield from _check_scalar(arg, given, kernel)
             else:
                 yield from _check_object(arg, given, kernel, around)
             yield from _check_other_uses(arg, given, around)
         case SlotKind.QUADRATURE:
-            yield from _check_quadrature(slot, given, kernel, around)
+            yield from _check_quadrature(slot, given, kernel)
         case SlotKind.DIRECTION:
-            yield from _check_direction(given, around)
+            yield from _check_direction(given)
         case SlotKind.EXTENT | SlotKind.HALO_DEPTH:
-            yield from _check_levels(slot, given, kernel, around)
+            yield from _check_levels(slot, given, kernel)
 
 
 def _check_other_uses(
@@ -114,7 +114,7 @@ def _check_other_uses(
 ) -> Iterator[Diagnostic]:
     """Yield `S112` where nothing declares `given` and the invoke uses it as something else, too."""
     before = around.data.known(given.expr)
-    if before is None or before.kind is None or around.declared(given.expr) is not None:
+    if before is None or before.kind is None or declared(given.expr) is not None:
         return
     wanted = default_type(arg.kind, arg.intrinsic)
     is_array = (before.vector > 1, before.rank) == (arg.vector > 1, arg.rank)
@@ -143,7 +143,7 @@ def _check_object(
             hint=f"Pass the name of a {wish}.",
         )
         return
-    known = around.declared(given.expr)
+    known = declared(given.expr)
     if known is None:
         return
     yield from _check_object_type(arg, given, kernel, known)
@@ -164,7 +164,7 @@ def _rank_text(known: Declared) -> str:
 
 
 def _size(known: Declared) -> int | None:
-    shape = known.source.shape
+    shape = known.symbol.shape
     return whole_number(shape[0]) if len(shape) == 1 else None
 
 
@@ -175,12 +175,8 @@ def _wrong_rank(
         "S106",
         f"'{kernel.name}' wants {wish} here, but '{given.span.text}' {has}.",
         given.span,
-        related=_declared_here(known.source),
+        related=known.places,
     )
-
-
-def _declared_here(declaration: Declaration) -> tuple[Related, ...]:
-    return (Related(declaration.span, "declared here"),)
 
 
 def _check_object_type(
@@ -221,16 +217,14 @@ def _wrong_type(
         "S105",
         _contrast(kernel, wish, given, has),
         given.span,
-        related=_declared_here(known.source),
+        related=known.places,
     )
 
 
 _NUMBERS = (Intrinsic.REAL, Intrinsic.INTEGER)
 
 
-def _check_scalar(
-    arg: KernelArg, given: ParsedArgument, kernel: Kernel, around: BindingContext
-) -> Iterator[Diagnostic]:
+def _check_scalar(arg: KernelArg, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
     if arg.access.writes and not is_variable(given.expr):
         yield Diagnostic(
             "S103",
@@ -252,7 +246,7 @@ def _check_scalar(
         has = f"is {_with_article(literal.intrinsic.value)} constant"
         yield Diagnostic("S105", _contrast(kernel, wish, given, has), given.span)
         return
-    known = around.declared(given.expr)
+    known = declared(given.expr)
     if known is None:
         return
     if isinstance(known.type, DerivedType) or not _converts(known.type.intrinsic, arg, kernel):
@@ -281,11 +275,9 @@ def _converts(given: Intrinsic, arg: KernelArg, kernel: Kernel) -> bool:
     return kernel.is_builtin and widens and arg.access is Access.READ
 
 
-def _check_quadrature(
-    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
-) -> Iterator[Diagnostic]:
+def _check_quadrature(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
     wanted = QUADRATURE_TYPES[kernel.quadratures[slot.number]].name
-    known = around.declared(given.expr)
+    known = declared(given.expr)
     if not is_variable(given.expr):
         yield Diagnostic(
             "S104",
@@ -309,7 +301,7 @@ def _is_other_than(wanted: str, known: Declared) -> bool:
     return known.type.name != wanted and known.type.name in rules | set(OBJECT_TYPES)
 
 
-def _check_direction(given: ParsedArgument, around: BindingContext) -> Iterator[Diagnostic]:
+def _check_direction(given: ParsedArgument) -> Iterator[Diagnostic]:
     if not is_variable(given.expr):
         yield Diagnostic(
             "S107",
@@ -319,12 +311,10 @@ def _check_direction(given: ParsedArgument, around: BindingContext) -> Iterator[
             hint="Use the names from module 'flux_direction_mod'.",
         )
         return
-    yield from _check_integer(given, around, "A stencil direction")
+    yield from _check_integer(given, "A stencil direction")
 
 
-def _check_levels(
-    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
-) -> Iterator[Diagnostic]:
+def _check_levels(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
     """Yield what is wrong with a number of levels.
 
     A kernel for owned and halo cells may be asked to stay out of the halo; a stencil always
@@ -335,7 +325,7 @@ def _check_levels(
     least = 0 if slot.kind is SlotKind.HALO_DEPTH and both else 1
     literal = _literal(given.expr)
     if literal is None:
-        yield from _check_integer(given, around, what)
+        yield from _check_integer(given, what)
     elif literal.intrinsic is not Intrinsic.INTEGER:
         yield Diagnostic("S108", f"{what} is an integer, not '{given.span.text}'.", given.span)
     elif literal is not given.expr or (whole_number(literal) or 0) < least:
@@ -343,11 +333,9 @@ def _check_levels(
         yield Diagnostic("S108", text, given.span)
 
 
-def _check_integer(
-    given: ParsedArgument, around: BindingContext, what: str
-) -> Iterator[Diagnostic]:
+def _check_integer(given: ParsedArgument, what: str) -> Iterator[Diagnostic]:
     for part in (given.expr, *walk(given.expr)):
-        known = around.declared(part) if is_variable(part) else None
+        known = declared(part) if is_variable(part) else None
         if known is None:
             continue
         is_integer = (
@@ -358,6 +346,6 @@ def _check_integer(
                 "S108",
                 f"{what} is an integer scalar, but '{spell(part)}' is not.",
                 given.span,
-                related=_declared_here(known.source),
+                related=known.places,
             )
         return

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.records import replace
 from psyclone_storage.domain.build import BoundCall
 from psyclone_storage.domain.data import ArgumentUse
-from psyclone_storage.domain.declared import Declared, is_variable
+from psyclone_storage.domain.declared import Declared, declared, is_variable
 from psyclone_storage.domain.lfric.agreement import check_argument, repeated, wrong_count
 from psyclone_storage.domain.lfric.arguments import build_dummies
 from psyclone_storage.domain.lfric.slots import (
@@ -96,10 +96,10 @@ def _actual(slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingCo
         part = component_of_vector(given.expr, arg, around)
         if part is not None:
             vector, component = part
-            wanted = _wanted(slot, ParsedArgument(vector, given.span), kernel, around)
+            wanted = _wanted(slot, ParsedArgument(vector, given.span), kernel)
             datum = around.data.add(replace(wanted, vector=max(2, component)))
             return Actual(datum.name, Name(datum.name), component, span=given.span)
-    datum = around.data.add(_wanted(slot, given, kernel, around))
+    datum = around.data.add(_wanted(slot, given, kernel))
     return Actual(datum.name, Name(datum.name), span=given.span)
 
 
@@ -112,11 +112,9 @@ _ROLES = {
 }
 
 
-def _wanted(
-    slot: Slot, given: ParsedArgument, kernel: Kernel, around: BindingContext
-) -> ArgumentUse:
+def _wanted(slot: Slot, given: ParsedArgument, kernel: Kernel) -> ArgumentUse:
     role = _ROLES[slot.kind]
-    known = around.declared(given.expr)
+    known = declared(given.expr)
     if slot.kind is SlotKind.QUADRATURE:
         shape = kernel.quadratures[slot.number]
         return ArgumentUse(given.expr, DerivedType(QUADRATURE_TYPES[shape].name), given.span, role)
@@ -127,7 +125,7 @@ def _wanted(
     arg = kernel.args[slot.number]
     return ArgumentUse(
         given.expr,
-        _type_of(arg, known or _declared_inside(given.expr, arg, around)),
+        _type_of(arg, known or _declared_inside(given.expr, arg)),
         given.span,
         role,
         arg.kind,
@@ -137,7 +135,7 @@ def _wanted(
     )
 
 
-def _declared_inside(expr: Expr, arg: KernelArg, around: BindingContext) -> Declared | None:
+def _declared_inside(expr: Expr, arg: KernelArg) -> Declared | None:
     """Return what is declared about the first operand of `expr` that is of the argument's type.
 
     An expression has the kind of its operands, of which an author uses one.
@@ -145,7 +143,7 @@ def _declared_inside(expr: Expr, arg: KernelArg, around: BindingContext) -> Decl
     if arg.kind is not ArgKind.SCALAR or is_variable(expr):
         return None
     for part in walk(expr):
-        known = around.declared(part) if is_variable(part) else None
+        known = declared(part) if is_variable(part) else None
         if known and isinstance(known.type, ScalarType) and known.type.intrinsic is arg.intrinsic:
             return known
     return None

@@ -30,7 +30,7 @@ class LfricDomain:
         pairs = [(call, kernel_of(call, kernels)) for call in invoke.calls]
         vectors = frozenset(text for pair in pairs for text in vectors_of(*pair))
         data = DataTable(tuple(kernel.procedure for _, kernel in pairs))
-        around = BindingContext(algorithm, invoke.scopes, data, vectors)
+        around = BindingContext(data, vectors)
         problems = list(_mixed_meshes(invoke, kernels))
         calls: list[KernelCall] = []
         for number, (call, kernel) in enumerate(pairs, start=1):

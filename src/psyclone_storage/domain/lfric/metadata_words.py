@@ -21,7 +21,7 @@ from psyclone_storage.infrastructures.lfric import (
     is_wildcard,
     space_names,
 )
-from psyclone_storage.ir.expr import Index, Name, canonical
+from psyclone_storage.ir.expr import Construct, Name, canonical
 from psyclone_storage.ir.kernel import (
     Access,
     ArgKind,
@@ -83,7 +83,7 @@ GOCEAN_HINT = "Kernels of GOcean need '-api gocean'."
 def constructor_of(item: MetadataItem) -> str:
     """Return the name before the brackets of an item such as `arg_type(...)`, or an empty text."""
     match item.expr:
-        case Index(Name(name), _):
+        case Construct(Name(name), _):
             return key_of(name)
     return ""
 

@@ -6,11 +6,8 @@ from enum import Enum
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.domain.data import DataTable
-from psyclone_storage.domain.declared import Declared
-from psyclone_storage.domain.lfric.declared import declared
 from psyclone_storage.ir.expr import Expr, Index, canonical, whole_number
 from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg, StencilShape
-from psyclone_storage.ir.parsed import ParsedAlgorithm, Scope
 
 
 class SlotKind(Enum):
@@ -58,18 +55,12 @@ def slots_of(kernel: Kernel) -> tuple[Slot, ...]:
 class BindingContext:
     """What a call is bound in.
 
-    `scopes` are those around the invoke, the innermost first; `data` are the invoke's; `vectors`
-    is the text of each field vector that some call of the invoke takes as a whole.
+    `data` are the invoke's; `vectors` is the text of each field vector that some call of the
+    invoke takes as a whole.
     """
 
-    algorithm: ParsedAlgorithm
-    scopes: tuple[Scope, ...]
     data: DataTable
     vectors: frozenset[str] = frozenset()
-
-    def declared(self, expr: Expr) -> Declared | None:
-        """Return what the algorithm declares about `expr`."""
-        return declared(expr, self.scopes, self.algorithm)
 
 
 def component_of_vector(

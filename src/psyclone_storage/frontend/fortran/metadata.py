@@ -31,7 +31,7 @@ from psyclone_storage.frontend.fortran.specification import (
 )
 from psyclone_storage.frontend.fortran.statements import SourceStatement, scan
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
-from psyclone_storage.ir.expr import Expr, Index, Keyword, Literal, Name
+from psyclone_storage.ir.expr import Construct, Expr, Keyword, Literal, Name
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 from psyclone_storage.ir.types import Intrinsic
 
@@ -282,7 +282,7 @@ def _read_item(statement: SourceStatement, start: int, stop: int) -> MetadataIte
         return MetadataItem(_read(read_expression, statement, first, stop), name, (), span)
     inner = list_items(text, reference.end(), stop - 1)
     items = tuple(_read_item(statement, *place) for place in inner)
-    expr = Index(Name(reference.group("name")), tuple(map(_as_argument, items)))
+    expr = Construct(Name(reference.group("name")), tuple(map(_as_argument, items)))
     return MetadataItem(expr, name, items, span)
 
 

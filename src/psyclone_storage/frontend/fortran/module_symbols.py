@@ -109,7 +109,7 @@ def symbol_of(item: Declaration, origin: Origin, module: str = "") -> Symbol:
         sort = Sort.FUNCTION
     words = tuple(word for word in item.attributes if not word.startswith("dimension("))
     return Symbol(item.name.lower(), item.name, origin, sort, item.type, item.shape, words,
-                  item.value, module)  # fmt: skip
+                  item.value, module, span=item.span)  # fmt: skip
 
 
 def _structures(scope: OpenScope) -> Iterator[Symbol]:

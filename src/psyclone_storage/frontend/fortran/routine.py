@@ -16,6 +16,7 @@ from psyclone_storage.frontend.fortran.procedures import subroutine_names
 from psyclone_storage.frontend.fortran.specification import read_procedure
 from psyclone_storage.frontend.fortran.statements import scan
 from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.visible import link_declarations
 from psyclone_storage.ir.parsed import Declaration, ParsedRoutine, ScopeKind
 
 SPECIFIES = re.compile(
@@ -46,10 +47,11 @@ def read_routine(source: SourceText, name: str) -> ParsedRoutine:
         )
     raise_if_any([problem for problem in reader.problems if _concerns(problem, scope)])
     span = scope.opening.whole()
+    declarations = (*reader.scope(scope).declarations, *_constants(reader, scope))
     return ParsedRoutine(
         scope.name,
         scope.dummies,
-        (*reader.scope(scope).declarations, *_constants(reader, scope)),
+        link_declarations(declarations),
         tuple(use for around in _outwards(scope) for use in around.uses),
         span,
     )

@@ -16,7 +16,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.tree import Tree
-from psyclone_storage.ir.expr import Expr, Index, Literal, Member, Name, canonical
+from psyclone_storage.ir.expr import Element, Expr, Literal, Member, Name, canonical
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
 from psyclone_storage.ir.types import Intrinsic
 
@@ -132,7 +132,7 @@ def _argument(node: ast.expr) -> Expr | None:
             items = [_argument(one) or _key(one) for one in parts]
             if base is None or any(item is None for item in items):
                 return None
-            return Index(base, tuple(item for item in items if item is not None))
+            return Element(base, tuple(item for item in items if item is not None))
         case ast.Constant(value=bool() as value):
             return nodes.truth(value)
         case ast.Constant(value=int() as value):

@@ -17,7 +17,7 @@ from psyclone_storage.frontend.python.dialect import Annotated, Dialect
 from psyclone_storage.frontend.python.imports import ImportedNames, names_of
 from psyclone_storage.frontend.python.nodes import digits, whole
 from psyclone_storage.frontend.python.tree import Tree, read_tree
-from psyclone_storage.ir.expr import Expr, Index, Name, Verbatim
+from psyclone_storage.ir.expr import Construct, Expr, Name, Verbatim
 from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
 
 _DECORATOR = "kernel"
@@ -227,7 +227,7 @@ def _entry(
         before = [MetadataItem(Name(word), None, (), span) for word in rule.before]
         behind = [MetadataItem(Name(word), None, (), span) for word in rule.behind]
         items = [*before, *items, *behind]
-    expr = Index(Name(dialect.entry), tuple(item.expr for item in items))
+    expr = Construct(Name(dialect.entry), tuple(item.expr for item in items))
     return MetadataItem(expr, None, tuple(items), span)
 
 
@@ -253,7 +253,7 @@ def _constructor(
             items += _rows(found.tree.span(one), one.value)
         else:
             items.append(_item(found, one, dialect))
-    expr = Index(Name(word), tuple(item.expr for item in items))
+    expr = Construct(Name(word), tuple(item.expr for item in items))
     return MetadataItem(expr, None, tuple(items), span)
 
 

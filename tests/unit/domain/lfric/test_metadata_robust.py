@@ -12,8 +12,8 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.domain.lfric.metadata import interpret
 from psyclone_storage.ir.expr import (
     Binary,
+    Construct,
     Expr,
-    Index,
     Literal,
     Name,
     Unary,
@@ -64,7 +64,9 @@ def leaf(expr: Expr, keyword: str | None) -> MetadataItem:
 def call(name: str, items: list[MetadataItem]) -> MetadataItem:
     """Make an item that is a constructor."""
     parts = tuple(items)
-    return MetadataItem(Index(Name(name), tuple(part.expr for part in parts)), None, parts, PLACE)
+    return MetadataItem(
+        Construct(Name(name), tuple(part.expr for part in parts)), None, parts, PLACE
+    )
 
 
 wild = st.recursive(

@@ -1,0 +1,196 @@
+"""Names in arguments of invokes, and in extents of dummy arguments, with their symbols.
+
+A name is looked up in the scopes around the invoke, the innermost first, among what the file
+defines, and in the language. What another module declares is not read: a name that is imported
+says so and no more, and one that nothing declares is `UNRESOLVED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.frontend.fortran.module_symbols import symbol_of
+from psyclone_storage.ir.expr import Expr, Index, Member, Name, Origin, Range, Sort, Symbol
+from psyclone_storage.ir.intrinsics import FUNCTIONS
+from psyclone_storage.ir.linking import Linker
+from psyclone_storage.ir.parsed import (
+    Association,
+    Declaration,
+    ParsedAlgorithm,
+    ParsedArgument,
+    ParsedInvoke,
+    ParsedStructure,
+    Scope,
+    ScopeKind,
+    UsedName,
+)
+from psyclone_storage.ir.types import DerivedType
+
+_MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
+_SORTS = {ScopeKind.SUBROUTINE: Sort.SUBROUTINE, ScopeKind.FUNCTION: Sort.FUNCTION}
+
+
+def link_algorithm(algorithm: ParsedAlgorithm, structures: Mapping[str, Symbol]) -> ParsedAlgorithm:
+    """Return `algorithm` with the names in arguments of its invokes linked with their symbols.
+
+    `structures` are derived types that are known wherever they are imported from, by their keys.
+    """
+    file = _File(algorithm, structures)
+    return replace(algorithm, invokes=tuple(_linked(each, file) for each in algorithm.invokes))
+
+
+def link_declarations(declarations: tuple[Declaration, ...]) -> tuple[Declaration, ...]:
+    """Return the declarations of a routine with the names in their extents linked."""
+    own = {item.key: symbol_of(item, Origin.LOCAL) for item in declarations}
+
+    def symbol(name: str) -> Symbol:
+        key = name.lower()
+        return own.get(key) or _beyond(key)
+
+    linker = Linker(symbol, lambda _type: None)
+    return tuple(
+        replace(item, shape=tuple(map(linker.expr, item.shape))) if item.shape else item
+        for item in declarations
+    )
+
+
+def _linked(invoke: ParsedInvoke, file: _File) -> ParsedInvoke:
+    linker = file.inside(invoke.scopes).linker
+    calls = (
+        replace(
+            call,
+            args=tuple(ParsedArgument(linker.expr(given.expr), given.span) for given in call.args),
+        )
+        for call in invoke.calls
+    )
+    return replace(invoke, calls=tuple(calls))
+
+
+class _Names:
+    """The names that can be seen from a place, and what joins expressions with them."""
+
+    def __init__(self, file: _File) -> None:
+        self.file = file
+        self.linker = Linker(self.symbol, file.structure, file.component)
+        self._known: dict[str, Symbol] = {}
+
+    def symbol(self, name: str) -> Symbol:
+        """Return what `name` stands for here."""
+        key = name.lower()
+        if key not in self._known:
+            self._known[key] = self._found(key)
+        return self._known[key]
+
+    def _found(self, key: str) -> Symbol:
+        raise NotImplementedError
+
+
+class _File(_Names):
+    """What an algorithm file defines, and the places in it."""
+
+    def __init__(self, algorithm: ParsedAlgorithm, structures: Mapping[str, Symbol]) -> None:
+        own = {one.key: _structure(one) for one in algorithm.types}
+        self._structures = {**structures, **own}
+        self._components: dict[str, list[Symbol]] = {}
+        for structure in own.values():
+            for item in structure.components:
+                self._components.setdefault(item.key, []).append(item)
+        self._names = {scope.key: _procedure(scope) for scope in algorithm.scopes} | own
+        self._places: dict[tuple[int, ...], _Names] = {(): self}
+        super().__init__(self)
+
+    def inside(self, scopes: tuple[Scope, ...]) -> _Names:
+        """Return the names that are seen in the innermost of `scopes`, which comes first."""
+        address = tuple(scope.span.start for scope in scopes)
+        if address not in self._places:
+            self._places[address] = _Scope(scopes[0], self.inside(scopes[1:]))
+        return self._places[address]
+
+    def structure(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, None where it is not known."""
+        return self._structures.get(type_.name)
+
+    def component(self, key: str) -> Symbol | None:
+        """Return the component `key` of a structure whose type is not known.
+
+        A name that only one type of the file has for a component tells as much.
+        """
+        found = self._components.get(key, [])
+        alike = len({(item.type, item.rank) for item in found}) == 1
+        return found[0] if alike else None
+
+    def _found(self, key: str) -> Symbol:
+        return self._names.get(key) or _beyond(key)
+
+
+class _Scope(_Names):
+    """One scope of a file, with what is seen from around it."""
+
+    def __init__(self, scope: Scope, outer: _Names) -> None:
+        super().__init__(outer.file)
+        self._outer = outer
+        self._others = scope.others
+        self._origin = Origin.HOST if scope.kind in _MODULES else Origin.LOCAL
+        self._own: dict[str, Association | Declaration | UsedName] = {}
+        self._modules: dict[str, str] = {}
+        for association in scope.associations:
+            self._own[association.key] = association
+        for declaration in scope.declarations:
+            self._own.setdefault(declaration.key, declaration)
+        for use in scope.uses:
+            for item in (*(use.only or ()), *use.renames):
+                self._modules[item.key] = use.module_key
+                self._own.setdefault(item.key, item)
+
+    def _found(self, key: str) -> Symbol:
+        match self._own.get(key):
+            case Association() as item:
+                return self._associated(item)
+            case Declaration() as item:
+                return symbol_of(item, self._origin)
+            case UsedName() as item:
+                module = self._modules[key]
+                return Symbol(key, item.original, Origin.IMPORTED, module=module)
+        if key in self._others:
+            return Symbol(key, key, self._origin)
+        return self._outer.symbol(key)
+
+    def _associated(self, item: Association) -> Symbol:
+        """Return what a name stands for that an `associate` construct gives to an expression."""
+        selector = self._outer.linker.expr(item.expr)
+        typing = self._outer.linker.typing
+        type_, rank = typing.type_of(selector), typing.rank_of(selector)
+        found = _designated(selector)
+        if type_ is None or rank is None:
+            return Symbol(item.key, item.name, Origin.LOCAL, span=item.span)
+        is_whole = found is not None and rank == found.rank and not isinstance(selector, Index)
+        shape = found.shape if found and is_whole else (Range(),) * rank
+        place = found.span if found else item.span
+        return Symbol(item.key, item.name, Origin.LOCAL, Sort.VARIABLE, type_, shape, span=place)
+
+
+def _designated(expr: Expr) -> Symbol | None:
+    """Return what an expression is, or is a part of: a variable or a component."""
+    while isinstance(expr, Index):
+        expr = expr.base
+    return expr.symbol if isinstance(expr, Name | Member) else None
+
+
+def _beyond(key: str) -> Symbol:
+    """Return what a name stands for that the file does not declare."""
+    if key in FUNCTIONS:
+        return Symbol(key, key, Origin.INTRINSIC, Sort.FUNCTION)
+    return Symbol(key, key, Origin.UNRESOLVED)
+
+
+def _procedure(scope: Scope) -> Symbol:
+    return Symbol(scope.key, scope.name, Origin.HOST, _SORTS.get(scope.kind, Sort.UNKNOWN))
+
+
+def _structure(found: ParsedStructure) -> Symbol:
+    components = tuple(symbol_of(item, Origin.HOST) for item in found.components)
+    type_ = DerivedType(found.key)
+    return Symbol(
+        found.key, found.name, Origin.HOST, Sort.TYPE, type_, components=components, span=found.span
+    )
