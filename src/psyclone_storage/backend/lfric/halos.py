@@ -16,11 +16,11 @@ from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
     Expr,
-    Index,
     Keyword,
     Member,
     Name,
     Range,
+    Section,
     whole,
 )
 from psyclone_storage.ir.operators import Operator
@@ -110,7 +110,7 @@ def given_numbers(context: LoweringContext, asked: GiveNumbers) -> tuple[Line, .
         last = bound(space, abi.SpaceProcedure.LAST_HALO, asked.depth)
     values = field_data(context, asked.datum, asked.component)
     dofs = Range(Binary(Operator.PLUS, before, whole(1)), last)
-    return (Assign(Index(values, (dofs,)), whole(0)),)
+    return (Assign(Section(values, (dofs,)), whole(0)),)
 
 
 def reduced_over_ranks(context: LoweringContext, asked: Reduce) -> tuple[Line, ...]:
