@@ -36,7 +36,7 @@ def link_algorithm(algorithm: ParsedAlgorithm, structures: Mapping[str, Symbol])
 
     `structures` are derived types that are known wherever they are imported from, by their keys.
     """
-    file = _File(algorithm, structures)
+    file = _FileNames(algorithm, structures)
     return replace(algorithm, invokes=tuple(_linked(each, file) for each in algorithm.invokes))
 
 
@@ -55,7 +55,7 @@ def link_declarations(declarations: tuple[Declaration, ...]) -> tuple[Declaratio
     )
 
 
-def _linked(invoke: ParsedInvoke, file: _File) -> ParsedInvoke:
+def _linked(invoke: ParsedInvoke, file: _FileNames) -> ParsedInvoke:
     linker = file.inside(invoke.scopes).linker
     calls = (
         replace(
@@ -67,10 +67,10 @@ def _linked(invoke: ParsedInvoke, file: _File) -> ParsedInvoke:
     return replace(invoke, calls=tuple(calls))
 
 
-class _Names:
+class _SeenNames:
     """The names that can be seen from a place, and what joins expressions with them."""
 
-    def __init__(self, file: _File) -> None:
+    def __init__(self, file: _FileNames) -> None:
         self.file = file
         self.linker = Linker(self.symbol, file.structure, file.component)
         self._known: dict[str, Symbol] = {}
@@ -86,7 +86,7 @@ class _Names:
         raise NotImplementedError
 
 
-class _File(_Names):
+class _FileNames(_SeenNames):
     """What an algorithm file defines, and the places in it."""
 
     def __init__(self, algorithm: ParsedAlgorithm, structures: Mapping[str, Symbol]) -> None:
@@ -97,14 +97,14 @@ class _File(_Names):
             for item in structure.components:
                 self._components.setdefault(item.key, []).append(item)
         self._names = {scope.key: _procedure(scope) for scope in algorithm.scopes} | own
-        self._places: dict[tuple[int, ...], _Names] = {(): self}
+        self._places: dict[tuple[int, ...], _SeenNames] = {(): self}
         super().__init__(self)
 
-    def inside(self, scopes: tuple[Scope, ...]) -> _Names:
+    def inside(self, scopes: tuple[Scope, ...]) -> _SeenNames:
         """Return the names that are seen in the innermost of `scopes`, which comes first."""
         address = tuple(scope.span.start for scope in scopes)
         if address not in self._places:
-            self._places[address] = _Scope(scopes[0], self.inside(scopes[1:]))
+            self._places[address] = _ScopeNames(scopes[0], self.inside(scopes[1:]))
         return self._places[address]
 
     def structure(self, type_: DerivedType) -> Symbol | None:
@@ -124,10 +124,10 @@ class _File(_Names):
         return self._names.get(key) or _beyond(key)
 
 
-class _Scope(_Names):
+class _ScopeNames(_SeenNames):
     """One scope of a file, with what is seen from around it."""
 
-    def __init__(self, scope: Scope, outer: _Names) -> None:
+    def __init__(self, scope: Scope, outer: _SeenNames) -> None:
         super().__init__(outer.file)
         self._outer = outer
         self._others = scope.others
