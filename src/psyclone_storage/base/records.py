@@ -170,9 +170,9 @@ def _with_state(record: Any, state: list[Any]) -> None:
 
 
 class _LibraryFields:
-    """The fields of a class as the library's functions expect them, made when asked for."""
+    """The fields of a class as the library's functions expect them, made when first asked for."""
 
-    def __get__(self, record: object, kind: type) -> dict[str, Any]:
+    def __get__(self, record: object, kind: Any) -> Any:
         import dataclasses  # noqa: PLC0415
 
         library_field = dataclasses.field
@@ -185,7 +185,9 @@ class _LibraryFields:
             return (item.name, item.type, library_field(**words))
 
         made = [converted(item) for item in getattr(kind, _FIELDS).values()]
-        return dict(vars(dataclasses.make_dataclass(kind.__name__, made))["__dataclass_fields__"])
+        library_class = dataclasses.make_dataclass(kind.__name__, made)
+        kind.__dataclass_fields__ = vars(library_class)["__dataclass_fields__"]
+        return kind.__dataclass_fields__
 
 
 # ------------------------------------------------------------------ its methods

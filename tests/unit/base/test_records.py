@@ -219,6 +219,19 @@ def test_the_functions_of_the_library_take_our_classes() -> None:
     assert (hidden.compare, hidden.repr, hidden.default) == (False, False, None)
 
 
+def test_the_fields_of_the_library_are_made_once_for_each_class() -> None:
+    kinds = classes(records)
+
+    class Named(kinds["Plain"]):
+        """A class that declares nothing."""
+
+    for kind in (Named, kinds["Plain"], kinds["Derived"]):
+        assert dataclasses.fields(kind)[0] is dataclasses.fields(kind(1))[0]
+        assert dataclasses.replace(kind(1), left=2) == kind(2)
+    names = [[item.name for item in dataclasses.fields(kinds[it])] for it in ("Plain", "Derived")]
+    assert names == [["left", "right"], ["left", "right", "third"]]
+
+
 def test_no_name_can_be_set_that_is_no_field() -> None:
     kinds = classes(records)
     for name in ("Plain", "Derived", "Wide"):
