@@ -139,6 +139,7 @@ module argument_mod
     integer :: stencil_map = -1
     integer :: mesh_arg = -1
     character(expression_length) :: nlevels = ''
+    character(expression_length) :: nlayers = ''
     character(expression_length) :: ndata = ''
   end type arg_type
 

@@ -27,6 +27,7 @@ from psyclone_storage.ir.runtime_ops import (
     CellCount,
     ColumnMap,
     DataOf,
+    DataPerDof,
     Dofmap,
     DofsOnRank,
     DofsPerCell,
@@ -130,6 +131,8 @@ _OF_A_QUADRATURE = {
 _OF_A_SPACE = {
     Role.NDF,
     Role.UNDF,
+    Role.DATA_PER_DOF,
+    Role.FIELD_LAYERS,
     Role.DOFMAP,
     Role.WHOLE_DOFMAP,
     Role.BASIS,
@@ -198,6 +201,10 @@ def _of_a_space(
             return context.value(DofsPerCell(space))
         case Role.UNDF:
             return context.value(DofsOnRank(space))
+        case Role.DATA_PER_DOF:
+            return context.value(DataPerDof(space))
+        case Role.FIELD_LAYERS:
+            return context.value(Layers(space))
         case Role.DOFMAP:
             return Section(context.value(Dofmap(space)), (_ALL, index))
         case Role.WHOLE_DOFMAP:

@@ -77,9 +77,10 @@ class Infrastructure:
 class LoweringContext:
     """A routine that is being lowered.
 
-    `several_meshes` says that not all fields need be on one mesh, so that nothing which depends on
-    the mesh may be shared between fields. `partial_sums` gives, for scalars that are reduced
-    reproducibly, what a thread adds to instead. `held` is what is asked of storages.
+    `several_meshes` says that not all fields need be on one mesh, or numbered alike on one space,
+    so that nothing which depends on either may be shared between fields. `partial_sums` gives, for
+    scalars that are reduced reproducibly, what a thread adds to instead. `held` is what is asked
+    of storages.
     """
 
     schedule: Schedule

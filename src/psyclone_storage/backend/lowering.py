@@ -75,7 +75,7 @@ def _lower_invoke(
     home_of_kind = partial(_home_of_kind, invoke, infrastructure)
     taken = infrastructure.reserved | abi_profile.RESERVED | _taken(program, schedule)
     work = Workspace(imports, taken, home_of_kind)
-    several = any(call.kernel.is_intergrid for call in kernel_calls(schedule))
+    several = any(call.kernel.has_several_meshes for call in kernel_calls(schedule))
     context = LoweringContext(schedule, work, infrastructure, several, held=invoke.held)
     dummies = tuple(map(work.dummy, infrastructure.dummies(context)))
     timed = partial(profiled, work, program.name)

@@ -75,7 +75,7 @@ CODES: dict[str, str] = {
     "M048": "A kernel that operates on the domain has a field on a continuous space.",
     "M049": "A kernel that operates on dofs has fields on more than one function space.",
     "M060": "A kernel mixes metadata of 2019 with that of today.",
-    "M061": "An argument states its number of levels or data, which is not supported.",
+    "M061": "A number of layers, or of values at a dof, is wrong or has no meaning there.",
     "M062": "Kernel metadata lacks a component that it must have.",
     "M063": "A component holds entries of metadata under a name that does not exist.",
     "P001": "A source file does not exist, cannot be read or is no text.",

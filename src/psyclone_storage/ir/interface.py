@@ -34,6 +34,8 @@ class Role(Enum):
     NCELL_FINE = "ncell_fine"
     FIELD = "field"
     DOF_VALUE = "dof_value"
+    DATA_PER_DOF = "ndata"
+    FIELD_LAYERS = "field_nlayers"
     STENCIL_SIZE = "stencil_size"
     STENCIL_DIRECTION = "stencil_direction"
     STENCIL_MAX_BRANCH = "stencil_max_branch"

@@ -182,6 +182,9 @@ class KernelArg:
     `space` is the function space or grid point type, of an operator the one it maps *to*;
     `space_from` is the one an operator maps from. `vector` is the number of components of a
     field vector. `rank` is the rank of a scalar array. `grid_property` is a property's name.
+    `layers` and `data_per_dof` say that it has another number of layers than the first field or
+    operator, or several values at a dof: the number, or a name for one that is known at run time.
+    Empty, they say nothing.
     """
 
     kind: ArgKind
@@ -194,7 +197,19 @@ class KernelArg:
     mesh: MeshRole | None = None
     rank: int = 0
     grid_property: str = ""
+    layers: str = ""
+    data_per_dof: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def numbering(self) -> tuple[str, str]:
+        """What tells its dofmap from others on its space; arguments that agree in it share one."""
+        return self.layers, self.data_per_dof
+
+    @property
+    def has_own_dofmap(self) -> bool:
+        """Whether it is numbered in another way than other data on its space."""
+        return bool(self.layers or self.data_per_dof)
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -297,6 +312,11 @@ class Kernel(Named, FromModule):
     def is_intergrid(self) -> bool:
         """Whether it maps fields between two meshes."""
         return any(arg.mesh is not None for arg in self.args)
+
+    @property
+    def has_several_meshes(self) -> bool:
+        """Whether its arguments may be on several meshes, or be numbered in several ways on one."""
+        return any(arg.mesh is not None or arg.has_own_dofmap for arg in self.args)
 
     @property
     def quadratures(self) -> tuple[BasisShape, ...]:

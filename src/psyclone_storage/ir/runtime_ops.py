@@ -177,6 +177,13 @@ class DofsOnRank:
 
 
 @dataclass(frozen=True, slots=True)
+class DataPerDof:
+    """The number of values that fields on a space have at each dof."""
+
+    space: SpaceRef
+
+
+@dataclass(frozen=True, slots=True)
 class Dofmap:
     """The map from cells to dofs, (ndf, ncells)."""
 
@@ -336,6 +343,7 @@ Value = (
     | Layers
     | DofsPerCell
     | DofsOnRank
+    | DataPerDof
     | Dofmap
     | BoundaryDofs
     | Orientation

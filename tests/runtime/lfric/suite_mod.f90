@@ -5,6 +5,7 @@ module suite_mod
   use continuous_alg_mod, only: run_continuous
   use dofs_alg_mod, only: run_dofs
   use iterations_alg_mod, only: run_iterations
+  use layers_alg_mod, only: run_layers
   use meshes_alg_mod, only: run_meshes
   use operators_alg_mod, only: run_operators
   use precisions_alg_mod, only: run_precisions
@@ -15,9 +16,9 @@ module suite_mod
 
   public :: run_algorithm
 
-  character(10), parameter, public :: algorithms(8) = [ &
-    'columns   ', 'continuous', 'dofs      ', 'iterations', 'meshes    ', 'operators ', &
-    'precisions', 'stencils  ']
+  character(10), parameter, public :: algorithms(9) = [ &
+    'columns   ', 'continuous', 'dofs      ', 'iterations', 'layers    ', 'meshes    ', &
+    'operators ', 'precisions', 'stencils  ']
 
 contains
 
@@ -34,6 +35,8 @@ contains
       call run_dofs()
     case ('iterations')
       call run_iterations()
+    case ('layers')
+      call run_layers()
     case ('meshes')
       call run_meshes()
     case ('operators')

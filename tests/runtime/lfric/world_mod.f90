@@ -27,7 +27,7 @@ module world_mod
   private
 
   public :: open_answers, close_answers
-  public :: make_planes, make_spheres, fine, coarse, orders
+  public :: make_planes, make_spheres, fine, coarse, shallow, orders
   public :: new_field, poison_halos, renew_halos
   public :: report_fields, report_scalar, report_stage, report_mutation
   public :: report_briefly, report_digests
@@ -45,6 +45,8 @@ module world_mod
   ! The coarse mesh covers the same surface with cells twice as wide.
   type(mesh_type), pointer, save :: fine => null()
   type(mesh_type), pointer, save :: coarse => null()
+  !> The cells of the fine mesh, with fewer layers above them.
+  type(mesh_type), pointer, save :: shallow => null()
 
   type(known_field_type), save :: known(most_fields)
   integer, save :: number_known = 0
@@ -121,15 +123,17 @@ contains
     type(local_mesh_type), intent(in) :: coarse_surface
 
     prefix = name
-    fine => new_mesh(fine_surface)
-    coarse => new_mesh(coarse_surface)
+    fine => new_mesh(fine_surface, 3_i_def)
+    coarse => new_mesh(coarse_surface, 3_i_def)
+    shallow => new_mesh(fine_surface, 2_i_def)
     call fine%add_mesh_map(coarse)
     call coarse%add_mesh_map(fine)
   end subroutine join_meshes
 
-  !> Return a mesh of three layers, in tiles of three by two cells.
-  function new_mesh(surface) result(mesh)
+  !> Return a mesh of some layers, in tiles of three by two cells.
+  function new_mesh(surface, layers) result(mesh)
     type(local_mesh_type), intent(in) :: surface
+    integer(i_def), intent(in) :: layers
     type(mesh_type), pointer :: mesh
 
     type(local_mesh_type), pointer :: kept
@@ -140,7 +144,7 @@ contains
     allocate (kept)
     kept = surface
     mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-      mesh_type(kept, uniform_extrusion_type(bottom, 3.0_r_def, 3_i_def, PRIME_EXTRUSION), &
+      mesh_type(kept, uniform_extrusion_type(bottom, 3.0_r_def, layers, PRIME_EXTRUSION), &
                 tile_size=[3_i_def, 2_i_def])))
   end function new_mesh
 
@@ -157,14 +161,15 @@ contains
     if (id == number_of_all - 1) value = 9
   end function value_of
 
-  !> Make a field on a space of the fine mesh, or of the one given, with values from `seed`; those
-  !> that the rank does not own are poisoned.
-  subroutine new_field(field, fs, name, seed, mesh)
+  !> Make a field on a space of the fine mesh, or of the one given, with `ndata` values at each dof,
+  !> from `seed`; those that the rank does not own are poisoned.
+  subroutine new_field(field, fs, name, seed, mesh, ndata)
     class(field_parent_type), intent(inout) :: field
     integer(i_def), intent(in) :: fs
     character(*), intent(in) :: name
     integer(i_def), intent(in) :: seed
     type(mesh_type), pointer, optional, intent(in) :: mesh
+    integer(i_def), optional, intent(in) :: ndata
 
     type(function_space_type), pointer :: space
     type(mesh_type), pointer :: its_mesh
@@ -172,7 +177,7 @@ contains
 
     its_mesh => fine
     if (present(mesh)) its_mesh => mesh
-    space => function_space_collection%get_fs(its_mesh, orders(1), orders(2), fs)
+    space => function_space_collection%get_fs(its_mesh, orders(1), orders(2), fs, ndata)
     call space%get_global_dof_id(ids)
     number_known = number_known + 1
     associate (entry => known(number_known))

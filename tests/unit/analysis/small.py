@@ -45,16 +45,21 @@ def extent_of(text: str) -> Expr:
 
 
 def field(text: str, *, component: int | None = None) -> Passed:
-    """Return an argument from text such as `u read w2`, `u read w3 stencil 2`, `u inc w0 fine`."""
+    """Return an argument from text such as `u read w2`, `u read w3 stencil 2`, `u inc w0 fine`.
+
+    `u read w3 data 4` has four values at each dof.
+    """
     name, access, space, *more = text.split()
     stencil = more[0] == "stencil" if more else False
+    data_per_dof = more[1] if more and more[0] == "data" else ""
     described = KernelArg(
         ArgKind.FIELD,
         Intrinsic.REAL,
         ACCESSES[access],
         space,
         stencil=StencilShape.CROSS if stencil else None,
-        mesh=MeshRole(more[0]) if more and not stencil else None,
+        mesh=MeshRole(more[0]) if more and not stencil and not data_per_dof else None,
+        data_per_dof=data_per_dof,
     )
     extent = extent_of(more[1]) if stencil else None
     return described, Actual(name, Name(name), component, extent)

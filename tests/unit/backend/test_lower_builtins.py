@@ -205,6 +205,19 @@ def test_the_level_of_messages_is_the_users_choice() -> None:
     assert "LOG_LEVEL_ERROR" not in warned
 
 
+def test_stated_numbers_of_layers_and_values_are_tested() -> None:
+    made = kernel(
+        field_arg("w3", Access.WRITE),
+        field_arg("w3", layers="2", data_per_dof="3"),
+        field_arg("w3", layers="soil"),
+    )
+    text = checks((field("f1"), field("f2"), field("f3")), loop(call(made, "f1", "f2", "f3")))
+    assert "if (nlayers_f2 /= 2) then call log_event(" in text
+    assert "field 'f2' has not 3 values at each dof, which kernel work_type asks for." in text
+    assert text.count("/= 2)") == text.count("/= 3)") == 1
+    assert "nlayers_f3 /=" not in text
+
+
 def test_a_halo_must_be_as_deep_as_it_is_used() -> None:
     reach = Datum("reach", Name("reach"), INTEGER, DatumRole.EXTENT)
     made = kernel(field_arg("w3", Access.WRITE))

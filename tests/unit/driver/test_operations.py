@@ -20,9 +20,9 @@ REFUSED: dict[str, frozenset[type]] = {
     # several ranks; halos whose marks tell stale from clean, and no depth.
     "dl_esm_inf": frozenset({
         ops.ExtentsOf, ops.OperatorCells, ops.BandNumber, ops.ColumnMap, ops.ColourMap,
-        ops.HaloDepth, ops.Layers, ops.DofsPerCell, ops.DofsOnRank, ops.Dofmap, ops.BoundaryDofs,
-        ops.Orientation, ops.BasisAtPoints, ops.BasisAtNodes, ops.QuadraturePart, ops.CellCount,
-        ops.MeshPair, ops.FaceCount, ops.Normals, ops.AdjacentFaces, ops.StencilMap,
+        ops.HaloDepth, ops.Layers, ops.DofsPerCell, ops.DofsOnRank, ops.DataPerDof, ops.Dofmap,
+        ops.BoundaryDofs, ops.Orientation, ops.BasisAtPoints, ops.BasisAtNodes, ops.QuadraturePart,
+        ops.CellCount, ops.MeshPair, ops.FaceCount, ops.Normals, ops.AdjacentFaces, ops.StencilMap,
         ops.StencilSizes, ops.StencilDirection, ops.LongestBranch, ops.ExactSum, ops.MarkClean,
         ops.GiveNumbers, ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
     }),

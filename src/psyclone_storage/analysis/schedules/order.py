@@ -15,7 +15,7 @@ from psyclone_storage.analysis.schedules.dependence import (
     takes_random_numbers,
 )
 from psyclone_storage.analysis.schedules.grid import may_fuse_points
-from psyclone_storage.analysis.schedules.spaces import groups_by_space
+from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
 from psyclone_storage.analysis.schedules.touch import data_by_name
 from psyclone_storage.base.diagnostic import (
     Diagnostic,
@@ -115,7 +115,7 @@ def may_fuse(
         return (Diagnostic("S005", message, place_near(schedule, second)),)
     known = word.same_space or share_space(groups_by_space(schedule), one, two)
     if one.over.axis is not None:
-        unlike = tuple(_unlike(one, two, same_space=False))
+        unlike = tuple(_unlike(schedule, one, two, same_space=False))
         return unlike or may_fuse_points(schedule, one, two, in_order=word.in_order)
     return may_join(schedule, rules, one, two, same_space=known)
 
@@ -133,7 +133,7 @@ def may_join(
 
     `same_space` tells that the bounds of loops over dofs are known to agree.
     """
-    unlike = tuple(_unlike(one, two, same_space=same_space))
+    unlike = tuple(_unlike(schedule, one, two, same_space=same_space))
     return unlike or tuple(_interfering(schedule, rules, one, two))
 
 
@@ -172,7 +172,7 @@ def _out_of_order(uid: str, passed: Statement, edge: Dependence, place: Span | N
 # ---------------------------------------------------------------------------- fusing
 
 
-def _unlike(one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
+def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
     names, place = f"'{one.uid}' and '{two.uid}'", place_of(two)
     if one.over is not two.over:
         yield Diagnostic("S007", f"{names} run over {one.over.value} and {two.over.value}.", place)
@@ -186,7 +186,7 @@ def _unlike(one: Loop, two: Loop, *, same_space: bool) -> Iterator[Diagnostic]:
     elif one.tile != two.tile:
         sizes = f"{one.tile} and {two.tile}"
         yield Diagnostic("S007", f"{names} run over tiles of {sizes} {_POINTS[one.over]}.", place)
-    elif not _bounds_agree(one, two, same_space=same_space):
+    elif not _bounds_agree(schedule, one, two, same_space=same_space):
         yield Diagnostic(
             "S008",
             f"{names} take their bounds from arguments whose spaces or meshes may differ.",
@@ -203,7 +203,7 @@ def _extent_text(extent: Extent) -> str:
     return f"{extent.reach.value}{depth}"
 
 
-def _bounds_agree(one: Loop, two: Loop, *, same_space: bool) -> bool:
+def _bounds_agree(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> bool:
     """Return whether the limits of both loops are provably the same.
 
     Points of a grid are those of one set and of one type of field. Cells are those of one mesh
@@ -221,8 +221,8 @@ def _bounds_agree(one: Loop, two: Loop, *, same_space: bool) -> bool:
         return True
     if one.over is not Over.DOFS:
         return first.mesh is None and second.mesh is None
-    known = first.space == second.space and not first.space.startswith("any_")
-    return same_space or known
+    named = first.space == second.space and not first.space.startswith("any_")
+    return same_space or (named and not numbered_apart(schedule, mine.datum, theirs.datum))
 
 
 def _bounds(loop: Loop) -> tuple[KernelArg, Actual]:

@@ -1,9 +1,10 @@
 """Which data are provably on one function space, whatever that space is.
 
 The metadata of a kernel say it: arguments with the same space name, on the same mesh, are on the
-same space, wildcards included. A built-in's fields are all on one (spec 3.1). What holds for the
-data of one call holds in the whole invoke, so that knowledge adds up: of `x` and `y` in one call
-and `y` and `z` in another, all three are on one space.
+same space, wildcards included, unless they say that their numbers of layers or of values per dof
+differ. A built-in's fields are all on one (spec 3.1). What holds for the data of one call holds in
+the whole invoke, so that knowledge adds up: of `x` and `y` in one call and `y` and `z` in another,
+all three are on one space.
 """
 
 from __future__ import annotations
@@ -33,5 +34,18 @@ def _said(schedule: Schedule) -> Iterator[set[str]]:
         by_space: dict[object, set[str]] = {}
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.kind is ArgKind.FIELD and actual.datum is not None:
-                by_space.setdefault((described.space, described.mesh), set()).add(actual.datum)
+                space = (described.space, described.mesh, described.numbering)
+                by_space.setdefault(space, set()).add(actual.datum)
         yield from by_space.values()
+
+
+def numbered_apart(schedule: Schedule, first: str | None, second: str | None) -> bool:
+    """Return whether some call says that one of two fields has layers or values of its own.
+
+    Then a named space does not tell that they have the same dofs, as only a group does.
+    """
+    return any(
+        described.has_own_dofmap and actual.datum in (first, second)
+        for call in kernel_calls(schedule)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+    )

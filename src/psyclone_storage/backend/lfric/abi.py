@@ -105,6 +105,7 @@ class SpaceProcedure(StrEnum):
     """Type-bound procedures of function spaces."""
 
     NLAYERS = "get_nlayers"
+    NDATA = "get_ndata"
     MESH = "get_mesh"
     NDF = "get_ndf"
     UNDF = "get_undf"

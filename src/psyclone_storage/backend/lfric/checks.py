@@ -1,8 +1,9 @@
 """Tests that generated code makes before its loops, if the user asks for them.
 
-Three mistakes of an algorithm show at run time only: a field that is not on the function space
-that its kernel's metadata name, a field to be written that is read-only, and a halo that is not
-as deep as a stencil, an exchange or a loop needs. Each is reported through the log.
+Four mistakes of an algorithm show at run time only: a field that is not on the function space
+that its kernel's metadata name, one that has not the number of layers or of values at a dof that
+they state, a field to be written that is read-only, and a halo that is not as deep as a stencil, an
+exchange or a loop needs. Each is reported through the log.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.kernel import ArgKind, KernelArg
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.region import WHOLE, Depth, describe_depth
-from psyclone_storage.ir.runtime_ops import SpaceRef
+from psyclone_storage.ir.runtime_ops import DataPerDof, Layers, SpaceRef
 from psyclone_storage.ir.schedule import Datum, HaloExchange, KernelCall, Loop
 from psyclone_storage.ir.unit import Branch, If
 from psyclone_storage.ir.walk import kernel_calls, statements
@@ -78,10 +79,29 @@ def _field_checks(
             f"kernel {call.kernel.name} asks for."
         )
         yield (datum.name, arg.space), (_is_elsewhere(context, datum, allowed), words)
+    yield from _number_checks(context, call, position, arg)
     if arg.access.writes:
         space = space_object(context, space_of(context, call, position))
         words = f"{name}: field '{datum.name}' is written by {call.kernel.name} but read-only."
         yield (datum.name, "read-only"), (bound(space, abi.SpaceProcedure.IS_READONLY), words)
+
+
+def _number_checks(
+    context: LoweringContext, call: KernelCall, position: int, arg: KernelArg
+) -> Iterator[Check]:
+    """Yield a test of each number of layers or of values at a dof that metadata state."""
+    datum, space = context.datum(call, position), space_of(context, call, position)
+    for stated, asked, what in (
+        (arg.layers, Layers(space), "layers"),
+        (arg.data_per_dof, DataPerDof(space), "values at each dof"),
+    ):
+        if stated.isdecimal():
+            condition = Binary(Operator.NOT_EQUAL, context.value(asked), whole(int(stated)))
+            words = (
+                f"{context.schedule.name}: field '{datum.name}' has not {stated} {what}, which "
+                f"kernel {call.kernel.name} asks for."
+            )
+            yield (datum.name, what, stated), (condition, words)
 
 
 def _is_elsewhere(context: LoweringContext, datum: Datum, allowed: tuple[str, ...]) -> Expr:

@@ -48,6 +48,11 @@ def nlayers(context: LoweringContext, space: SpaceRef) -> Name:
     return number(context, SetupSection.LAYERS, key, f"nlayers_{space.datum.name}", value)
 
 
+def ndata(context: LoweringContext, space: SpaceRef) -> Name:
+    """Return the number of values at each dof."""
+    return _asked(context, SetupSection.DOFS, space, "ndata", abi.SpaceProcedure.NDATA)
+
+
 def dofmap(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the pointer to the map from cells to dofs, (ndf, ncells)."""
     key = ("map", space.key)

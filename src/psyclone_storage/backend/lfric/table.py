@@ -78,6 +78,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.Layers: lambda context, op: spaces.nlayers(context, op.space),
     ops.DofsPerCell: lambda context, op: spaces.ndf(context, op.space),
     ops.DofsOnRank: lambda context, op: spaces.undf(context, op.space),
+    ops.DataPerDof: lambda context, op: spaces.ndata(context, op.space),
     ops.Dofmap: lambda context, op: spaces.dofmap(context, op.space),
     ops.BoundaryDofs: lambda context, op: spaces.boundary_dofs(context, op.space),
     ops.Orientation: lambda context, op: bound(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.lfric import (
     INTEGER,
     LOGICAL,
@@ -69,27 +69,41 @@ def build_dummies(kernel: Kernel) -> tuple[Dummy, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SpaceUse:
-    """A function space of a kernel: the argument that it is taken from, and its mesh.
+    """A function space of a kernel, with one numbering of its dofs.
 
-    `arg` is the first field on the space, or, without a field, the first operator.
+    `arg` is the first field that is numbered so, or, without a field, the first operator. Fields
+    are numbered alike that have the same `numbering`: number of layers, number of values per dof.
+    `label` names the dummies: the space, and the argument for any numbering but the first.
     """
 
     name: str
     arg: int
     has_field: bool
     mesh: MeshRole | None
+    numbering: tuple[str, str]
+    label: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first use of its space, with which all comes that others share."""
+        return self.label == self.name
 
 
 def space_uses(kernel: Kernel) -> tuple[SpaceUse, ...]:
-    """Return the function spaces of `kernel`, each once, in order of first appearance."""
-    first: dict[str, SpaceUse] = {}
+    """Return the function spaces of `kernel`, once for each numbering, by first appearance."""
+    uses: list[SpaceUse] = []
     for position, arg in enumerate(kernel.args):
-        is_field = arg.kind is ArgKind.FIELD
         for space in arg.spaces:
-            known = first.get(space)
-            if known is None or (is_field and not known.has_field):
-                first[space] = SpaceUse(space, position, is_field, arg.mesh)
-    return tuple(first.values())
+            is_field = arg.kind is ArgKind.FIELD
+            new = SpaceUse(space, position, is_field, arg.mesh, arg.numbering, space)
+            alike = [at for at, use in enumerate(uses) if use.name == space]
+            if not alike:
+                uses.append(new)
+            elif is_field and not uses[alike[0]].has_field:
+                uses[alike[0]] = new
+            elif is_field and all(uses[at].numbering != new.numbering for at in alike):
+                uses.append(replace(new, label=f"{space}_{position + 1}"))
+    return tuple(uses)
 
 
 # ------------------------------------------------------------------ kernels over dofs
@@ -143,6 +157,7 @@ def _of_mesh_pair(kernel: Kernel) -> Iterator[Dummy]:
 
 
 def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
+    told: set[tuple[Role, str]] = set()
     for position, arg in enumerate(kernel.args):
         match arg.kind:
             case ArgKind.FIELD:
@@ -153,15 +168,38 @@ def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
                 yield from _of_columnwise_operator(position, arg)
             case _:
                 yield from _of_scalar(position, arg)
+        for dummy, number in _numbers_of(position, arg):
+            if (dummy.role, number) not in told:
+                told.add((dummy.role, number))
+                yield dummy
+
+
+def _numbers_of(position: int, arg: KernelArg) -> Iterator[tuple[Dummy, str]]:
+    """Yield the numbers of values and layers that are known at run time, with their names.
+
+    A number with one name is passed once, behind the first argument that has it.
+    """
+    of = f"{'field' if arg.kind is ArgKind.FIELD else 'op'}_{position + 1}"
+    for role, stem, number in (
+        (Role.DATA_PER_DOF, "ndata", arg.data_per_dof),
+        (Role.FIELD_LAYERS, "nlayers", arg.layers),
+    ):
+        if number and not number.isdecimal():
+            yield _integer(role, f"{stem}_{of}", (), position, arg.space), number
 
 
 def _of_field(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
+    label = next(
+        use.label
+        for use in space_uses(kernel)
+        if (use.name, use.numbering) == (arg.space, arg.numbering)
+    )
     for component in _components(arg):
         yield Dummy(
             Role.FIELD,
             _field_name(position, arg, component),
             _DATA_TYPES[arg.intrinsic],
-            extents(f"undf_{arg.space}"),
+            extents(f"undf_{label}"),
             arg=position,
             component=component,
             space=arg.space,
@@ -257,20 +295,21 @@ def _from_the_spaces(kernel: Kernel) -> Iterator[Dummy]:
             yield from _of_space(kernel, use)
         else:
             yield from _of_mesh_space(use)
-        yield from _of_basis(kernel, use)
-        yield from _field_boundary(kernel, use)
+        if use.is_first:
+            yield from _of_basis(kernel, use)
+            yield from _field_boundary(kernel, use)
 
 
 def _of_space(kernel: Kernel, use: SpaceUse) -> Iterator[Dummy]:
-    ndf = f"ndf_{use.name}"
+    ndf = f"ndf_{use.label}"
     yield _integer(Role.NDF, ndf, (), use.arg, use.name)
     if use.has_field:
-        yield _integer(Role.UNDF, f"undf_{use.name}", (), use.arg, use.name)
+        yield _integer(Role.UNDF, f"undf_{use.label}", (), use.arg, use.name)
         if kernel.iteration is Iteration.DOMAIN:
             shape = extents(ndf, "ncell_2d_no_halos")
-            yield _integer(Role.WHOLE_DOFMAP, f"map_{use.name}", shape, use.arg, use.name)
+            yield _integer(Role.WHOLE_DOFMAP, f"map_{use.label}", shape, use.arg, use.name)
         else:
-            yield _integer(Role.DOFMAP, f"map_{use.name}", extents(ndf), use.arg, use.name)
+            yield _integer(Role.DOFMAP, f"map_{use.label}", extents(ndf), use.arg, use.name)
     if kernel.cma is not None:
         yield from _of_columnwise_map(kernel, use, kernel.cma)
 

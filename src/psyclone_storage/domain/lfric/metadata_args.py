@@ -44,6 +44,7 @@ from psyclone_storage.ir.kernel import (
     MeshRole,
     StencilShape,
 )
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import MetadataItem
 from psyclone_storage.ir.types import Intrinsic
@@ -84,6 +85,8 @@ class _Details:
     stencil_item: MetadataItem | None = None
     mesh: MeshRole | None = None
     rank: int = 0
+    layers: str = ""
+    data_per_dof: str = ""
 
 
 def generation_of(entry: MetadataItem) -> Generation | None:
@@ -124,6 +127,8 @@ def read_argument(
         stencil=details.stencil,
         mesh=details.mesh,
         rank=details.rank,
+        layers=details.layers,
+        data_per_dof=details.data_per_dof,
         span=item.span,
     )
     problems += _check_argument(arg, entry, details, setting.iteration)
@@ -237,8 +242,10 @@ def _read_details(
             space = look_up_space(entry.rest[0], limits, "M008", problems)
             return _read_options(entry.rest[1:], space or "", problems)
         case ArgKind.OPERATOR | ArgKind.COLUMNWISE_OPERATOR:
-            spaces = [look_up_space(item, limits, "M013", problems) for item in entry.rest]
-            return _Details(space=spaces[0] or "", space_from=spaces[1] or "")
+            to, back = (look_up_space(item, limits, "M013", problems) for item in entry.rest[:2])
+            layers = _read_number(_LAYERS, entry.rest[2:], problems)
+            problems += [_surplus(item) for item in entry.rest[2:] if item.keyword not in _LAYERS]
+            return _Details(space=to or "", space_from=back or "", layers=layers)
         case ArgKind.SCALAR_ARRAY:
             return _read_rank(entry.rest[0], problems)
     return _Details()
@@ -247,7 +254,7 @@ def _read_details(
 _MAPS = "After the access come the function space that it maps to and the one that it maps from."
 _LENGTHS = {
     ArgKind.FIELD: ("M008", 1, 5, "After the access comes its function space."),
-    ArgKind.OPERATOR: ("M013", 2, 2, _MAPS),
+    ArgKind.OPERATOR: ("M013", 2, 3, _MAPS),
     ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, _MAPS),
     ArgKind.SCALAR: ("M014", 0, 0, "Its entry ends with the access."),
     ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "After the access comes its number of dimensions."),
@@ -271,20 +278,66 @@ def _has_right_length(entry: _Entry, problems: list[Diagnostic]) -> bool:
 def _read_options(
     items: tuple[MetadataItem, ...], space: str, problems: list[Diagnostic]
 ) -> _Details | None:
-    """Read what may follow the function space of a field: a stencil, a mesh, or both."""
+    """Read what may follow the function space of a field."""
     stencils = [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
     meshes = [item for item in items if item.keyword == "mesh_arg"]
+    known = ("mesh_arg", *_LAYERS, *_DATA)
     problems += [
-        _unknown_option(item) for item in items if item not in stencils and item not in meshes
+        _unknown_option(item)
+        for item in items
+        if item not in stencils and item.keyword not in known
     ]
     for repeated in (*stencils[1:], *meshes[1:]):
         message = f"A field has one stencil and one mesh, so '{repeated.span.text}' is too many."
         problems.append(Diagnostic("M008", message, repeated.span))
     stencil = _read_stencil(stencils[0], problems) if stencils else None
     mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
+    data_per_dof = _read_number(_DATA, items, problems)
     return _Details(
-        space=space, stencil=stencil, stencil_item=next(iter(stencils), None), mesh=mesh
+        space=space,
+        stencil=stencil,
+        stencil_item=next(iter(stencils), None),
+        mesh=mesh,
+        layers=_read_number(_LAYERS, items, problems),
+        data_per_dof="" if data_per_dof == "1" else data_per_dof,
     )
+
+
+_LAYERS = ("nlayers", "nlevels")
+_DATA = ("ndata",)
+
+
+def _read_number(
+    words: tuple[str, ...], items: tuple[MetadataItem, ...], problems: list[Diagnostic]
+) -> str:
+    """Read `ndata="4"` or `nlayers="soil"`: a positive number, or a name; empty without any."""
+    given = [item for item in items if item.keyword in words]
+    for repeated in given[1:]:
+        message = f"'{given[0].span.text}' says it already, so '{repeated.span.text}' is too many."
+        problems.append(Diagnostic("M061", message, repeated.span))
+    if not given:
+        return ""
+    item = given[0]
+    value = item.expr.value if isinstance(item.expr, Literal) else None
+    text = key_of(value.strip()) if isinstance(value, str) else ""
+    number = text.isdecimal() and int(text) > 0
+    if number or (text[:1].isalpha() and text.isascii()):
+        return str(int(text)) if number else text
+    problems.append(
+        Diagnostic(
+            "M061",
+            f"'{item.span.text}' gives neither a positive number nor a name.",
+            item.span,
+            hint=f'Write a number, {words[0]}="4", or a name for one that is known when the'
+            f' model runs, {words[0]}="soil": in quotes, both.',
+        )
+    )
+    return ""
+
+
+def _surplus(item: MetadataItem) -> Diagnostic:
+    message = f"'{item.span.text}' cannot follow the function spaces of an operator."
+    return Diagnostic("M013", message, item.span, hint="Only 'nlayers=...' can.")
 
 
 def _value_of(item: MetadataItem) -> MetadataItem:
@@ -295,18 +348,12 @@ def _value_of(item: MetadataItem) -> MetadataItem:
 
 
 def _unknown_option(item: MetadataItem) -> Diagnostic:
-    if item.keyword in ("nlevels", "ndata"):
-        return Diagnostic(
-            "M061",
-            f"'{item.keyword}' is not supported.",
-            item.span,
-            hint="Remove it: the numbers of levels and of data per dof come from the field.",
-        )
     return Diagnostic(
         "M008",
         f"'{item.span.text}' cannot follow the function space of a field.",
         item.span,
-        hint="What can is 'stencil(...)' or 'mesh_arg=gh_coarse' or 'mesh_arg=gh_fine'.",
+        hint="What can is 'stencil(...)', 'mesh_arg=gh_coarse' or 'mesh_arg=gh_fine', 'nlayers' or"
+        " 'ndata'.",
     )
 
 

@@ -85,6 +85,32 @@ def _check_two_meshes(on_mesh: list[KernelArg]) -> Iterator[Diagnostic]:
             )
 
 
+def _check_numberings(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+    """Yield each argument that cannot have layers or values at a dof of its own (M061)."""
+    data = [arg for arg in kernel.args if not arg.kind.is_scalar]
+    for arg in data:
+        if arg.layers and arg is data[0]:
+            yield Diagnostic(
+                "M061",
+                "The first field or operator, this one, gives the kernel its number of layers.",
+                arg.span,
+                hint="Remove 'nlayers' here, and say it of those that differ from this one.",
+            )
+        elif arg.has_own_dofmap and (why := _why_numbered_alike(kernel)):
+            message = f"This {arg.kind.value} cannot have another number of layers or of data."
+            yield Diagnostic("M061", message, arg.span, hint=why)
+
+
+def _why_numbered_alike(kernel: Kernel) -> str:
+    if kernel.iteration.over_dofs:
+        return "A kernel over dofs is called once for each value, and all fields have as many."
+    if kernel.is_intergrid:
+        return "In a kernel between two meshes the fields on one mesh share a dofmap."
+    if any(arg.kind is ArgKind.COLUMNWISE_OPERATOR for arg in kernel.args):
+        return "A columnwise operator numbers the dofs of a column in its own way."
+    return ""
+
+
 def _check_columnwise(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
     return check_cma(kernel)
 
@@ -214,7 +240,7 @@ def _iterated(kernel: Kernel) -> str:
     return "dofs" if kernel.iteration.over_dofs else "the domain"
 
 
-_RULES: tuple[Rule, ...] = (_check_something_written,)
+_RULES: tuple[Rule, ...] = (_check_something_written, _check_numberings)
 _RESTRICTED: tuple[Rule, ...] = (
     _check_restricted_args,
     _check_restricted_needs,

@@ -11,7 +11,7 @@ module drag_kernel_mod
   type, public, extends(kernel_type) :: drag_kernel_type
     private
     type(arg_type) :: meta_args(1) = (/ &
-         arg_type(GH_FIELD, GH_REAL, GH_WRITE, W3, nlevels="soil_levels") &
+         arg_type(GH_FIELD, GH_REAL, GH_WRITE, W3, nlevels="0") &
          /)
     integer :: operates_on = CELL_COLUMN
   contains

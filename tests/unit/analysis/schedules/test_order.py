@@ -128,6 +128,22 @@ def test_bounds_from_the_same_field_are_equal() -> None:
     assert may_fuse(builtins, RULES, "loop1", "loop2") == ()
 
 
+def test_fields_with_other_numbers_of_values_are_not_on_one_space() -> None:
+    """The kernel has both on W3, but one of them has four values at each dof."""
+    both = cells("s write w3", "a read w3", "b read w3 data 4")
+    loops = (dofs("a readwrite any_space_1"), dofs("b readwrite any_space_1"))
+    assert codes(may_fuse(schedule(*loops, both), RULES, "loop1", "loop2")) == ["S008"]
+    alike = cells("s write w3", "a read w3 data 4", "b read w3 data 4")
+    assert may_fuse(schedule(*loops, alike), RULES, "loop1", "loop2") == ()
+
+
+def test_a_space_by_name_does_not_hide_what_another_call_says_of_a_field() -> None:
+    loops = (dofs("a readwrite w3"), dofs("b readwrite w3"))
+    assert may_fuse(schedule(*loops), RULES, "loop1", "loop2") == ()
+    said = schedule(*loops, cells("s write w3", "b read w3 data 4"))
+    assert codes(may_fuse(said, RULES, "loop1", "loop2")) == ["S008"]
+
+
 def test_loops_over_coarse_cells_need_the_same_coarse_field() -> None:
     kernel = cells("c write w3 coarse", "f read w3 fine")
     other = cells("d write w3 coarse", "f read w3 fine")

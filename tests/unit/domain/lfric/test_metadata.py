@@ -81,7 +81,9 @@ def item(source: SourceText, start: int, stop: int) -> MetadataItem:
 
 
 def word(text: str) -> Expr:
-    """Read a number or a name."""
+    """Read a text, a number or a name."""
+    if text.startswith("'"):
+        return Literal(text, Intrinsic.CHARACTER)
     return Literal(text, Intrinsic.INTEGER) if text.isdigit() else Name(text)
 
 
