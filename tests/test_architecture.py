@@ -128,7 +128,6 @@ FOLDS = {
     "analysis/bodies/places.py": "characters of a text that is searched",
     "transform/catalogue.py": "a truth value in a recipe",
     "transform/kernel/intrinsics.py": "an option of a step",
-    "backend/c/expressions.py": "the exponent of a number",
     "domain/data.py": "an expression that becomes a name",
     "domain/lfric/arguments.py": "a member of an enumeration",
     "driver/inputs.py": "texts that are searched for names",

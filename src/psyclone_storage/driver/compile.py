@@ -222,7 +222,7 @@ def make_compiler(
             request.line_limit is LineLimit.ALL,
             request.beside,
         ),
-        _requested(settings, name, request, (distributed, target)),
+        _requested(request, settings, name, distributed, target),
         request.line_limit is LineLimit.OUTPUT,
         request.includes,
         request.checks,
@@ -244,7 +244,7 @@ def _with_holding(
 
 
 def _requested(
-    settings: Settings, name: Api, request: CompileRequest, chosen: tuple[bool, Target]
+    request: CompileRequest, settings: Settings, name: Api, distributed: bool, target: Target
 ) -> Requested | None:
     """Return what `request` asks for beyond a translation, None if it is nothing.
 
@@ -254,12 +254,7 @@ def _requested(
         return None
     from psyclone_storage.driver.requested import read_requested  # noqa: PLC0415
 
-    return read_requested(
-        (request.script, request.steps, request.profile),
-        (settings, name, chosen[0], request.kernel_output, request.includes),
-        partial(_emitted, chosen[1], settings),
-        dict(request.keywords),
-    )
+    return read_requested(request, settings, name, distributed, partial(_emitted, target, settings))
 
 
 def _placed(program: Program, numbering: KernelNumbering, language: Language) -> NumberedProgram:

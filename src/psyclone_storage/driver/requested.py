@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
@@ -44,22 +44,24 @@ class Requested:
 
 
 def read_requested(
-    words: tuple[Path | None, str, tuple[str, ...]],
-    told: tuple[Settings, Api, bool, Path | None, tuple[Path, ...]],
+    request: CompileRequest,
+    settings: Settings,
+    name: Api,
+    distributed: bool,
     emitted: Callable[[Program, str | None], str],
-    keywords: Mapping[str, object],
 ) -> Requested:
-    """Return what `words` ask for: a script, steps as text, and what to profile.
+    """Return what `request` asks for: a script, steps as text, and what to profile.
 
-    `told` is what a script may ask of the compilation, `emitted` gives the code of a program.
+    A script may ask for the settings and the name of the API, and whether data are `distributed`;
+    `emitted` gives the code of a program.
 
     Raises:
         CompileError: the script is missing, or a step does not exist.
     """
-    script, steps, profile = words
+    told = Compilation(settings, name, distributed, request.kernel_output, request.includes)
     return Requested(
-        read_recipe(script) if script else None,
-        read_steps(steps),
-        frozenset(map(ProfileGranularity, profile)),
-        ScriptContext(Compilation(*told), emitted, dict(keywords)),
+        read_recipe(request.script) if request.script else None,
+        read_steps(request.steps),
+        frozenset(map(ProfileGranularity, request.profile)),
+        ScriptContext(told, emitted, dict(request.keywords)),
     )

@@ -212,13 +212,13 @@ def _named(
 
     A kernel that has the name of another one gets another.
     """
-    table, kernel_names = NameTable(), dict[int, str]()
+    table, kernel_names = NameTable(), dict[object, str]()
     objects: dict[int, Expr] = {}
     found: list[tuple[str, ParsedCall]] = []
     for number, (call, kernel) in enumerate(zip(calls, kernels, strict=True)):
-        name = kernel_names.get(id(call.kernel))
+        name = kernel_names.get(call.kernel)
         if name is None:
-            name = kernel_names[id(call.kernel)] = table.fresh(kernel.name)
+            name = kernel_names[call.kernel] = table.fresh(kernel.name)
         text = parsed[number] if parsed else None
         span = text.span if text else source.whole()
         args = [

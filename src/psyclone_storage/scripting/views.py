@@ -72,7 +72,7 @@ class Place(Searched):
         )
 
     def __hash__(self) -> int:
-        return hash((id(self._session.bench), self._uid))
+        return hash((self._session.bench, self._uid))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.uid}>"
@@ -528,7 +528,7 @@ class Invoke:
         return isinstance(other, Invoke) and other._session.bench is self._session.bench
 
     def __hash__(self) -> int:
-        return hash(id(self._session.bench))
+        return hash(self._session.bench)
 
     @property
     def name(self) -> str:

@@ -32,6 +32,7 @@ from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
     CallFunction,
+    DecimalNumber,
     Element,
     Expr,
     Index,
@@ -295,17 +296,30 @@ def _clearest(arrays: list[ArrayValue]) -> tuple[str, ...]:
 
 def literal(expr: Literal, scope: CScope) -> Value:
     """Return a constant that is written down."""
-    type_ = scope.literal_type(expr)
-    digits = str(expr.text).partition("_")[0].lower()
-    if type_.is_logical:
-        return Value("1" if "t" in digits.strip(".")[:1] else "0", type_)
-    if type_.is_integer:
-        text = number(int(digits))
-        return Value(text if type_.size <= INTEGER.size else f"INT64_C({int(digits)})", type_)
-    digits = digits.replace("d", "e")
-    if "." not in digits and "e" not in digits:
-        digits += ".0"
-    return Value(f"{digits}f" if type_ == REAL else digits, type_)
+    type_, value = scope.literal_type(expr), expr.value
+    match value:
+        case bool():
+            return Value("1" if value else "0", type_)
+        case int():
+            text = number(value)
+            return Value(text if type_.size <= INTEGER.size else f"INT64_C({value})", type_)
+        case DecimalNumber():
+            return Value(f"{_decimal(value)}f" if type_ == REAL else _decimal(value), type_)
+    raise PrintError("a text has no value that a kernel computes with", expr.text)
+
+
+def _decimal(value: DecimalNumber) -> str:
+    """Return all digits of a number, with an exponent where there would be many zeros."""
+    digits, power = str(value.digits), value.exponent
+    if power > _MOST_ZEROS or len(digits) + power < -_MOST_ZEROS:
+        return f"{digits[0]}.{digits[1:] or '0'}e{power + len(digits) - 1}"
+    if power >= 0:
+        return f"{digits}{'0' * power}.0"
+    digits = digits.rjust(1 - power, "0")
+    return f"{digits[:power]}.{digits[power:]}"
+
+
+_MOST_ZEROS = 6
 
 
 def _whole(value: Value) -> Value:

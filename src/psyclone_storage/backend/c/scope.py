@@ -205,7 +205,7 @@ class CScope:
     def literal_type(self, literal: Literal) -> CType:
         """Return the type of a constant that is written down."""
         if literal.intrinsic is Intrinsic.REAL and literal.kind is None:
-            return ctype(Intrinsic.REAL, 8 if "d" in key_of(literal.text) else 4)
+            return ctype(Intrinsic.REAL, 8 if literal.is_double else 4)
         return self.declared_type(ScalarType(literal.intrinsic, literal.kind))
 
 

@@ -27,13 +27,13 @@ _INTEGER = ScalarType(Intrinsic.INTEGER)
 def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
     """Return what the modules of `source` declare and import."""
     reader = UnitReader(source)
-    access: dict[int, _Access] = {}
+    access: dict[OpenScope, _Access] = {}
     for statement, scope in reader.others():
         found = _ACCESS.match(statement.text)
         if found and scope is not None:
-            access.setdefault(id(scope), _Access()).note(found["word"].lower(), found["names"])
+            access.setdefault(scope, _Access()).note(found["word"].lower(), found["names"])
     modules = (scope for scope in reader.opened if scope.kind is ScopeKind.MODULE)
-    return tuple(_module(reader, scope, access.get(id(scope)) or _Access()) for scope in modules)
+    return tuple(_module(reader, scope, access.get(scope) or _Access()) for scope in modules)
 
 
 class _Access:

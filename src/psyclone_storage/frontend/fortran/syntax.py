@@ -11,7 +11,7 @@ asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
@@ -113,11 +113,11 @@ class _Nesting:
     A scope is known by any object that is its own.
     """
 
-    _open: dict[int, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
+    _open: dict[Hashable, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
 
-    def follow(self, statement: SourceStatement, scope: object) -> Iterator[Diagnostic]:
+    def follow(self, statement: SourceStatement, scope: Hashable) -> Iterator[Diagnostic]:
         """Yield that `statement` closes what is not open (P014); open what it opens."""
-        stack = self._open.setdefault(id(scope), [])
+        stack = self._open.setdefault(scope, [])
         text = _unlabelled(statement.text)
         ends = _CLOSING.match(text)
         if ends is None:

@@ -124,7 +124,7 @@ class UnitReader:
         self._source = source
         self._statements = scan(source)
         self._scope: OpenScope | None = None
-        self._frozen: dict[int, Scope] = {}
+        self._frozen: dict[OpenScope, Scope] = {}
         self.opened: list[OpenScope] = []
         self.problems: list[Diagnostic] = []
         self._rules: dict[str, Callable[[SourceStatement], bool]] = {
@@ -161,10 +161,10 @@ class UnitReader:
 
     def scope(self, opened: OpenScope) -> Scope:
         """Return `opened` as the parsed form; only after all statements have been read."""
-        known = self._frozen.get(id(opened))
+        known = self._frozen.get(opened)
         if known is None:
             known = _frozen(opened, self._source)
-            self._frozen[id(opened)] = known
+            self._frozen[opened] = known
         return known
 
     def structures(self) -> tuple[ParsedStructure, ...]:

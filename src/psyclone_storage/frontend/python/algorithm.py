@@ -69,9 +69,9 @@ def _is_invoke(node: ast.AST, names: ImportedNames) -> bool:
 
 def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
     """Yield invokes that are parts of expressions."""
-    statements = {id(node) for node in _invokes(tree, names)}
+    statements = set(_invokes(tree, names))
     for node in ast.walk(tree.module):
-        if _is_invoke(node, names) and id(node) not in statements:
+        if _is_invoke(node, names) and node not in statements:
             message = "An invoke is a statement of its own: it has no value."
             yield Diagnostic("P055", message, tree.span(node))
 

@@ -51,7 +51,7 @@ def test_an_array_of_assumed_shape_has_its_extents_behind_it() -> None:
 
 
 def test_bounds_are_kept_when_the_function_begins() -> None:
-    assert lines_of("a(1, n) = 1.0d0") == ["const int64_t a_n1 = n;", "a[a_n1 * n] = 1.0e0;"]
+    assert lines_of("a(1, n) = 1.0d0") == ["const int64_t a_n1 = n;", "a[a_n1 * n] = 1.0;"]
 
 
 def test_the_tree_is_printed_with_the_brackets_that_it_needs() -> None:
@@ -155,3 +155,24 @@ def test_what_is_called_is_refused_where_it_is_called() -> None:
     assert "'t' is not printed, as the statement 'print *, i' is not printed" in problem.message
     assert problem.span is not None
     assert problem.span.text == "t"
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("0.5d0", "0.5"),
+        ("1.d0", "1.0"),
+        (".25D0", "0.25"),
+        ("12.50d0", "12.5"),
+        ("1.0d5", "100000.0"),
+        ("1.0d-5", "0.00001"),
+        ("6.674d-11", "6.674e-11"),
+        ("2d30", "2.0e30"),
+        ("0.0d0", "0.0"),
+        ("1.2345678901234567890123456789d0", "1.2345678901234567890123456789"),
+        ("1.5", "1.5f"),
+        ("3", "3"),
+    ],
+)
+def test_a_constant_is_printed_by_its_value(written: str, printed: str) -> None:
+    assert lines_of(f"a(1, 0) = {written}")[-1].endswith(f"= {printed};")
