@@ -180,17 +180,17 @@ class Machine:
         return list(range(start, stop + (1 if step > 0 else -1), step))
 
     def _loop(self, loop: Do) -> None:
-        if loop.variable in self.instead:
-            self.instead[loop.variable](loop)
+        if loop.variable.text in self.instead:
+            self.instead[loop.variable.text](loop)
             return
         numbers = self.counts(loop)
         step = 1 if loop.step is None else int(self.value(loop.step))
         start = int(self.value(loop.start))
         for number in numbers:
-            self._set(loop.variable, number)
+            self._set(loop.variable.text, number)
             if not self.iteration(loop.body, loop.name):
                 return
-        self._set(loop.variable, numbers[-1] + step if numbers else start)
+        self._set(loop.variable.text, numbers[-1] + step if numbers else start)
 
     def _set(self, name: str, number: int) -> None:
         self._note(name, (...,), True)  # type: ignore[arg-type]
@@ -241,13 +241,13 @@ def check_any_order(machine: Machine, loop: Do, verdict: Independence, order: Or
     """Run `loop` in another order, as `verdict` allows it, and leave the memory as it then is."""
     memory = machine.memory
     shared = {one.name: memory[one.name].copy() for one in verdict.reductions}
-    own = {*verdict.private, loop.variable}
+    own = {*verdict.private, loop.variable.text}
     for number in order(machine.counts(loop)):
         for name in _parts(own, memory):
             memory[name] = np.full_like(memory[name], NOTHING)
         for one in verdict.reductions:
             memory[one.name] = np.full_like(memory[one.name], _NEUTRAL[one.operator.spelling])
-        memory[loop.variable][...] = number
+        memory[loop.variable.text][...] = number
         assert machine.iteration(loop.body, loop.name), "an iteration ends the loop"
         for one in verdict.reductions:
             shared[one.name] = _JOINED[one.operator.spelling](shared[one.name], memory[one.name])
@@ -268,7 +268,7 @@ def is_parallel(machine: Machine, loop: Do, kept: Collection[str]) -> bool:
     """
     touched: list[tuple[set[Touched], set[Touched]]] = []
     for number in machine.counts(loop):
-        machine.memory[loop.variable][...] = number
+        machine.memory[loop.variable.text][...] = number
         machine.trace = []
         goes_on = machine.iteration(loop.body, loop.name)
         exposed: set[Touched] = set()

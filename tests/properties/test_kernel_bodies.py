@@ -106,7 +106,7 @@ def run(lines: Iterable[Line], memory: Memory) -> None:
                 step = 1 if line.step is None else int(value_of(line.step, memory))
                 start, stop = (int(value_of(one, memory)) for one in (line.start, line.stop))
                 for number in range(start, stop + (1 if step > 0 else -1), step):
-                    memory[line.variable][...] = number
+                    memory[line.variable.text][...] = number
                     run(line.body, memory)
             case If(branches, otherwise):
                 found = (one.body for one in branches if value_of(one.condition, memory))

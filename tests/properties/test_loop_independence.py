@@ -152,7 +152,9 @@ def machine(code: KernelCode, number: int) -> Machine:
 def asked(code: KernelCode) -> Independence:
     """Return what is known about the loop over `i`."""
     flow = flow_of(code)
-    node = next(one for one in flow.loops if isinstance(one.line, Do) and one.line.variable == "i")
+    node = next(
+        one for one in flow.loops if isinstance(one.line, Do) and one.line.variable.text == "i"
+    )
     return independence_of(node, flow)
 
 

@@ -167,7 +167,7 @@ def summed(context: LoweringContext, datum: Datum, op: ReductionOp) -> Do:
     array, name = _partials(context, datum), Name(datum.name)
     last = intrinsic("size", array, whole(2))
     value = combined(op, name, _partial(context, datum))
-    return Do(context.counter("thread").text, whole(1), last, (Assign(name, value),))
+    return Do(context.counter("thread"), whole(1), last, (Assign(name, value),))
 
 
 def _partials(context: LoweringContext, datum: Datum) -> Name:

@@ -83,7 +83,7 @@ def assigned(lines: Iterable[Line]) -> Iterator[str]:
     for line in lines:
         match line:
             case Do(variable=variable, body=body):
-                yield variable
+                yield variable.text
                 yield from assigned(body)
             case Assign(target=Name(text)):
                 yield text

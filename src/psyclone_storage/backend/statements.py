@@ -84,7 +84,7 @@ def _loop(context: LoweringContext, loop: Loop) -> Do:
         stop = intrinsic("min", Binary(Operator.PLUS, start, whole(loop.tile - 1)), stop)
     counter = context.counter(_COUNTERS[loop.over])
     body = _inside(context, loop, counter)
-    return Do(counter.text, start, stop, body, whole(loop.tile) if loop.over in _BLOCKS else None)
+    return Do(counter, start, stop, body, whole(loop.tile) if loop.over in _BLOCKS else None)
 
 
 def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
@@ -94,7 +94,7 @@ def _loop_over_positions(context: LoweringContext, loop: Loop) -> Do:
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
     space = space_of(context, kernel_calls(loop)[0], loop.bounds_from)
     current = Assign(cell, context.value(ColourMap(space, (*within, position))))
-    return Do(position.text, start, stop, (current, *_inside(context, loop, cell)))
+    return Do(position, start, stop, (current, *_inside(context, loop, cell)))
 
 
 def _inside(context: LoweringContext, loop: Loop, index: Expr) -> tuple[Line, ...]:

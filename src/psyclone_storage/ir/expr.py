@@ -16,7 +16,6 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.keys import (
     Attributed,
-    Counting,
     FromModule,
     Named,
     OfKind,
@@ -316,11 +315,11 @@ class ComplexLiteral:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpliedDo(Counting):
+class ImpliedDo:
     """A loop in an array constructor or a list of values: `(items, variable = start, stop)`."""
 
     items: tuple[Expr, ...]
-    variable: str
+    variable: Name
     start: Expr
     stop: Expr
     step: Expr | None = None
@@ -411,7 +410,7 @@ class _Spelling:
         bounds = (
             (expr.start, expr.stop) if expr.step is None else (expr.start, expr.stop, expr.step)
         )
-        return f"({self._listed(expr.items)}, {expr.variable} = {self._listed(bounds)})"
+        return f"({self._listed(expr.items)}, {expr.variable.text} = {self._listed(bounds)})"
 
     def _unary(self, op: AnyOperator, operand: Expr, outer: int) -> str:
         if isinstance(op, DefinedOperator):
@@ -455,7 +454,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (real, imaginary)
         case ImpliedDo(items, variable, start, stop, step):
             bounds = (start, stop) if step is None else (start, stop, step)
-            return (*items, Name(variable), *bounds)
+            return (*items, variable, *bounds)
         case Unary(_, operand):
             return (operand,)
         case Binary(_, left, right):

@@ -31,18 +31,6 @@ class Named:
         return self.name.lower()
 
 
-class Counting:
-    """Something that counts with a variable."""
-
-    __slots__ = ()
-    variable: str
-
-    @property
-    def counter(self) -> str:
-        """The variable in lower case."""
-        return self.variable.lower()
-
-
 class Taken:
     """A name that is known here as `local`, and as `original` where it comes from."""
 

@@ -32,7 +32,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
 from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Allocate, Declare, Line
+from psyclone_storage.ir.unit import Allocate, Associate, Declare, Line
 
 Structures = Callable[[DerivedType], Symbol | None]
 """Gives the definition of a derived type, None where it is not known."""
@@ -72,8 +72,12 @@ class Linker:
 
     def line(self, line: Line) -> Line:
         """Return a statement with its own expressions linked."""
-        if isinstance(line, Allocate):
-            return with_expressions(line, self._allocated)
+        match line:
+            case Allocate():
+                return with_expressions(line, self._allocated)
+            case Associate(pairs):
+                named = tuple((self._name(name.text), self.expr(value)) for name, value in pairs)
+                return replace(line, pairs=named)
         return with_expressions(line, self.expr)
 
     def _allocated(self, array: Expr) -> Expr:

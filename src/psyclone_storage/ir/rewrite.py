@@ -111,10 +111,10 @@ def _operation(expr: Binary, change: Change) -> Binary:
 
 
 def _implied_do(expr: ImpliedDo, change: Change) -> ImpliedDo:
-    counter = change(Name(expr.variable))
+    counter = change(expr.variable)
     return ImpliedDo(
         tuple(map(change, expr.items)),
-        counter.text if isinstance(counter, Name) else expr.variable,
+        counter if isinstance(counter, Name) else expr.variable,
         change(expr.start),
         change(expr.stop),
         None if expr.step is None else change(expr.step),
@@ -197,7 +197,7 @@ def expressions_of(line: Line) -> tuple[Expr, ...]:
         case Call(procedure, args):
             return (procedure, *args)
         case Do():
-            return _present(Name(line.variable), line.start, line.stop, line.step)
+            return _present(line.variable, line.start, line.stop, line.step)
         case If(branches, _) | Where(branches, _):
             return tuple(branch.condition for branch in branches)
         case Allocate(arrays) | Deallocate(arrays) | Nullify(arrays):
@@ -228,7 +228,7 @@ def _selectors_of(line: Line) -> tuple[Expr, ...]:
 
 
 def _parts(control: Control) -> tuple[Expr, ...]:
-    return _present(Name(control.variable), control.start, control.stop, control.step)
+    return _present(control.variable, control.start, control.stop, control.step)
 
 
 def _present(*parts: Expr | None) -> tuple[Expr, ...]:
@@ -242,7 +242,7 @@ def names_of_line(line: Line) -> frozenset[str]:
         case Opaque(_, names):
             return found | names
         case Associate(pairs):
-            found |= {key_of(name) for name, _ in pairs}
+            found |= {name.key for name, _ in pairs}
         case Select(alias=alias) if alias:
             found |= {key_of(alias)}
         case ScopedBlock():
@@ -413,10 +413,10 @@ Counted = TypeVar("Counted", Do, Control)
 
 
 def _with_bounds(line: Counted, change: Change) -> Counted:
-    counter = change(Name(line.variable))
+    counter = change(line.variable)
     return replace(
         line,
-        variable=counter.text if isinstance(counter, Name) else line.variable,
+        variable=counter if isinstance(counter, Name) else line.variable,
         start=change(line.start),
         stop=change(line.stop),
         step=_changed(line.step, change),

@@ -13,11 +13,10 @@ from __future__ import annotations
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, KernelDirective, RegionOptions
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.keys import (
     Attributed,
-    Counting,
     FromModule,
     Named,
     Taken,
@@ -88,13 +87,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Do(Counting):
+class Do:
     """A counted loop; `start` and `stop` are both included. Without a `step` it counts by one.
 
     `address` tells the loops of a subroutine apart whatever becomes of them (`ir.loops`).
     """
 
-    variable: str
+    variable: Name
     start: Expr
     stop: Expr
     body: tuple[Line, ...]
@@ -241,10 +240,10 @@ class While:
 
 
 @dataclass(frozen=True, slots=True)
-class Control(Counting):
+class Control:
     """One counter of a `DoConcurrent` or `Forall`, and the values that it takes."""
 
-    variable: str
+    variable: Name
     start: Expr
     stop: Expr
     step: Expr | None = None
@@ -326,7 +325,7 @@ class Forall:
 class Associate:
     """Statements in which names stand for what is paired with them."""
 
-    pairs: tuple[tuple[str, Expr], ...]
+    pairs: tuple[tuple[Name, Expr], ...]
     body: tuple[Line, ...]
     name: str = field(default="", kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)

@@ -124,7 +124,7 @@ class KernelLoop(Node):
     @property
     def variable(self) -> str:
         """The name of what it counts."""
-        return self._loop.variable
+        return self._loop.variable.text
 
     @property
     def parent(self) -> Node:

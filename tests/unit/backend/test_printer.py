@@ -127,7 +127,7 @@ def test_loops_and_choices_are_indented() -> None:
         ),
         (Call(Name("fail")),),
     )
-    assert printed(Do("i", ONE, Name("n"), (Do("j", ONE, A, (choice,)),))) == [
+    assert printed(Do(Name("i"), ONE, Name("n"), (Do(Name("j"), ONE, A, (choice,)),))) == [
         "do i = 1, n",
         "  do j = 1, a",
         "    if (a == 1) then",

@@ -72,13 +72,13 @@ PRINTED: list[tuple[tuple[Line, ...], str]] = [
     ((Format("10", "(i3, a)"),), "10 format(i3, a)"),
     ((While(SOME, (SET,)),), "do while (a > b)\n  a = b\nend do"),
     ((While(None, (Exit("outer"),), name="outer"),), "outer: do\n  exit outer\nend do outer"),
-    ((Do("i", ONE, N, (SET,), name="rows"),), "rows: do i = 1, n\n  a = b\nend do rows"),
+    ((Do(Name("i"), ONE, N, (SET,), name="rows"),), "rows: do i = 1, n\n  a = b\nend do rows"),
     (
-        (DoConcurrent((Control("i", ONE, N, TWO),), (SET,), SOME, "integer", "local(a)"),),
+        (DoConcurrent((Control(Name("i"), ONE, N, TWO),), (SET,), SOME, "integer", "local(a)"),),
         "do concurrent (integer :: i = 1:n:2, a > b) local(a)\n  a = b\nend do",
     ),
     (
-        (Forall((Control("i", ONE, N),), (SET,)),),
+        (Forall((Control(Name("i"), ONE, N),), (SET,)),),
         "forall (i = 1:n)\n  a = b\nend forall",
     ),
     (
@@ -101,7 +101,7 @@ PRINTED: list[tuple[tuple[Line, ...], str]] = [
         "select type (x => a)\nclass is (t)\n  a = b\nclass default\n  a = b\nend select",
     ),
     (
-        (Associate((("x", Index(A, (AT,))), ("y", B)), (SET,)),),
+        (Associate(((Name("x"), Index(A, (AT,))), (Name("y"), B)), (SET,)),),
         "associate (x => a(i), y => b)\n  a = b\nend associate",
     ),
     ((Critical((SET,)),), "critical\n  a = b\nend critical"),
@@ -113,7 +113,11 @@ PRINTED: list[tuple[tuple[Line, ...], str]] = [
     ((InputOutput("print", (Verbatim("*"),), (A,)),), "print *, a"),
     ((InputOutput("close", (N,)),), "close(n)"),
     (
-        (InputOutput("read", (N, Verbatim("*")), (ImpliedDo((Index(A, (AT,)),), "i", ONE, N),)),),
+        (
+            InputOutput(
+                "read", (N, Verbatim("*")), (ImpliedDo((Index(A, (AT,)),), Name("i"), ONE, N),)
+            ),
+        ),
         "read(n, *) (a(i), i = 1, n)",
     ),
     (

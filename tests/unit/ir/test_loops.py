@@ -34,7 +34,7 @@ def code(body: str = BODY) -> KernelCode:
 
 
 def told(given: KernelCode) -> list[tuple[str, str]]:
-    return [(loop.address, loop.variable) for loop in loops_of(given)]
+    return [(loop.address, loop.variable.text) for loop in loops_of(given)]
 
 
 def test_each_loop_has_an_address_when_it_is_read() -> None:

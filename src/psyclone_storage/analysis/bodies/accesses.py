@@ -23,7 +23,6 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
-from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Subscripts, path_of
 from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.types import Intent
@@ -100,7 +99,7 @@ def accesses_of(line: Line, names: RoutineNames) -> Iterator[MemoryAccess]:
 def _counted(line: Do | DoConcurrent | Forall, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield what the head of a loop reads, then that it sets its counters."""
     counters = [line.variable] if isinstance(line, Do) else [it.variable for it in line.controls]
-    keys = [key_of(counter) for counter in counters]
+    keys = [counter.key for counter in counters]
     for part in expressions_of(line):
         if not (isinstance(part, Name) and part.key in keys):
             yield from reads_of(part, names)
@@ -300,7 +299,8 @@ def unknown_lines(lines: Iterable[Line], *, inside: bool = True) -> Iterator[tup
             case Conditional():
                 yield line, line.branches[0].text
             case Associate():
-                yield line, f"associate ({line.pairs[0][0]} => ...)" if line.pairs else "associate"
+                first = f" ({line.pairs[0][0].text} => ...)" if line.pairs else ""
+                yield line, f"associate{first}"
             case Critical():
                 yield line, "critical"
         for expr in expressions_of(line):

@@ -133,7 +133,7 @@ def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
     ends = fixed(*_alternatives(stop, "min" if upward else "max"))
     (first, last) = (next(iter(fixed(part)), None) for part in (start, stop))
     symbolic = step if step.known is None and symbols.is_fixed(step, written) else None
-    return CounterRange(line.counter, first, last, starts, ends, known, symbolic)
+    return CounterRange(line.variable.key, first, last, starts, ends, known, symbolic)
 
 
 def _alternatives(expr: Expr, function: str) -> tuple[Expr, ...]:

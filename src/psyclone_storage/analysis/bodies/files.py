@@ -40,7 +40,7 @@ def written_parts(line: InputOutput) -> Iterator[Expr]:
             yield from _variables(item)
     for item in line.items:
         if isinstance(item, ImpliedDo):
-            yield Name(item.variable)
+            yield item.variable
 
 
 def _is_written(line: InputOutput, at: int, control: Expr) -> bool:
@@ -52,7 +52,7 @@ def _is_written(line: InputOutput, at: int, control: Expr) -> bool:
 
 def _variables(item: Expr) -> Iterator[Expr]:
     if isinstance(item, ImpliedDo):
-        yield Name(item.variable)
+        yield item.variable
         for inner in item.items:
             yield from _variables(inner)
     else:

@@ -78,7 +78,7 @@ def independence_of(loop: FlowNode, flow: Flow) -> Independence:
 
 def _counter(loop: FlowNode) -> str:
     assert isinstance(loop.line, Do)
-    return loop.line.counter
+    return loop.line.variable.key
 
 
 class _Conflicts:

@@ -82,7 +82,7 @@ class RoutineNames:
         for line in walk_lines(self.code.body):
             match line:
                 case Associate():
-                    found.update(key_of(name) for name, _ in line.pairs)
+                    found.update(name.key for name, _ in line.pairs)
                 case Select(alias=alias) if alias:
                     found.add(key_of(alias))
                 case ScopedBlock():
@@ -110,7 +110,7 @@ class RoutineNames:
     def counters(self) -> frozenset[str]:
         """The names of the counters of loops."""
         lines = walk_lines(self.code.body)
-        return frozenset(line.counter for line in lines if isinstance(line, Do))
+        return frozenset(line.variable.key for line in lines if isinstance(line, Do))
 
     @cached_property
     def _keeps(self) -> bool:

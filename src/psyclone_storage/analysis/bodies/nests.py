@@ -197,7 +197,7 @@ def _carried_reason(loop: FlowNode, variable: Variable) -> Diagnostic:
 def counter(loop: FlowNode) -> str:
     """Return the key of a loop's counter."""
     assert isinstance(loop.line, Do)
-    return loop.line.counter
+    return loop.line.variable.key
 
 
 def inner_loop(loop: Do) -> Do | None:

@@ -252,7 +252,7 @@ def changed_names(code: KernelCode) -> frozenset[str]:
             case Allocate(arrays) | Deallocate(arrays):
                 found.update(*(names_in(_base(array)) for array in arrays))
             case Do():
-                found.add(line.counter)
+                found.add(line.variable.key)
             case Call(_, args):
                 found.update(*(names_in(arg) for arg in args))
             case _ if not isinstance(line, Plain):

@@ -138,9 +138,9 @@ class Statements:
     # ------------------------------------------------------------------------ loops
 
     def _do(self, loop: Do) -> None:
-        counter = self.expressions.scalar(Name(loop.variable), self.scope)
+        counter = self.expressions.scalar(loop.variable, self.scope)
         if not counter.type.is_integer:
-            raise PrintError(f"'{loop.variable}' counts in reals", loop.variable)
+            raise PrintError(f"'{loop.variable.text}' counts in reals", loop.variable.text)
         start = self.expressions.scalar(loop.start, self.scope)
         stop = self._kept(loop.stop, counter.type, "stop")
         step = "1" if loop.step is None else self._kept(loop.step, counter.type, "step")

@@ -307,7 +307,7 @@ def _loop(line: Do | While | DoConcurrent, indent: int) -> Iterator[str]:
     match line:
         case Do(variable, start, stop, _, step):
             bounds = _listed((start, stop) if step is None else (start, stop, step))
-            head = f"do {variable} = {bounds}"
+            head = f"do {variable.text} = {bounds}"
         case While(condition):
             head = "do" if condition is None else f"do while ({spell_as_written(condition)})"
         case DoConcurrent():
@@ -327,7 +327,7 @@ def _scope(line: ScopedBlock | Critical | Associate | Forall, indent: int) -> It
         case Critical(body):
             yield from _construct("critical", "end critical", line.name, body, indent)
         case Associate(pairs, body):
-            listed = ", ".join(f"{name} => {spell_as_written(value)}" for name, value in pairs)
+            listed = ", ".join(f"{name.text} => {spell_as_written(value)}" for name, value in pairs)
             head = f"associate ({listed})"
             yield from _construct(head, "end associate", line.name, body, indent)
         case Forall():
@@ -356,7 +356,7 @@ def _construct(
 def _counted(line: DoConcurrent | Forall) -> str:
     """Return the counters and the mask of a head, in brackets."""
     controls = [
-        f"{one.variable} = {spell_as_written(one.start)}:{spell_as_written(one.stop)}"
+        f"{one.variable.text} = {spell_as_written(one.start)}:{spell_as_written(one.stop)}"
         + ("" if one.step is None else f":{spell_as_written(one.step)}")
         for one in line.controls
     ]

@@ -122,7 +122,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> Routine:
         name,
         (*((other, values) if side is Side.HOST else (values, other)), *bounds, blocking),
         (Declare("j", INTEGER),),
-        (Do("j", Name("starty"), last, (copy,)),),
+        (Do(Name("j"), Name("starty"), last, (copy,)),),
         "Move values of a field, as its infrastructure asks for them: "
         f"the {side.value} has them then.",
     )

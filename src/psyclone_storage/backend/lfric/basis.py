@@ -127,12 +127,12 @@ def _evaluation(
     )
     values = ArraySection(array, (Range(), df, node))
     inner = Do(
-        df.text,
+        df,
         whole(1),
         ndf(context, space),
         (Assign(values, value),),
     )
-    return Do(node.text, whole(1), ndf(context, target), (inner,))
+    return Do(node, whole(1), ndf(context, target), (inner,))
 
 
 def _array(context: LoweringContext, key: object, wish: str, rank: int) -> tuple[Name, bool]:

@@ -252,8 +252,8 @@ class _Writer:
         if any(isinstance(one, Return) for one in walk_lines(line.body)):
             self.left = True
         before = set(self.assigned)
-        self.assigned.add(key_of(line.variable))
-        head = f"for {plain(line.variable)} in range({', '.join(bounds)}):"
+        self.assigned.add(line.variable.key)
+        head = f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
         found = [head, *_indented(self.block(line.body, mask))]
         if not _certainly_done(line, step):
             self.assigned = before

@@ -154,13 +154,13 @@ def _refused(what: str) -> CompileError:
 def _do(line: Do, box: Box) -> Iterator[str]:
     """Yield a loop, or what is in it for all its points."""
     if line.step is None and _is_point(line):
-        yield from _lines(line.body, {**box, line.variable: (line.start, line.stop)})
+        yield from _lines(line.body, {**box, line.variable.text: (line.start, line.stop)})
         return
     step = 1 if line.step is None else integer_value(line.step)
     bounds = [_text(line.start), _behind(line.stop)]
     if step != 1:
         bounds.append(str(step))
-    yield f"for {plain(line.variable)} in range({', '.join(bounds)}):"
+    yield f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
     yield from _indented(_lines(line.body, box))
 
 
@@ -169,7 +169,7 @@ def _is_point(line: Do) -> bool:
     calls = list(_calls(line.body))
     if not calls:
         raise _refused("statements of a kernel in the place of its call")
-    return all(Name(line.variable) in call.args[:2] for call in calls)
+    return all(line.variable in call.args[:2] for call in calls)
 
 
 def _calls(lines: Iterable[Line]) -> Iterator[Call]:

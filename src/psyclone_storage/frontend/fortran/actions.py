@@ -12,7 +12,7 @@ from collections.abc import Callable
 from psyclone_storage.frontend.fortran.brackets import closing, first_outside, list_items
 from psyclone_storage.frontend.fortran.executable import expression, read_action
 from psyclone_storage.frontend.fortran.tokens import UnreadableError
-from psyclone_storage.ir.expr import Expr, ImpliedDo, Keyword, Verbatim
+from psyclone_storage.ir.expr import Expr, ImpliedDo, Keyword, Name, Verbatim
 from psyclone_storage.ir.unit import (
     Allocate,
     Assign,
@@ -227,7 +227,7 @@ def _item(text: str) -> Expr:
             if counted and at and len(parts) - at in (2, 3):
                 bounds = [expression(part[counted.end() :]), *map(expression, parts[at + 1 :])]
                 items = tuple(map(_item, parts[:at]))
-                return ImpliedDo(items, counted["variable"], *bounds)
+                return ImpliedDo(items, Name(counted["variable"]), *bounds)
     return expression(text)
 
 

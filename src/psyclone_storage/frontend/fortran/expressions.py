@@ -246,7 +246,7 @@ class ExpressionParser:
             raise self.fail()
         self.expect(")")
         step = bounds[2] if len(bounds) == 3 else None
-        return ImpliedDo(tuple(items), variable, bounds[0], bounds[1], step)
+        return ImpliedDo(tuple(items), Name(variable), bounds[0], bounds[1], step)
 
     def _head_of_implied_do(self) -> int | None:
         """Return where `i =` stands in the brackets that open here, None if it does not."""

@@ -167,7 +167,7 @@ def _loop(rest: str) -> Head | None:
         if len(bounds) not in (2, 3):
             return None
         start, stop, *step = map(expression, bounds)
-        return Do(counted["variable"], start, stop, (), *step)
+        return Do(Name(counted["variable"]), start, stop, (), *step)
     if found := _WHILE.match(rest):
         mask = read_mask(rest[found.end() :])
         return None if mask.rest else While(mask.condition, ())
@@ -198,7 +198,7 @@ def _controls(text: str) -> tuple[tuple[Control, ...], Expr | None, str]:
         parts = _parts(item[named.end() :]) if named and mask is None else []
         if named and len(parts) in (2, 3):
             first, last, *step = map(expression, parts)
-            found.append(Control(named["variable"], first, last, *step))
+            found.append(Control(Name(named["variable"]), first, last, *step))
         elif item is items[-1]:
             mask = expression(item)
         else:
@@ -238,7 +238,7 @@ def _associate(inside: str) -> Associate:
         alias = _ALIAS.match(inside, first, last)
         if alias is None:
             raise UnreadableError(inside)
-        pairs.append((alias["name"], argument(inside[alias.end() : last])))
+        pairs.append((Name(alias["name"]), argument(inside[alias.end() : last])))
     return Associate(tuple(pairs), ())
 
 

@@ -96,14 +96,14 @@ class _Resolver:
                 continue
             linker = Linker(self.symbol, self.structure)
             for name, selector in line.pairs:
-                key, value = name.lower(), linker.expr(selector)
+                key, value = name.key, linker.expr(selector)
                 rank = self._typing.rank_of(value)
                 if key in self._known or rank is None:
                     self.doubt |= {key}
                     continue
                 type_ = self._typing.type_of(value)
                 shape = (Range(),) * rank
-                self._known[key] = Symbol(key, name, Origin.LOCAL, Sort.VARIABLE, type_, shape)
+                self._known[key] = Symbol(key, name.text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
 
     def structure(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type that a declaration names."""

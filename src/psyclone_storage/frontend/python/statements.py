@@ -198,7 +198,7 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
         return []
     first, last, step, _ = bounds
     span = scope.tree.span(node)
-    return [Do(target.id, first, last, body, step, place=span, extent=span)]
+    return [Do(Name(target.id), first, last, body, step, place=span, extent=span)]
 
 
 def _range(scope: KernelScope, node: ast.For) -> tuple[Expr, Expr, Expr | None, bool] | None:

@@ -136,7 +136,7 @@ def _is_invariant(line: Line, loop: Do, code: KernelCode) -> bool:
         return False
     names = RoutineNames(code)
     (target,) = written_names((line,), names)
-    changed = written_names(loop.body, names) | {loop.counter}
+    changed = written_names(loop.body, names) | {loop.variable.key}
     if read_names((line,), names) & changed:
         return False
     writes = [item for item in accesses(loop.body, names) if item.writes and item.root == target]
@@ -175,7 +175,7 @@ def _with_bounds(line: Line, scratch: Scratch) -> Iterable[Line]:
     if not isinstance(line, Do):
         return (line,)
     before: list[Line] = []
-    kind = type_of(Name(line.variable), scratch.code) or INTEGER
+    kind = type_of(line.variable, scratch.code) or INTEGER
 
     def plain(wish: str, bound: Expr) -> Expr:
         if isinstance(bound, Name | Literal):

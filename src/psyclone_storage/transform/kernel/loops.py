@@ -35,7 +35,6 @@ from psyclone_storage.ir.expr import (
     whole,
     whole_number,
 )
-from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import addressed, loops_of, with_lines_for
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
@@ -296,14 +295,14 @@ def may_strip_mine(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     place = line.place
     yield from not_plain(loop, flow)
     if line.step is not None and whole_number(line.step) != 1:
-        message = f"The loop over '{line.variable}' does not count by one."
+        message = f"The loop over '{line.variable.text}' does not count by one."
         yield Diagnostic("T063", message, place)
     changed = {variable[0] for variable in flow.body(loop).written}
     for name in sorted(names_in(line.stop) & changed):
-        message = f"The loop over '{line.variable}' changes '{name}', which is in its bounds."
+        message = f"The loop over '{line.variable.text}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place)
-    if flow.is_read_later(loop, (line.counter,)):
-        message = f"The value of '{line.variable}' is used after its loop."
+    if flow.is_read_later(loop, (line.variable.key,)):
+        message = f"The value of '{line.variable.text}' is used after its loop."
         yield Diagnostic("T063", message, place)
 
 
@@ -334,15 +333,15 @@ def may_fuse_following(first: FlowNode, flow: Flow) -> Reasons:
     line = _line(first)
     following = following_loop(flow.code, line)
     if following is None or not _same_bounds(line, following):
-        message = f"No loop with the same bounds follows the one over '{line.variable}'."
+        message = f"No loop with the same bounds follows the one over '{line.variable.text}'."
         return (Diagnostic("T063", message, line.place),)
     second = next(
         one for one in flow.loops if one.number >= first.stop and one.around == first.around
     )
     for loop in (first, second):
         name = _line(loop).variable
-        if flow.is_read_later(second, (key_of(name),)):
-            message = f"The value of '{name}' is used after its loop."
+        if flow.is_read_later(second, (name.key,)):
+            message = f"The value of '{name.text}' is used after its loop."
             return (Diagnostic("T063", message, line.place),)
     return may_fuse_loops(first, second, flow)
 
@@ -431,28 +430,28 @@ def with_jam(code: KernelCode, number: int, factor: int) -> KernelCode:
     return with_lines_for(code, {outer.address: (together, *rest)})
 
 
-def _shifted(lines: tuple[Line, ...], variable: str, shift: int) -> tuple[Line, ...]:
+def _shifted(lines: tuple[Line, ...], variable: Name, shift: int) -> tuple[Line, ...]:
     """Return `lines` as they are `shift` iterations later.
 
     A construct has its name in one copy alone.
     """
-    later = {key_of(variable): Binary(Operator.PLUS, Name(variable), whole(shift))} if shift else {}
+    later = {variable.key: Binary(Operator.PLUS, variable, whole(shift))} if shift else {}
     changed = everywhere(lines, lambda expr: substituted(expr, later))
     return rewritten(changed, lambda line: (unnamed(line),)) if shift else changed
 
 
 def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
     """Return the loop over chunks, which is empty, and the loop inside of one."""
-    kind = type_of(Name(loop.variable), scratch.code) or INTEGER
-    counter = scratch.variable(f"{loop.variable}_chunk", kind)
+    kind = type_of(loop.variable, scratch.code) or INTEGER
+    counter = scratch.variable(f"{loop.variable.text}_chunk", kind)
     last: Expr = Binary(Operator.PLUS, counter, whole(size - 1)) if size > 1 else counter
     stop = intrinsic("min", last, loop.stop)
-    around = Do(counter.text, loop.start, loop.stop, (), whole(size))
+    around = Do(counter, loop.start, loop.stop, (), whole(size))
     return around, Do(loop.variable, counter, stop, loop.body, name=loop.name, address=loop.address)
 
 
-def _counting(loop: Do, variable: str) -> Do:
+def _counting(loop: Do, variable: Name) -> Do:
     """Return `loop` with another counter."""
-    values = {loop.counter: Name(variable)}
+    values: dict[str, Expr] = {loop.variable.key: variable}
     body = everywhere(loop.body, lambda expr: substituted(expr, values))
     return replace(loop, variable=variable, body=body)

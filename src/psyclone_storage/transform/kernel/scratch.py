@@ -88,7 +88,7 @@ def loops_over(
 ) -> tuple[Line, ...]:
     """Return `body` in loops over all elements, the first dimension innermost."""
     for triplet, counter in zip(dimensions, counters, strict=True):
-        body = (Do(counter.text, triplet.start, triplet.stop, body, triplet.step),)
+        body = (Do(counter, triplet.start, triplet.stop, body, triplet.step),)
     return body
 
 

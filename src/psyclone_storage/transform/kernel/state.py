@@ -100,7 +100,7 @@ def _stores_one_constant(code: KernelCode, name: str) -> bool:
                 constants.add(canonical(value))
             case Opaque() if name in line.names:
                 return False
-            case Do(counter=counter) if counter == name:
+            case Do(variable=Name(key=counter)) if counter == name:
                 return False
             case _ if any(name in names_in(expr) for expr in expressions_of(line)):
                 return False
@@ -217,7 +217,7 @@ def _targets(line: Line) -> tuple[Expr, ...]:
         case InputOutput():
             return tuple(written_parts(line))
         case Do():
-            return (Name(line.variable),)
+            return (line.variable,)
     return ()
 
 

@@ -127,7 +127,7 @@ class TestConstructs:
     def test_a_loop_with_a_step(self):
         loop = line_of("do k = n, 1, -2\n a(k) = 0.0\nenddo")
         assert isinstance(loop, Do)
-        assert (loop.variable, spell(loop.start), spell(loop.stop)) == ("k", "n", "1")
+        assert (loop.variable.text, spell(loop.start), spell(loop.stop)) == ("k", "n", "1")
         assert loop.step is not None
         assert spell(loop.step) == "-2"
         assert [type(line) for line in loop.body] == [Assign]

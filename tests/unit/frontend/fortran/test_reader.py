@@ -66,7 +66,7 @@ ONE = Literal("1", Intrinsic.INTEGER)
         ("z'FF'", Verbatim("Z'FF'")),
         ("1.eq.2", Binary(Operator.EQUAL, ONE, Literal("2", Intrinsic.INTEGER))),
         ("(1.0, x)", ComplexLiteral(Literal("1.0", Intrinsic.REAL), Name("x"))),
-        ("[(i, i = 1, n)]", ArrayLiteral((ImpliedDo((Name("i"),), "i", ONE, Name("n")),))),
+        ("[(i, i = 1, n)]", ArrayLiteral((ImpliedDo((Name("i"),), Name("i"), ONE, Name("n")),))),
         ("f((a), (b + c))",
          Index(Name("f"), (Parenthesised(Name("a")), Binary(Operator.PLUS, Name("b"), Name("c"))))),
         ("s(1)(2:)", Index(Index(Name("s"), (ONE,)), (Range(Literal("2", Intrinsic.INTEGER)),))),

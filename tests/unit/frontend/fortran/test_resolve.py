@@ -20,6 +20,7 @@ from psyclone_storage.ir.expr import (
     Construct,
     Element,
     Extents,
+    ImpliedDo,
     Index,
     Name,
     Origin,
@@ -33,7 +34,17 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Associate, Declare, Line, ScopedBlock
+from psyclone_storage.ir.unit import (
+    Assign,
+    Associate,
+    Control,
+    Declare,
+    Do,
+    DoConcurrent,
+    InputOutput,
+    Line,
+    ScopedBlock,
+)
 
 KERNEL = """
 module k_mod
@@ -241,10 +252,31 @@ def test_a_name_of_an_associate_construct_stands_for_what_it_names(finder: Modul
     code = read_code(SourceText("k_mod.f90", KERNEL.format(body="")), "k_code")
     pairs = (("Short", "things(1)%values"), ("also", "map(1)"), ("lots", "lost"), ("n", "map"))
     inner = Assign(Name("scalar"), read_expression("short(also) + lots(1) + n(1)"))
-    line = Associate(tuple((name, read_expression(text)) for name, text in pairs), (inner,))
+    line = Associate(tuple((Name(name), read_expression(text)) for name, text in pairs), (inner,))
     found = resolve_code(replace(code, body=(line,)), finder).body
     kinds = kinds_in(found[0].body)
     assert kinds == {"short(also)": Element, "lots(1)": Unresolved, "n(1)": Unresolved}
+
+
+def test_counters_and_associated_names_have_symbols(finder: ModuleFinder) -> None:
+    code = read_code(SourceText("k_mod.f90", KERNEL.format(body="")), "k_code")
+    printed = InputOutput("print", (), (ImpliedDo((Name("n"),), Name("n"), Name("n"), Name("n")),))
+    counted = Do(Name("N"), Name("n"), Name("n"), (printed,))
+    together = DoConcurrent((Control(Name("n"), Name("n"), Name("n")),), ())
+    named = Associate(((Name("also"), read_expression("map(1)")),), (counted, together))
+    (found,) = resolve_code(replace(code, body=(named,)), finder).body
+    assert isinstance(found, Associate)
+    loop, other = found.body
+    assert isinstance(loop, Do)
+    assert isinstance(other, DoConcurrent)
+    (shown,) = expressions_of(loop.body[0])
+    assert isinstance(shown, ImpliedDo)
+    for name in (loop.variable, other.controls[0].variable, shown.variable):
+        assert name.symbol is not None
+        assert (name.symbol.key, name.symbol.origin) == ("n", Origin.DUMMY)
+    ((also, _),) = found.pairs
+    assert also.symbol is not None
+    assert also.symbol.type == ScalarType(Intrinsic.INTEGER)
 
 
 def test_extents_in_an_allocation_are_no_subscripts(finder: ModuleFinder) -> None:
