@@ -60,7 +60,7 @@ CODES: dict[str, str] = {
     "M032": "A kernel assembles a columnwise operator without reading a local operator.",
     "M033": "A kernel that combines columnwise operators has more than scalars beside them.",
     "M034": "A kernel between two meshes has fields on one of them only.",
-    "M035": "A kernel between two meshes has an argument that is not a field.",
+    "M035": "A kernel between two meshes has an argument that is neither a field nor a scalar.",
     "M036": "A field of a kernel between two meshes does not say which mesh it is on.",
     "M037": "A function space is used on both meshes of a kernel.",
     "M039": "A property of the reference element or mesh does not exist.",

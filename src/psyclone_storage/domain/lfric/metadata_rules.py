@@ -1,11 +1,12 @@
 """Rules about a kernel's metadata as a whole (spec 1.11).
 
 Each rule is a function from the kernel, all of whose entries are right on their own, to what is
-wrong with it. Two rules of PSyclone are absent because nothing in the calling sequence needs them:
+wrong with it. Three rules of PSyclone are absent, for nothing in the calling sequence needs them:
 it refuses a local operator together with an integer field, although each array has a type of its
-own (users ask for this in stfc/PSyclone#2934), and until September 2026 it refused a stencil in a
-kernel that operates on the domain (stfc/PSyclone#1948), where the whole stencil map is passed as
-the whole dofmap is.
+own (users ask for this in stfc/PSyclone#2934); scalars in a kernel between two meshes, which is why
+LFRic writes the calls of such kernels by hand (stfc/PSyclone#2504); and until September 2026 it
+refused a stencil in a kernel that operates on the domain (stfc/PSyclone#1948), where the whole
+stencil map is passed as the whole dofmap is.
 """
 
 from __future__ import annotations
@@ -54,10 +55,13 @@ def _check_intergrid(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnost
     if not on_mesh:
         return
     for arg in kernel.args:
-        if arg.kind is not ArgKind.FIELD:
-            message = f"A kernel between two meshes has fields only, not a {arg.kind.value}."
-            yield Diagnostic("M035", message.replace("a operator", "an operator"), arg.span)
-        elif arg.mesh is None:
+        if arg.kind.is_operator:
+            message = (
+                f"A kernel between two meshes has fields and scalars, not this {arg.kind.value}."
+            )
+            hint = "An operator acts on the cells of one mesh."
+            yield Diagnostic("M035", message, arg.span, hint=hint)
+        elif arg.mesh is None and not arg.kind.is_scalar:
             message = "This field does not say which of the two meshes it is on."
             hint = "Add 'mesh_arg=gh_coarse' or 'mesh_arg=gh_fine'."
             yield Diagnostic("M036", message, arg.span, hint=hint)

@@ -104,6 +104,14 @@ def test_a_stencil_follows_its_field(shape: StencilShape, expected: list[str]) -
     ]  # fmt: skip
 
 
+def test_scalars_of_a_kernel_between_meshes_stand_where_metadata_have_them() -> None:
+    coarse = replace(field(WRITE, "any_space_1"), mesh=MeshRole.COARSE)
+    fine = replace(field(READ, "any_space_2"), mesh=MeshRole.FINE)
+    assert names(kernel(scalar(INTEGER), coarse, fine, scalar()))[5:9] == [
+        "iscalar_1", "field_2_any_space_1", "field_3_any_space_2", "rscalar_4",
+    ]  # fmt: skip
+
+
 def test_a_stencil_of_a_vector_comes_once_behind_the_last_component() -> None:
     given = kernel(field(WRITE, "w3"), stencil(StencilShape.CROSS, "w3", 2))
     assert names(given)[2:6] == [
