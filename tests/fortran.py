@@ -12,8 +12,11 @@ from libraries import STRICT, archive_in
 
 
 def run(command: list[str], **more: str) -> str:
-    """Run a command, which must succeed, and return what it prints."""
-    environment = {**os.environ, "LC_ALL": "C", **more}
+    """Run a command, which must succeed, and return what it prints.
+
+    Threads that wait do not spin, but leave the cores to other tests.
+    """
+    environment = {**os.environ, "LC_ALL": "C", "OMP_WAIT_POLICY": "passive", **more}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout

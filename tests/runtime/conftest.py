@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,12 @@ from runtime.examples import pass_on_to_psyclone
 from runtime.generated import builds
 from runtime.generated.suite import write_suite
 from runtime.summing import Summed, sums_of
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _objects(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let all tests of a run share what they compile."""
+    os.environ[programs.OBJECTS] = str(shared_folder(tmp_path_factory) / "objects")
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,7 @@ def sums_of(library: Path, new_folder: Callable[[], Path]) -> Summed:
     @cache
     def ran(options: tuple[str, ...], ranks: int, threads: int, times: int = 0) -> dict[str, str]:
         program = built(options)
-        environment = ["env", f"OMP_NUM_THREADS={threads}", "OMP_WAIT_POLICY=passive"]
+        environment = ["env", f"OMP_NUM_THREADS={threads}"]
         mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
         words = [str(times)] if times else []
         output = command([*environment, *mpirun, str(program), *words], program.parent)

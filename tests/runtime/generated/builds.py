@@ -13,6 +13,7 @@ from libraries import archive_in
 from psyclone_storage.cli.main import main
 from runtime.mutations import EXCHANGES, LOOPS, MARKS, SUMS, Place, number_places
 from runtime.programs import (
+    FAST,
     FLAGS,
     SOURCES,
     SUPPORT,
@@ -34,7 +35,7 @@ KINDS = (EXCHANGES, MARKS, SUMS, LOOPS)
 def build_support(library: Path, suite: Path, folder: Path) -> Path:
     """Compile in `folder` what does not depend on generated layers and return the folder."""
     helpers = [*(SOURCES / name for name in SUPPORT), *(suite / name for name in HELPERS)]
-    compile_sources(helpers, folder, (library,))
+    compile_sources(helpers, folder, (library,), FAST)
     compile_in_parts(sorted(suite.glob("kernels/*.f90")), folder, (library,))
     command(["ar", "cr", "libsupport.a", *sorted(map(str, folder.glob("*.o")))], folder)
     return folder

@@ -32,8 +32,28 @@ contains
     real(real64), intent(in) :: total
     real(real64) :: folded
 
-    folded = modulo(total, 17.0_real64) - 8.0_real64
+    folded = rest(total, 17) - 8.0_real64
   end function folded
+
+  !> Return `modulo(value, real(divisor))` of a whole number for an odd divisor, and NaN for NaN. The
+  !> intrinsic function calls a library that divides bit by bit, and most of the time would go there.
+  elemental function rest(value, divisor)
+    real(real64), intent(in) :: value
+    integer(int32), intent(in) :: divisor
+    real(real64) :: rest
+
+    rest = value - divisor * nearest_whole((value - divisor / 2) / divisor)
+  end function rest
+
+  !> Return the whole number next to one that is not too large: beyond `whole` all numbers are whole.
+  elemental function nearest_whole(value)
+    real(real64), intent(in) :: value
+    real(real64) :: nearest_whole
+
+    real(real64), parameter :: whole = 3 * 2.0_real64**51
+
+    nearest_whole = (value + whole) - whole
+  end function nearest_whole
 
   !> Return a whole number as an integer, and poison for NaN.
   elemental function as_integer(value)
@@ -49,7 +69,7 @@ contains
     integer(int32), intent(in) :: place
     real(real64) :: number
 
-    number = modulo(value, 17.0_real64) * real(modulo(7 * place, 13) + 1, real64)
+    number = rest(value, 17) * real(modulo(7 * place, 13) + 1, real64)
   end function mixed_real64
 
   elemental function mixed_real32(value, place) result(number)
@@ -99,7 +119,7 @@ contains
 
     number = 0.0_real64
     do place = 1, size(values, kind=int32)
-      number = number + modulo(anint(1024.0_real64 * values(place)), 1009.0_real64) * &
+      number = number + rest(nearest_whole(1024.0_real64 * values(place)), 1009) * &
         real(modulo(7 * place, 13) + 1, real64)
     end do
   end function weighed_real64
