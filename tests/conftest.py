@@ -73,9 +73,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Whatever a test generates is what the adversaries have no word against.
     os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
+    keep_bytecode(config)
     unknown = required_markers(config) - set(TOOL_MARKERS)
     if unknown:
         raise pytest.UsageError(f"--require knows {', '.join(TOOL_MARKERS)}, not {unknown}")
+
+
+def keep_bytecode(config: pytest.Config) -> None:
+    """Let commands that tests start find the package compiled, by the first of them.
+
+    Where Python is told to write nothing, as in many containers, each would compile it anew.
+    """
+    kept = config.pluginmanager.has_plugin("cacheprovider") and config.cache
+    if kept and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(kept.mkdir("bytecode"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,6 +12,7 @@ import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -269,7 +270,7 @@ def check_functions(source: Path) -> list[str]:
     problems = []
     for file in files_of(source):
         text = (source / file).read_text(encoding="utf-8")
-        tree = ast.parse(text)
+        tree = parsed(text)
         code = code_lines(text, tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -367,13 +368,16 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
 )
 
 
+parsed = cache(ast.parse)  # Most rules look at each text; none changes its tree.
+
+
 def files_of(source: Path) -> list[Path]:
     return sorted(path.relative_to(source) for path in source.rglob("*.py"))
 
 
 def trees_of(source: Path) -> Iterator[tuple[Path, ast.Module]]:
     for file in files_of(source):
-        yield file, ast.parse((source / file).read_text(encoding="utf-8"))
+        yield file, parsed((source / file).read_text(encoding="utf-8"))
 
 
 def room_of(file: Path) -> str:
@@ -403,15 +407,22 @@ def known_module(modules: dict[str, set[str]], name: str) -> str:
 def imports_of(source: Path) -> Iterator[Import]:
     """Yield what each file imports: statements at any depth, and names given to `import_module`."""
     for file, tree in trees_of(source):
-        deferred = {
-            inner
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            for inner in ast.walk(node)
-        }
-        for node in ast.walk(tree):
-            for name in imported_names(node, file):
-                yield Import(file, getattr(node, "lineno", 0), name, node in deferred)
+        yield from imports_in(file, tree)
+
+
+@cache
+def imports_in(file: Path, tree: ast.Module) -> list[Import]:
+    deferred = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for inner in ast.walk(node)
+    }
+    return [
+        Import(file, getattr(node, "lineno", 0), name, node in deferred)
+        for node in ast.walk(tree)
+        for name in imported_names(node, file)
+    ]
 
 
 def imported_names(node: ast.AST, file: Path) -> list[str]:

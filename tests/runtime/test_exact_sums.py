@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from libraries import LFRIC_OF_EXAMPLES, Library, copy_library
-from runtime.examples import EXAMPLES, run_example
+from runtime.examples import EXAMPLES, BuiltExample
 from runtime.summing import Summed
 
 THREADED = ("--apply", "openmp-parallel-do")
@@ -63,14 +63,18 @@ def waves(
     """Return what gives the surface that the example ends with, place by place, as written."""
 
     @cache
-    def ran(ranks: int, exact: bool) -> list[str]:
+    def script(exact: bool) -> BuiltExample:
         build = tmp_path_factory.mktemp("waves")
         copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
         settings = build / "psyclone.cfg"
         settings.write_text(f"[lfric]\nEXACT_SUMS = {str(exact).lower()}\n", encoding="utf-8")
         variables = {"BUILD": str(build), "PSYCLONE_CONFIG": str(settings)}
-        run_example(EXAMPLES / "lfric" / "shallow_water" / "run", tools, str(ranks), **variables)
-        files = sorted(build.glob("surface*.*"))
+        return BuiltExample(EXAMPLES / "lfric" / "shallow_water" / "run", tools, build, variables)
+
+    @cache
+    def ran(ranks: int, exact: bool) -> list[str]:
+        script(exact)(ranks)
+        files = sorted(script(exact).build.glob("surface*.*"))
         assert len({path.suffix for path in files}) == ranks
         return sorted(
             f"{path.stem} {line}"

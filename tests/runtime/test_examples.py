@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from libraries import LFRIC_OF_EXAMPLES, Library, copy_library
-from runtime.examples import EXAMPLES, run_example
+from runtime.examples import EXAMPLES, BuiltExample
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
@@ -80,20 +80,18 @@ def runner(
 
     def of(name: str, picture: str) -> Example:
         @cache
-        def folder(made: Made) -> Path:
+        def script(made: Made) -> BuiltExample:
             build = tmp_path_factory.mktemp(f"{name}_{made.name}")
             copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
-            return build
+            command_folder = peer if made is Made.BY_PSYCLONE else tools
+            variables = FOR_THREADS if made is Made.BY_US_FOR_THREADS else {}
+            path = EXAMPLES / "lfric" / name / "run"
+            return BuiltExample(path, command_folder, build, {"BUILD": str(build), **variables})
 
         @cache
         def run(ranks: int, made: Made = Made.BY_US) -> Answers:
-            build = folder(made)
-            for old in build.glob("*_[0-9][0-9][0-9].*"):
-                old.unlink()
-            script = EXAMPLES / "lfric" / name / "run"
-            command_folder = peer if made is Made.BY_PSYCLONE else tools
-            variables = FOR_THREADS if made is Made.BY_US_FOR_THREADS else {}
-            output = run_example(script, command_folder, str(ranks), BUILD=str(build), **variables)
+            output = script(made)(ranks)
+            build = script(made).build
             last = sorted(build.glob("*_[0-9][0-9][0-9].*"))[-ranks:]
             lines = [line for file in last for line in file.read_text("utf-8").splitlines()]
             words = [sys.executable, str(EXAMPLES / "draw.py"), picture, str(build)]
