@@ -37,7 +37,7 @@ class ArgumentUse:
 
 
 class DataTable:
-    """Collects the data of one invoke. It changes while the invoke is built, and only then."""
+    """The data of one invoke. It changes while the invoke is built, and only then."""
 
     def __init__(self, taken: tuple[str, ...] = ()) -> None:
         self._names = NameTable(taken)

@@ -94,7 +94,7 @@ class CWanted:
 
 
 class CPrinter:
-    """Prints procedures as C; what it has read of other modules it keeps."""
+    """A printer of procedures as C, which keeps what it has read of other modules."""
 
     def __init__(self, finder: ModuleFinder) -> None:
         self._finder = finder

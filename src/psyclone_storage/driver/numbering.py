@@ -29,7 +29,7 @@ class KernelText:
 
 
 class KernelNumbering(Protocol):
-    """Gives numbers to changed kernels."""
+    """The numbers of changed kernels."""
 
     def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
         """Return a number for `kernel`, which gives its text under each number.

@@ -24,7 +24,7 @@ from psyclone_storage.ir.unit import Unit
 
 
 class ReadsKernel(Protocol):
-    """Reads the metadata of one kernel type of a file."""
+    """The reader of the metadata of one kernel type of a file."""
 
     def __call__(
         self,

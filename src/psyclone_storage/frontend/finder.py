@@ -28,7 +28,7 @@ _TYPES = frozenset({"c_ptr", "c_funptr", "lock_type", "event_type", "team_type"}
 
 @dataclass(slots=True)
 class ModuleFinder:
-    """Looks names up in modules, but for `ignored` ones. What was read once is kept."""
+    """The names in modules, but for `ignored` ones. What was read once is kept."""
 
     index: SourceIndex
     ignored: frozenset[str] = frozenset()

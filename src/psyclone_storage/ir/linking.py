@@ -48,7 +48,7 @@ def linked(code: KernelCode, structure: Structures | None = None) -> KernelCode:
 
 
 class Linker:
-    """Joins names with what `symbol` and `structure` say of them, for one routine.
+    """The link from names to what `symbol` and `structure` say of them, for one routine.
 
     `component` tells of the component of a structure whose type is not known, by its key.
     """

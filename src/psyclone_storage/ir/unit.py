@@ -4,9 +4,9 @@ A unit is what lowering makes of a program: every name is chosen, every quantity
 set up, and nothing is left to decide but the spelling. It holds statements of a procedural
 language with arrays and pointers, and knows neither a domain nor a file. The bodies of kernels, and
 files that are read whole, are made of the same statements, and of some that no lowering makes.
-Expressions are those of `ir.expr`. A statement that an author wrote knows its `place`, and a construct its
-`extent`, from its first word to its last; two that differ in these alone are equal. The `name` of
-a construct is what `exit` and `cycle` may call it by.
+Expressions are those of `ir.expr`. A statement that an author wrote knows its `place`, and a
+construct its `extent`, from its first word to its last; two that differ in these alone are equal.
+The `name` of a construct is what `exit` and `cycle` may call it by.
 """
 
 from __future__ import annotations

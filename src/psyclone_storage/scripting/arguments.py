@@ -31,7 +31,7 @@ class Argument:
 
 
 class DataAccess:
-    """Compare an argument with others, and gather how much of it the others cover.
+    """An argument, compared with others, and how much of it the others cover.
 
     The seed's class of this name (its "Dependence Analysis"): arguments overlap if they are of one
     datum and touch a common component of it; reading and writing make no difference.

@@ -18,7 +18,7 @@ from psyclone_storage.scripting.psyclone_names import Words
 
 
 class PSycloneFinder(MetaPathFinder, Loader):
-    """Finds the modules in `modules`; `used` tells whether one was asked for."""
+    """A finder of the modules in `modules`; `used` tells whether one was asked for."""
 
     def __init__(self, modules: Mapping[str, Words]) -> None:
         self.used = False

@@ -180,7 +180,7 @@ def read_recipe(path: Path) -> Recipe:
 
 
 class _Loader(ExecutionLoader):
-    """Gives Python a text that is in memory; no compiled form of it is kept in a file."""
+    """A text in memory for Python to load; no compiled form of it is kept in a file."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path

@@ -17,7 +17,7 @@ Emit = Callable[[Program, str | None], str]
 
 
 class Writer:
-    """Prints what a program becomes as it is at the moment, all of it or one of its routines.
+    """A printer of what a program becomes as it is at the moment, or one of its routines.
 
     A script calls it with a node, as `FortranWriter()(psyir)`.
     """

@@ -42,7 +42,7 @@ def parts_of(component: int | None, vector: int) -> frozenset[int]:
 
 
 class DataAccess:
-    """Compare one access with others, and gather how much of it the others cover."""
+    """One access, compared with others, and how much of it the others cover."""
 
     def __init__(self, use: DataUse) -> None:
         self.use = use

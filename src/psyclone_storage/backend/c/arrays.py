@@ -36,7 +36,7 @@ _REDUCING = frozenset({"sum", "product", "maxval", "minval", "any", "all", "coun
 
 @dataclass(slots=True)
 class Arrays:
-    """Writes what is done with whole arrays in one procedure."""
+    """The writer of what is done with whole arrays in one procedure."""
 
     writer: CWriter
     evaluate: Evaluate

@@ -71,7 +71,7 @@ class CFunction:
 
 @dataclass(slots=True)
 class Calls:
-    """Writes the calls in one procedure; `printed` gives the function for a procedure."""
+    """The writer of calls in one procedure; `printed` gives the function for a procedure."""
 
     writer: CWriter
     expressions: Expressions

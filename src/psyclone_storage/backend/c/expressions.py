@@ -58,7 +58,7 @@ Calling = Callable[[str, tuple[Expr, ...], CScope], Value | ArrayValue]
 
 @dataclass(slots=True)
 class Expressions:
-    """Prints the expressions of one procedure."""
+    """The printer of the expressions of one procedure."""
 
     writer: CWriter
     variables: Variables

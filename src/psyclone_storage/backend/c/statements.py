@@ -68,7 +68,7 @@ class _Construct:
 
 @dataclass
 class Statements:
-    """Writes the statements of one procedure."""
+    """The writer of the statements of one procedure."""
 
     writer: CWriter
     scope: CScope

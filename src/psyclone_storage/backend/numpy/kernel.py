@@ -87,7 +87,7 @@ class _Mask:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes the statements of one kernel."""
+    """The writer of the statements of one kernel."""
 
     code: KernelCode
     spelling: Spelling

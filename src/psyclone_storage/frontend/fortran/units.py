@@ -114,7 +114,7 @@ class OpenScope:
 
 
 class UnitReader:
-    """Reads the units of one file; its state is the stack of scopes that are open.
+    """A reader of the units of one file; its state is the stack of scopes that are open.
 
     After `others` has been exhausted, `opened` holds every scope in the order of their first
     statements and `problems` what could not be read.

@@ -30,7 +30,7 @@ _SIGNS: Mapping[type[ast.operator], str] = {
 
 @dataclass(slots=True)
 class InvokeReader:
-    """Reads the invokes of one file; `problems` are what is wrong with all of them."""
+    """A reader of the invokes of one file; `problems` are what is wrong with all of them."""
 
     tree: Tree
     problems: list[Diagnostic]

@@ -28,7 +28,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class MemoryChunk:
-    """Describe one part of a buffer (ACC-8, ACC-9).
+    """One part of a buffer (ACC-8, ACC-9).
 
     Elements `start` to `stop`, `nbytes` bytes of type `dtype`; `tag` names the memory space of
     their point of truth.
@@ -42,7 +42,7 @@ class MemoryChunk:
 
 
 class BufferWords(TypedDict, total=False):
-    """List the keywords of a buffer.
+    """The keywords of a buffer.
 
     - `chunks`: into how many blocks of rows the buffer is divided, or the layout itself.
     - `label`, `init`, `const`, `hints`: as in `BufferOptions`.
@@ -56,7 +56,7 @@ class BufferWords(TypedDict, total=False):
 
 
 class Buffer(CoreBuffer):
-    """Keep data of any shape, in C order, coherent over memory spaces.
+    """Data of any shape, in C order, coherent over memory spaces.
 
     `Buffer(1024)` and `Buffer((4, 6), "f4")` have no values yet; `Buffer(numpy_array)` has a copy
     of those given. The metadata are `size`, `shape`, `dtype`, `itemsize` and `nbytes` (ACC-1).

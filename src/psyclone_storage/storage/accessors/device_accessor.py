@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 
 
 class DeviceAccessor:
-    """Use a buffer at a memory space for the time of a device task.
+    """The use of a buffer at a memory space for the time of a device task.
 
     Many const accessors may be open at a time, one that is not const is alone (ACC-39). Between
     `open` and `close`, `array` is the data at the space. After a `close` it may be opened again.

@@ -23,7 +23,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """Record one input: the face that was given, its buffer and shape, stencil and mode.
+    """One input: the face that was given, its buffer and shape, stencil and mode.
 
     `stencil` is None where the whole buffer is used.
     """
@@ -54,7 +54,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class InputPlace:
-    """State where an input lies, and where the kernel that uses it runs."""
+    """Where an input lies, and where the kernel that uses it runs."""
 
     space: MemorySpace
     executing: MemorySpace
@@ -71,7 +71,7 @@ class InputPlace:
 
 
 class Input(Protocol):
-    """Describe what a task knows of each thing that it uses."""
+    """What a task knows of each thing that it uses."""
 
     def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
         """Return the accesses that the input needs, none of them begun."""
@@ -81,7 +81,7 @@ class Input(Protocol):
 
 
 class WholeInput:
-    """Use the whole buffer, at a space that the executing device can reach."""
+    """The whole buffer, at a space that the executing device can reach."""
 
     def __init__(self, registration: Registration, mode: AccessMode, place: InputPlace) -> None:
         """Use the buffer of `registration` in `mode`, which may be more than it asks for."""
@@ -107,7 +107,7 @@ class WholeInput:
 
 
 class PatchInput:
-    """Copy the elements of a read stencil to the space of the task, and keep writers away."""
+    """A copy of the elements of a read stencil at the space of the task; writers are kept away."""
 
     def __init__(self, registration: Registration, stencil: Stencil, place: InputPlace) -> None:
         """Use the elements of `stencil`."""

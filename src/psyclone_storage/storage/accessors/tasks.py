@@ -41,7 +41,7 @@ Where: TypeAlias = "Context | SpaceLike"
 
 
 class TaskState(Enum):
-    """Name the events that a task has been through."""
+    """The events that a task has been through."""
 
     NEW = "new"
     SET_UP = "set up"
@@ -50,7 +50,7 @@ class TaskState(Enum):
 
 
 class GpuTask:
-    """Run a kernel on a device with the inputs that were registered for it.
+    """A kernel that runs on a device with the inputs that were registered for it.
 
     The events are `register` for each input, `setup`, then `prepare`, `execute` and `finalize`,
     which `run` does in one go and `submit` without waiting. A finalised task may be run again.

@@ -76,7 +76,7 @@ class Allocation:
 
 
 class WindowSpec(NamedTuple):
-    """Describe a typed array over an allocation: `offset` and `strides` in bytes.
+    """A typed array over an allocation: `offset` and `strides` in bytes.
 
     `strides` None means C order without gaps.
     """

@@ -69,7 +69,7 @@ FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
 
 
 class Opening:
-    """Hold accesses that were asked for without waiting, from the question to the answer.
+    """Accesses that were asked for without waiting, from the question to the answer.
 
     `ready` resolves when all are granted and have their values. Waiting for it raises
     `AccessDeadlockError` where it could never resolve; the accesses are given up then.

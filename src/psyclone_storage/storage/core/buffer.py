@@ -56,7 +56,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 @dataclass(frozen=True, slots=True)
 class BufferOptions:
-    """State how a buffer is made.
+    """How a buffer is made.
 
     - `label` appears in error messages and statistics.
     - `init` is the value of all elements, set on the side that is touched first; None leaves them.
@@ -74,7 +74,7 @@ class BufferOptions:
 
 
 class DirtySide(Enum):
-    """Name the side that alone has all values; `NONE` if both have, or there are none.
+    """The side that alone has all values; `NONE` if both have, or there are none.
 
     `MIXED` says that no side has all: each is current in some chunks only.
     """
@@ -91,7 +91,7 @@ _AUTO = Policy.AUTO
 
 
 class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # what all faces ask for
-    """Keep some data coherent over memory spaces; the HDataManager of HMemo.
+    """Some data, coherent over memory spaces; the HDataManager of HMemo.
 
     `single` says that there is one chunk. Where a method takes a space, a tag or an alias will do,
     and None is the host. Regions are pairs

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class ChunkLayout:
-    """State where chunks begin: `bounds` are ascending element numbers, from 0 to the size."""
+    """Where chunks begin: `bounds` are ascending element numbers, from 0 to the size."""
 
     bounds: tuple[int, ...]
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class ContextKind(Enum):
-    """Name the kinds of contexts that come with the runtime; more can be registered by name."""
+    """The kinds of contexts that come with the runtime; more can be registered by name."""
 
     HOST = "Host"
     CUDA = "CUDA"

@@ -20,7 +20,7 @@ DEFAULT_DEVICE_VARIABLE = "SCAI_DEVICE"
 
 
 class DeviceKind(Enum):
-    """Name the ways to get a device."""
+    """The ways to get a device."""
 
     AUTO = "auto"
     CUDA = "cuda"
@@ -29,7 +29,7 @@ class DeviceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """Describe the emulated devices.
+    """The emulated devices.
 
     `count` devices with separate pages; each transfer takes `latency` seconds and then `bandwidth`
     bytes per second (`None`: as fast as the host copies). `strict` fills a device replica with a

@@ -18,7 +18,7 @@ from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, not
 
 
 class DroppedAccesses:
-    """Keep the calls that end accesses, until somebody makes them."""
+    """The calls that end accesses, until somebody makes them."""
 
     __slots__ = ("_calls", "_wake", "_thread", "_lock", "_busy")
 

@@ -21,7 +21,7 @@ PATIENCE = 1.0
 
 
 class Rank(IntEnum):
-    """Order the locks: who holds one may ask for those of a higher rank."""
+    """The order of the locks: who holds one may ask for those of a higher rank."""
 
     STREAM = 0
     FIRST_USE = 1
@@ -33,7 +33,7 @@ class Rank(IntEnum):
 
 
 class Lock(Protocol):
-    """Describe the locks of `threading`."""
+    """The locks of `threading`."""
 
     def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool:
         """Take the lock, if it can be had in time."""
@@ -44,7 +44,7 @@ class Lock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ForkHandlers:
-    """State what to do before a fork, after it in the parent, and after it in the child.
+    """What to do before a fork, after it in the parent, and after it in the child.
 
     `last` puts off what relies on the other steps.
     """
@@ -59,7 +59,7 @@ L = TypeVar("L")
 
 
 class Forks:
-    """Keep the locks of the process, for the time of a fork."""
+    """The locks of the process, for the time of a fork."""
 
     def __init__(self) -> None:
         """Start with nothing to keep."""

@@ -23,7 +23,7 @@ U = TypeVar("U")
 
 
 class Future(Generic[T]):
-    """Promise a value that another thread will provide.
+    """A value that another thread will provide.
 
     `before_wait`, if given, is called each time before a wait that would block; it may raise to
     refuse the wait.

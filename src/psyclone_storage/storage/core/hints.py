@@ -10,7 +10,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """State how the data will be used.
+    """How the data will be used.
 
     - `read_mostly` (ACC-5): readers far outnumber writers, so that existing copies are brought up
       to date as soon as a write is released.

@@ -62,7 +62,7 @@ class Incarnation(Replica):
 
 @dataclass(frozen=True, slots=True)
 class IncarnationState:
-    """Report on one replica: the row that HMemo's tables show, with more detail.
+    """A report on one replica: the row that HMemo's tables show, with more detail.
 
     `valid` is true if all chunks are valid; `freshness` is that of each chunk.
     """

@@ -32,7 +32,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class AccessMode(Enum):
-    """Name what an access does; `RDONLY`, `WRONLY` and `RDWR` are the same in other words.
+    """What an access does; `RDONLY`, `WRONLY` and `RDWR` are the same in other words.
 
     `WRITE_ONLY` promises to write all elements of its region: nothing is copied in.
     """
@@ -84,7 +84,7 @@ MODE_WORDS = {
 
 
 class Policy(Enum):
-    """Name what happens on a conflict."""
+    """What happens on a conflict."""
 
     AUTO = "auto"
     WAIT = "wait"
@@ -98,7 +98,7 @@ Pairs: TypeAlias = "Sequence[tuple[LockTable, Claim]]"
 
 
 class Claim(AccessFields):
-    """State what the lock table knows of an access.
+    """What the lock table knows of an access.
 
     `replica` is any object that stands for the memory used, `chunks` the range of chunks. An access
     that is `in_flight` ends by itself, with the device task that it belongs to. `active` says
@@ -120,7 +120,7 @@ class Claim(AccessFields):
 
 
 class Group:
-    """Join the claims that were asked for together, and that are of use together only.
+    """The claims that were asked for together, and that are of use together only.
 
     All of them get in line at one moment (`hold_all`, `queue_all`), so that two groups are in the
     same order at every table that both need, and all of them are granted at one moment: a group
@@ -198,7 +198,7 @@ class Group:
 
 
 class Turn:
-    """Hold a claim's place in the line of a table."""
+    """A claim's place in the line of a table."""
 
     __slots__ = ("table", "claim", "group")
 
@@ -210,7 +210,7 @@ class Turn:
 
 
 class WaitGraph:
-    """Keep which thread waits for which claims, to find the wait that could never end.
+    """Which thread waits for which claims, by which the wait that could never end is found.
 
     A claim that is waited for needs its blockers to end: those in line the grant of all of their
     group, and each that is not in flight the end of its thread's own waits. While the graph is
@@ -282,7 +282,7 @@ FORKS.add(ForkHandlers(nothing, nothing, WAITS.restart))
 
 
 class LockTable(Ledger):
-    """Keep the accesses that hold a buffer and those that wait for it, first come first served.
+    """The accesses that hold a buffer and those that wait for it, first come first served.
 
     `lock` guards the table and the validity masks of its buffer. `writers` is the number of holders
     that write.

@@ -16,7 +16,7 @@ from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, nothing
 
 
 class KnownBuffers:
-    """Keep all buffers, as long as they live."""
+    """All buffers, as long as they live."""
 
     def __init__(self) -> None:
         """Start with none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ExportPin:
-    """Keep the memory of a buffer in place, until `release` or until nobody holds the pin."""
+    """A hold on the memory of a buffer, until `release` or until nobody has the pin."""
 
     __slots__ = ("_pins", "_held", "__weakref__")
 

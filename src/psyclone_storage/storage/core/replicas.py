@@ -52,7 +52,7 @@ class _Transfer(NamedTuple):
 
 
 class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks for
-    """Keep the replicas of some data, in the order in which they came up.
+    """The replicas of some data, in the order in which they came up.
 
     `resident` maps a space that was asked for to the replica that serves it: the host and its
     page-locked part share one, and unified memory serves all.

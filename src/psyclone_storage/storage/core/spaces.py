@@ -22,7 +22,7 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 
 
 class SpaceKind(Enum):
-    """Name the kinds of memory; the value is the device type in DLPack, 0 where it has none."""
+    """The kinds of memory; the value is the device type in DLPack, 0 where it has none."""
 
     HOST = 1
     DEVICE = 2

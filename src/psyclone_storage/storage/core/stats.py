@@ -13,7 +13,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class Direction(Enum):
-    """Name the way that data go; page-locked memory counts as host."""
+    """The way that data go; page-locked memory counts as host."""
 
     HOST_TO_DEVICE = "host to device"
     DEVICE_TO_HOST = "device to host"
@@ -22,7 +22,7 @@ class Direction(Enum):
 
 
 class TransferEvent(NamedTuple):
-    """Describe one transfer: what went from where to where, in how many seconds."""
+    """One transfer: what went from where to where, in how many seconds."""
 
     label: str
     source: MemorySpace
@@ -52,7 +52,7 @@ def direction_of(source: MemorySpace, target: MemorySpace) -> Direction:
 
 @dataclass(slots=True)
 class Tally:
-    """Sum up the transfers of one direction: how many, how many bytes, how many seconds."""
+    """The transfers of one direction: how many, how many bytes, how many seconds."""
 
     count: int = 0
     nbytes: int = 0
@@ -60,7 +60,7 @@ class Tally:
 
 
 class TransferStats:
-    """Sum up transfers by direction, and tell those who asked about each one."""
+    """The transfers by direction, which those who asked are told of."""
 
     __slots__ = ("_tallies", "_callbacks")
 

@@ -22,7 +22,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 @dataclass(frozen=True, slots=True)
 class AccessRequest:
-    """State what is unusual about an access.
+    """What is unusual about an access.
 
     - `region`: the elements (first, after last) that are used; None is the whole buffer.
     - `owner`: who holds the access; None is the calling thread.
@@ -37,7 +37,7 @@ class AccessRequest:
 
 
 class Accessible(Protocol):
-    """Describe what a token needs of its buffer."""
+    """What a token needs of its buffer."""
 
     label: str
     dtype: np.dtype[Any]
@@ -59,7 +59,7 @@ class Accessible(Protocol):
 
 
 class Preparing(Protocol):
-    """Describe what makes the replica of a granted access ready."""
+    """What makes the replica of a granted access ready."""
 
     def check_usable(self, token: AccessToken) -> None:
         """Raise if the data may not be used as `token` wants."""
@@ -82,7 +82,7 @@ PLAIN = AccessRequest()
 
 
 class AccessToken(Claim):
-    """Hold the right to use one replica, from `Buffer.acquire` to `release`.
+    """The right to use one replica, from `Buffer.acquire` to `release`.
 
     As a context manager it releases at the end of the block; a block that writes and raises marks
     the data as poisoned.

@@ -44,7 +44,7 @@ def register(**words: Any) -> None:
 
 
 class Replica:
-    """Hold the fields of one replica of a buffer."""
+    """The fields of one replica of a buffer."""
 
     __slots__ = ("memory", "space", "bit", "allocation")
 
@@ -57,7 +57,7 @@ class Replica:
 
 
 class AccessFields:
-    """Hold the fields of an access to one replica.
+    """The fields of an access to one replica.
 
     `place` is the space that was asked for and the range of chunks; the owner is the calling
     thread.
@@ -88,7 +88,7 @@ class AccessFields:
 
 
 class Ledger:
-    """Keep who holds a buffer, who waits for it, and which replicas are valid, under one lock.
+    """Who holds a buffer, who waits for it, and which replicas are valid, under one lock.
 
     `writers` is the number of holders that write, `queue` holds those that wait. `everywhere` is
     the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
@@ -180,7 +180,7 @@ class Ledger:
 
 
 class Acquirable:
-    """Hold the fields of a buffer that an access needs, and go the short way to one.
+    """The fields of a buffer that an access needs, and the short way to one.
 
     `single` says that there is one chunk, `_resident` maps the spaces that were asked for to their
     replicas, `_whole` is the range of all chunks, and `_has_wishes` says that the end of an access
@@ -240,7 +240,7 @@ def begin(tokens: Any) -> bool:
 
 
 class Windows:
-    """Keep the arrays of a storage on its two sides, and its data interface, once made."""
+    """The arrays of a storage on its two sides, and its data interface, once made."""
 
     __slots__ = ("host", "reading", "device", "kernel", "interface")
 
@@ -254,7 +254,7 @@ class Windows:
 
 
 class Sides:
-    """Hold what all storages over the same data share: the buffer, and the spaces of both sides."""
+    """What all storages over the same data share: the buffer, and the spaces of both sides."""
 
     __slots__ = ("buffer", "host", "device")
 
@@ -264,7 +264,7 @@ class Sides:
 
 
 class Sliceable:
-    """Hold the fields of a storage, and cut it: slicing is done in inner loops.
+    """The fields of a storage, and how it is cut: slicing is done in inner loops.
 
     `_array` describes the elements, and is them where `_backing` has no buffer. `_windows` keeps
     the arrays of the two sides. Whatever is not simple, `_picked` of the subclass does: keys other
@@ -354,7 +354,7 @@ def _is_view(key: Any) -> bool:
 
 
 class BindingBlock:
-    """Hold the arguments of one call for the time of a block: the short way in and out.
+    """The arguments of one call for the time of a block: the short way in and out.
 
     The subclass has the long ways, `_enter` and `_leave`.
     """

@@ -18,7 +18,7 @@ ChunkRange = tuple[int, int]
 
 
 class Freshness(Enum):
-    """Name the states of one replica."""
+    """The states of one replica."""
 
     VALID = "valid"
     STALE = "stale"
@@ -26,7 +26,7 @@ class Freshness(Enum):
 
 
 class Validity:
-    """Keep the masks of all chunks.
+    """The masks of all chunks.
 
     Invariants: in the ledger, `everywhere` is the intersection and `anywhere` the union of the
     valid masks of all chunks; what is valid is touched. The short ways look at the ledger alone.

@@ -17,7 +17,7 @@ import numpy as np
 
 
 class NoArithmetic:
-    """Refuse operators, ufuncs and other functions of NumPy."""
+    """The refusal of operators, ufuncs and other functions of NumPy."""
 
     __slots__ = ()
 

@@ -34,7 +34,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Assignable(Protocol):
-    """Describe what an assignment needs of its storage."""
+    """What an assignment needs of its storage."""
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -35,7 +35,7 @@ FIRST_USE = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 
 
 class Backing(Sides):
-    """Join the storages that look at the same data.
+    """The storages that look at the same data.
 
     `host` and `device` are the spaces of the two sides, None where there is no such side. `origin`
     is the address that byte 0 of the buffer has in the arrays that describe the storages, `points`

@@ -43,7 +43,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class TransferWarning(UserWarning):
-    """Warn that an argument had to be copied between host and device for a call (GDP-32)."""
+    """A warning: an argument had to be copied between host and device for a call (GDP-32)."""
 
 
 class Arguments(dict[str, Any]):
@@ -127,7 +127,7 @@ class _Guest:
 
 
 class Binding(BindingBlock):
-    """Hold the arguments of one call for the time of the block."""
+    """The arguments of one call for the time of the block."""
 
     __slots__ = ()
 

@@ -15,7 +15,7 @@ from psyclone_storage.storage.core.layout import LayoutRule, by_meaning, first_f
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """State the parameters of a back end; None leaves one open.
+    """The parameters of a back end; None leaves one open.
 
     - `layout` chooses the order in memory from the names of the dimensions.
     - `device` is `"gpu"` or `"cpu"`.

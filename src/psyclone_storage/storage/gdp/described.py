@@ -11,7 +11,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Describable(Protocol):
-    """Describe what is asked of a storage."""
+    """What is asked of a storage."""
 
     @property
     def halo(self) -> gt.Halo:

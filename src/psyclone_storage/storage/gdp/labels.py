@@ -17,7 +17,7 @@ HaloLike: TypeAlias = "Sequence[int | tuple[int, int]]"
 
 
 class Shaped(Protocol):
-    """Describe what has a shape."""
+    """What has a shape."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -26,7 +26,7 @@ class Shaped(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Describe the points of a storage.
+    """The points of a storage.
 
     `aligned_index` None stands for the first point behind the halo (GDP-63). `dims` None stands for
     dimensions that nobody named.

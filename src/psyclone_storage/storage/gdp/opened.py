@@ -10,7 +10,7 @@ from psyclone_storage.storage.core.token import AccessToken
 
 
 class Openable(Protocol):
-    """Describe what an access needs of its storage."""
+    """What an access needs of its storage."""
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
         """Return an access to the data on one side."""
@@ -20,7 +20,7 @@ class Openable(Protocol):
 
 
 class StorageAccess:
-    """Yield the array of one side of a storage, and release it at the end of the block.
+    """The array of one side of a storage for the time of a block.
 
     A block that writes and raises marks the data as failed: they can be read again after all of
     them were written anew, or through an access that ignores the failure.

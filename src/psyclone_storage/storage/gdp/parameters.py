@@ -38,7 +38,7 @@ Managed = Literal["gt4py", "cuda"]
 
 
 class Keywords(TypedDict, total=False):
-    """Name the keywords that all creation functions share (GDP-62 to GDP-78), and ours.
+    """The keywords that all creation functions share (GDP-62 to GDP-78), and ours.
 
     - `aligned_index`: the point whose address is aligned; the first one behind the halo if absent.
     - `alignment_size`: of that address, in bytes; 1 if absent.
@@ -80,7 +80,7 @@ KEYWORDS: Final = frozenset(Keywords.__annotations__)
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """State all that is to be known before memory is allocated.
+    """All that is to be known before memory is allocated.
 
     `device` is `"gpu"` or None; `managed` matters only with a device. `cuts` are the indices in the
     slowest dimension where a new chunk begins.
@@ -99,7 +99,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """State what data to be wrapped or copied say about the parameters; None leaves one open.
+    """What data to be wrapped or copied say about the parameters; None leaves one open.
 
     `layout` is that of the strides. `fixed` says that memory is taken as it is, so that a preset
     has to agree with it instead of overriding it.

@@ -17,7 +17,7 @@ from psyclone_storage.storage.gdp.parameters import Parameters
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """State strides, the byte offset of the first element, and the bytes needed.
+    """Strides, the byte offset of the first element, and the bytes needed.
 
     The offset is relative to an address that is a multiple of the alignment. `order` is `"C"` or
     `"F"` where NumPy allocates just this by itself, and `plain` says that it can do so at once, and

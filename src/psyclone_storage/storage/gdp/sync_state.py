@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.spaces import MemorySpace, device_space, host
 
 
 class Sync(IntEnum):
-    """Name the values of `SyncState.state`."""
+    """The values of `SyncState.state`."""
 
     CLEAN = 0
     HOST_DIRTY = 1
@@ -33,7 +33,7 @@ _OF_SIDE = {
 
 
 class SyncState:
-    """Say which of the two buffers of a storage was modified.
+    """Which of the two buffers of a storage was modified.
 
     One made by hand holds a value until `as_storage` takes it; from then on it is a window on the
     validity of that buffer.

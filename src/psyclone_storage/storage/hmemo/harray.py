@@ -64,7 +64,7 @@ class HData:
 
 
 class ArrayWords(TypedDict, total=False):
-    """List the keywords of the constructors.
+    """The keywords of the constructors.
 
     - `size`, `value`, `ctx`: what may also be given by position. `context` and `first_touch` are
       `ctx` again.
@@ -283,7 +283,7 @@ class _HArray:
 
 
 class HArray(_HArray):
-    """Keep one array in several memories, valid where it is used.
+    """One array in several memories, valid where it is used.
 
     What is given by position is told apart by its type, in any order: an integer is the size, a
     `Context` the place of the first touch, a type that of the elements, anything else the value of
@@ -386,7 +386,7 @@ class HArray(_HArray):
 
 
 class HArrayRef(HArray):
-    """Use memory that exists already as the host incarnation, without a copy (HM-83).
+    """An array whose host incarnation is memory that exists already, without a copy (HM-83).
 
     `HArrayRef(data, N)` takes the first `N` elements of `data`, a NumPy array or anything with the
     buffer protocol, which must be contiguous. The array cannot be resized (HM-84). `close`, the end
@@ -481,7 +481,7 @@ _WORDS = {
 
 @dataclass(slots=True)
 class _Wanted:
-    """Collect what the arguments of a constructor say."""
+    """What the arguments of a constructor say."""
 
     size: int = 0
     dtype: Any = None

@@ -175,7 +175,7 @@ def _check_room(array: Any, ctx: Place, n: int) -> None:
 
 
 class ReadAccess(ArrayAccess):
-    """Read the values at a context, which are made valid there (HM-52)."""
+    """Reading of the values at a context, which are made valid there (HM-52)."""
 
     __slots__ = ()
     mode = AccessMode.READ
@@ -223,7 +223,7 @@ class _Writing(ArrayAccess):
 
 
 class WriteAccess(_Writing):
-    """Read and write the values at a context; all other incarnations become invalid (HM-53).
+    """Reading and writing of the values at a context; other incarnations become invalid (HM-53).
 
     With `n`, the array has `n` elements from then on, the old values first.
     """
@@ -233,7 +233,7 @@ class WriteAccess(_Writing):
 
 
 class WriteOnlyAccess(_Writing):
-    """Write all values at a context, of `n` elements if a number is given (HM-54, HM-55).
+    """Writing of all values at a context, of `n` elements if a number is given (HM-54, HM-55).
 
     Nothing is copied in, and what is not written has no value.
     """
@@ -243,7 +243,7 @@ class WriteOnlyAccess(_Writing):
 
 
 class HostReadAccess(ReadAccess):
-    """Read the values on the host."""
+    """Reading of the values on the host."""
 
     __slots__ = ()
 
@@ -253,7 +253,7 @@ class HostReadAccess(ReadAccess):
 
 
 class HostWriteAccess(WriteAccess):
-    """Read and write the values on the host."""
+    """Reading and writing of the values on the host."""
 
     __slots__ = ()
 
@@ -265,7 +265,7 @@ class HostWriteAccess(WriteAccess):
 
 
 class HostWriteOnlyAccess(WriteOnlyAccess):
-    """Write all values on the host."""
+    """Writing of all values on the host."""
 
     __slots__ = ()
 

@@ -17,7 +17,7 @@ Work = Callable[..., Any]
 
 
 class UnsupportedKernelError(StorageError, LookupError):
-    """Say that a kernel has no implementation for a kind of context."""
+    """An error: a kernel has no implementation for a kind of context."""
 
     code = "R230"
 

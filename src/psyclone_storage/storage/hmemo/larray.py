@@ -67,7 +67,7 @@ MAXIMUM = DispatchedKernel("maximum", lambda values: values.max())
 
 
 class LArray(HArray):
-    """Compute with a local array; members and constructors are those of `HArray` (HM-87).
+    """A local array to compute with; members and constructors are those of `HArray` (HM-87).
 
     `LArray(a, dtype="f4")` converts the values of any `HArray` (HM-88). `a[0]` reads an element
     and `a[1] = x` writes one where the values are, without moving the others (HM-89, HM-90).

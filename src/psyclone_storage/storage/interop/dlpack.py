@@ -14,7 +14,7 @@ _HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.v
 
 
 class Wish(NamedTuple):
-    """State what a consumer asks for, in the words of the protocol."""
+    """What a consumer asks for, in the words of the protocol."""
 
     stream: Any = None
     max_version: tuple[int, int] | None = None

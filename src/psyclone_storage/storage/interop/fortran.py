@@ -60,7 +60,7 @@ Box = Sequence[tuple[int, int]]
 
 
 class HaloDepthError(StorageError, IndexError):
-    """Say that a field in Fortran has no halo of the depth that was asked for."""
+    """An error: a field in Fortran has no halo of the depth that was asked for."""
 
     code = "R230"
 
@@ -82,7 +82,7 @@ _ERRORS: dict[int, type[StorageError]] = {
 
 
 class FortranStatistics(NamedTuple):
-    """Sum up what coherence has cost: transfers, and what this rank sent in halo exchanges."""
+    """What coherence has cost: transfers, and what this rank sent in halo exchanges."""
 
     to_device: int
     to_device_bytes: int
@@ -96,7 +96,7 @@ class FortranStatistics(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FortranOptions:
-    """State how a storage in Fortran is made.
+    """How a storage in Fortran is made.
 
     - `label` appears in messages and statistics.
     - `halo_depth` is the number of depths with a dirty flag.

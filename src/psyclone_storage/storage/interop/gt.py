@@ -151,7 +151,7 @@ def space_of(array: Any) -> MemorySpace:
 
 
 class _Described:
-    """Carry a dictionary to NumPy or CuPy, with the object that keeps the memory alive."""
+    """A dictionary for NumPy or CuPy, with the object that keeps the memory alive."""
 
     __slots__ = ("__array_interface__", "__cuda_array_interface__", "owner")
 

@@ -19,7 +19,7 @@ NAME = "__gt_data_interface__"
 
 
 class DataInterface:
-    """Answer `data_array.__gt_data_interface__` anew each time."""
+    """The answer to `data_array.__gt_data_interface__`, anew each time."""
 
     def __get__(self, data_array: Any, owner: type) -> Any:
         """Return the description of the data, with the dims of `data_array`."""
@@ -58,7 +58,7 @@ def register() -> None:
 
 
 class _Watch:
-    """Find xarray as the other finders do, and register once it is loaded."""
+    """A finder that finds xarray as the others do, and registers once it is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the specification of xarray with a loader that registers, None for the rest."""

@@ -65,7 +65,7 @@ class Shown:
 
 
 class _TypedDualView(type):
-    """Make `DualView[...]` a type, with the arguments of `View[...]`.
+    """What makes `DualView[...]` a type, with the arguments of `View[...]`.
 
     Without a space the device side is on the default device, or on the host where there is none.
     """
@@ -76,7 +76,7 @@ class _TypedDualView(type):
 
 
 class DualView(metaclass=_TypedDualView):
-    """Hold two views with the same elements; `DualView["double*"]` is a type.
+    """Two views with the same elements; `DualView["double*"]` is a type.
 
     Each side is allocated when its view is asked for.
     """

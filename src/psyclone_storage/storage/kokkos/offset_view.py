@@ -43,14 +43,14 @@ class OffsetViewType:
 
 
 class _TypedOffsetView(type):
-    """Make `OffsetView[...]` a type, with the arguments of `View[...]`."""
+    """What makes `OffsetView[...]` a type, with the arguments of `View[...]`."""
 
     def __getitem__(cls, arguments: Any) -> OffsetViewType:
         return OffsetViewType(ViewClass.of(arguments))
 
 
 class OffsetView(metaclass=_TypedOffsetView):
-    """Show the elements of a view under indices that begin at `begins`."""
+    """The elements of a view under indices that begin at `begins`."""
 
     __slots__ = ("_view", "_begins")
 

@@ -45,7 +45,7 @@ Bounds: TypeAlias = "tuple[range, ...]"
 
 
 class Iterate(Enum):
-    """Name which index changes fastest."""
+    """Which index changes fastest."""
 
     Default = "default"
     Left = "left"
@@ -61,14 +61,14 @@ class RankChoice(NamedTuple):
 
 
 class _Ranks(type):
-    """Make `Rank[2]` and `Rank[2, Iterate.Left]` an argument of `MDRangePolicy`."""
+    """What makes `Rank[2]` and `Rank[2, Iterate.Left]` an argument of `MDRangePolicy`."""
 
     def __getitem__(cls, arguments: Any) -> RankChoice:
         return RankChoice(*(arguments if isinstance(arguments, tuple) else (arguments,)))
 
 
 class IterationRank(metaclass=_Ranks):
-    """Be the word for a number of indices: `Rank[2, Iterate.Left]`."""
+    """The word for a number of indices: `Rank[2, Iterate.Left]`."""
 
 
 Rank = IterationRank
@@ -76,7 +76,7 @@ Rank = IterationRank
 
 @dataclass(frozen=True, slots=True)
 class IterationPolicy:
-    """State which indices there are and who executes; make one as `RangePolicy(...)`."""
+    """Which indices there are and who executes; make one as `RangePolicy(...)`."""
 
     execution: ExecutionSpace
     bounds: Bounds
@@ -113,7 +113,7 @@ class _RangeType(NamedTuple):
 
 
 class _RangePolicies(type):
-    """Make `RangePolicy[Cuda]` and `RangePolicy` things to call."""
+    """What makes `RangePolicy[Cuda]` and `RangePolicy` things to call."""
 
     def __getitem__(cls, execution: ExecutionSpace) -> _RangeType:
         return _RangeType(execution)
@@ -123,7 +123,7 @@ class _RangePolicies(type):
 
 
 class RangePolicy(metaclass=_RangePolicies):
-    """Run over the indices from `begin` to before `end`: `RangePolicy(begin, end)`.
+    """A run over the indices from `begin` to before `end`: `RangePolicy(begin, end)`.
 
     `RangePolicy[Cuda](begin, end)`, or `RangePolicy(Cuda, begin, end)`, names who executes.
     """
@@ -150,7 +150,7 @@ class _BoxType(NamedTuple):
 
 
 class _BoxPolicies(type):
-    """Make `MDRangePolicy[Cuda, Rank[2]]` and `MDRangePolicy` things to call."""
+    """What makes `MDRangePolicy[Cuda, Rank[2]]` and `MDRangePolicy` things to call."""
 
     def __getitem__(cls, arguments: Any) -> _BoxType:
         # A choice of ranks is a tuple itself.
@@ -167,11 +167,11 @@ class _BoxPolicies(type):
 
 
 class MDRangePolicy(metaclass=_BoxPolicies):
-    """Run over a box of indices: `MDRangePolicy[Rank[2]]((0, 0), (n, m))`."""
+    """A run over a box of indices: `MDRangePolicy[Rank[2]]((0, 0), (n, m))`."""
 
 
 class Functor(Protocol):
-    """Be what a parallel operation calls: with the indices, and with what it adds to if any."""
+    """What a parallel operation calls: with the indices, and with what it adds to if any."""
 
     def __call__(self, *arguments: Any) -> Any:
         """Do what there is to do for one index."""

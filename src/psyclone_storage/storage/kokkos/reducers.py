@@ -53,7 +53,7 @@ class Joining(NamedTuple):
 
 
 class Reducer(NamedTuple):
-    """State how contributions are joined, and where the outcome goes."""
+    """How contributions are joined, and where the outcome goes."""
 
     joining: Joining
     result: _Result | None = None
@@ -87,7 +87,7 @@ BOr = Joining("BOr", 0, "|", operator.or_, _bits(np.bitwise_or))
 
 
 class Reduction:
-    """Collect the contributions to one result.
+    """The contributions to one result.
 
     `value` is what they come to so far; a functor that runs for one index may set it.
     """

@@ -73,7 +73,7 @@ class ScatterViewType:
 
 
 class _Typed(type):
-    """Make `ScatterView[...]` a type: the arguments of `View[...]`, and an operation if any."""
+    """What makes `ScatterView[...]` a type: arguments of `View[...]`, an operation if any."""
 
     def __getitem__(cls, arguments: Any) -> ScatterViewType:
         given = arguments if isinstance(arguments, tuple) else (arguments,)
@@ -85,7 +85,7 @@ class _Typed(type):
 
 
 class ScatterView(metaclass=_Typed):
-    """Collect contributions to the elements of a view, in memory of its own."""
+    """Contributions to the elements of a view, in memory of its own."""
 
     __slots__ = ("operation", "_collected")
 
@@ -163,7 +163,7 @@ _ORDERS = (np.minimum, np.maximum)
 
 
 class ScatterAccess:
-    """Give the elements that functors add to."""
+    """The elements that functors add to."""
 
     __slots__ = ("_view", "_operation")
 

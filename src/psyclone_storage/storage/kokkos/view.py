@@ -80,7 +80,7 @@ class ViewClass(ViewType):
 
 
 class _OfType:
-    """Forward a question to the type of the view."""
+    """A question to the type of the view."""
 
     __slots__ = ("_name",)
     _name: str
@@ -101,14 +101,14 @@ def _stride_of(dimension: int) -> Callable[[View], int]:
 
 
 class _TypedView(type):
-    """Make `View[...]` a view type; type checkers understand a metaclass, unlike class getters."""
+    """What makes `View[...]` a type; type checkers understand a metaclass, unlike class getters."""
 
     def __getitem__(cls, arguments: Any) -> ViewClass:
         return ViewClass.of(arguments)
 
 
 class View(Viewed, metaclass=_TypedView):
-    """Show the elements of a buffer as an array of fixed rank, layout and place.
+    """The elements of a buffer as an array of fixed rank, layout and place.
 
     `View[...]` is a type, calling it makes a view. `View(other)` has the type of `other`, and
     `View(array)` the one that fits the array.

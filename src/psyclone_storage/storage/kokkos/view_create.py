@@ -51,7 +51,7 @@ WithoutInitializing = _WithoutInitializing()  # pylint: disable=invalid-name
 
 @dataclass(frozen=True, slots=True)
 class AllocProperties:
-    """State how a view gets its memory. Obtain one from `view_alloc` or `view_wrap`."""
+    """How a view gets its memory. Obtain one from `view_alloc` or `view_wrap`."""
 
     label: str = ""
     initialise: bool = True
@@ -62,7 +62,7 @@ class AllocProperties:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Mark a view whose memory the next constructor takes over (VIEW-47)."""
+    """A view whose memory the next constructor takes over (VIEW-47)."""
 
     view: Viewed
 

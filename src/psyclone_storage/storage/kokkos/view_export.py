@@ -115,7 +115,7 @@ class Exported:
 
 
 class _Verbs:
-    """Bring up to date, or mark as written, the one side that a view is on."""
+    """The verbs that bring the side of a view up to date, or mark it as written."""
 
     def __init__(self, record: Record) -> None:
         self._record = record

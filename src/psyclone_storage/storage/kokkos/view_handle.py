@@ -91,7 +91,7 @@ def record_of(buffer: CoherentBuffer, space: MemorySpace) -> Record:
 
 
 class ViewUse:
-    """Count as one more user of a record, until nobody holds this object (VIEW-75)."""
+    """One more user of a record, until nobody holds this object (VIEW-75)."""
 
     __slots__ = ("_users",)
 

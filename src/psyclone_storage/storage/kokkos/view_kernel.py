@@ -26,11 +26,11 @@ from psyclone_storage.storage.core.values import as_stored
 
 
 class NotTogetherError(TypeError):
-    """Say that something can be done for one index only; the caller goes on one by one."""
+    """An error: something can be done for one index only; the caller goes on one by one."""
 
 
 class Together(NDArrayOperatorsMixin):
-    """Stand for one number for each of many indices: an index, or what a functor made of some.
+    """One number for each of many indices: an index, or what a functor made of some.
 
     Operations make new objects, those in place as well, as they do with numbers.
     """
@@ -77,7 +77,7 @@ class Together(NDArrayOperatorsMixin):
 
 
 class FunctorMemory(Protocol):
-    """Describe what a functor uses of a record of memory."""
+    """What a functor uses of a record of memory."""
 
     buffer: CoherentBuffer
     space: MemorySpace
@@ -88,7 +88,7 @@ class FunctorMemory(Protocol):
 
 
 class ElementPlaces(Protocol):
-    """Describe what a functor needs to know of an element's layout."""
+    """What a functor needs to know of an element's layout."""
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ class ElementPlaces(Protocol):
 
 
 class RunningFunctor:
-    """Hold what is true while a functor runs: where it does, and whether for many indices.
+    """What is true while a functor runs: where it does, and whether for many indices.
 
     `shape` is that of the indices, None where there is one at a time.
     """
@@ -202,7 +202,7 @@ def library_of(array: Any) -> Any:
 
 
 class _FunctorThread(threading.local):
-    """Hold what runs in the calling thread, None where nothing does."""
+    """What runs in the calling thread, None where nothing does."""
 
     running: RunningFunctor | None = None
 

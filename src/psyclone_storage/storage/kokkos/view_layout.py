@@ -46,7 +46,7 @@ class ViewLayout(Protocol):
 
 
 class _Strided:
-    """Place elements by strides."""
+    """Elements that lie at strides."""
 
     __slots__ = ("extents", "strides")
 

@@ -38,7 +38,7 @@ _NAMES = {
 
 
 class MemoryTraits(IntFlag):
-    """State how a view is accessed; combine with `|` (VIEW-15).
+    """How a view is accessed; combine with `|` (VIEW-15).
 
     - `Unmanaged` (VIEW-11): the view does not count as a user of its memory.
     - `Atomic` (VIEW-12): each access to an element is atomic.

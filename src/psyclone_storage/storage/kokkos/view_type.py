@@ -45,7 +45,7 @@ class Count(int):
 
 
 class _ParameterOrder(IntEnum):
-    """Name what may stand after the data type, in the order in which it has to."""
+    """What may stand after the data type, in the order in which it has to."""
 
     LAYOUT = 1
     SPACE = 2

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 
 class DeviceArithmetic:
-    """Offer the operators; `_compute` says how one operation runs on the device."""
+    """The operators; `_compute` says how one operation runs on the device."""
 
     __slots__ = ()
 

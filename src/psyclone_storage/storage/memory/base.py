@@ -20,7 +20,7 @@ from psyclone_storage.storage.memory.stream import Stream
 
 
 class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularies
-    """Allocate in one memory space, look at what is there, and copy to and from other memories.
+    """One memory space: allocation, a look at what is there, copies to and from other memories.
 
     Spans of bytes are given as a pair (first byte, number of bytes), the same in source and target.
     The words of HMemo (`canCopyFrom`, `memcpyFrom` ...) take the place of `void*` as an allocation
@@ -255,7 +255,7 @@ def _no_route(source: MemorySpace, target: MemorySpace) -> MemoryException:
 
 
 class _Pages:
-    """Lend memory at an address to NumPy, and keep its owner alive."""
+    """Memory at an address as NumPy sees it, whose owner is kept alive."""
 
     __slots__ = ("__array_interface__", "owner")
 

@@ -39,7 +39,7 @@ def device_count() -> int:
 
 
 class GpuAllocator(Memory):
-    """Allocate on one GPU through the pool of CuPy."""
+    """Allocation on one GPU through the pool of CuPy."""
 
     has_current = True
 
@@ -227,7 +227,7 @@ class _LastUse(NamedTuple):
 
 
 class _OwnStreams:
-    """Keep the streams that copies have of their own, and memory that streams are still at."""
+    """The streams that copies have of their own, and memory that streams are still at."""
 
     def __init__(self) -> None:
         self._streams: dict[bool, Any] = {}
@@ -282,7 +282,7 @@ def _wait_in(stream: Any, number: int, allocation: Allocation, writes: bool) -> 
 
 
 class _Ledger:
-    """Count bytes from the making to the end of what holds them."""
+    """A count of bytes from the making to the end of what holds them."""
 
     def __init__(self) -> None:
         self.in_use = 0
@@ -304,7 +304,7 @@ class _Ledger:
 
 
 class PinnedAllocator(HostMemory):
-    """Allocate page-locked host memory, which a GPU may use directly and copies fast from."""
+    """Page-locked host memory, which a GPU may use directly and copies fast from."""
 
     page_locked = True
 
@@ -334,7 +334,7 @@ class PinnedAllocator(HostMemory):
 
 
 class ManagedAllocator(HostMemory):
-    """Allocate unified memory: one allocation that the driver moves between host and GPU."""
+    """Unified memory: one allocation that the driver moves between host and GPU."""
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`, with CuPy allocating."""

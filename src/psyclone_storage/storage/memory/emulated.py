@@ -231,7 +231,7 @@ class DevicePointer:
 
 
 class EmulatedDeviceMemory(Memory):
-    """Allocate on one emulated device; fetch from and send to host memory and, if set, peers."""
+    """One emulated device, which exchanges with host memory and, if set, with peers."""
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space` with pages and a stream of its own."""

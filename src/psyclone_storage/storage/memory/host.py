@@ -14,7 +14,7 @@ from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 
 
 class HostMemory(Memory):
-    """Allocate pages of the host, 64-byte aligned, from a pool."""
+    """Pages of the host, 64-byte aligned, from a pool."""
 
     page_locked = False
 
@@ -94,7 +94,7 @@ class HostMemory(Memory):
 
 
 class PinnedMemory(HostMemory):
-    """Allocate host pages that count as page-locked: devices may use them without a copy (HM-86).
+    """Host pages that count as page-locked: devices may use them without a copy (HM-86).
 
     This is the emulation. Nothing locks the pages, and nothing needs to, as emulated devices share
     the address space of the host.
@@ -104,4 +104,4 @@ class PinnedMemory(HostMemory):
 
 
 class ManagedMemory(HostMemory):
-    """Allocate host pages with two faces, one for the host and one for the devices (GDP-128)."""
+    """Host pages with two faces, one for the host and one for the devices (GDP-128)."""

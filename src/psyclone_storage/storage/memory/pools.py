@@ -23,7 +23,7 @@ _LARGE = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class PoolUse:
-    """Report on a pool, in bytes: handed out, kept for reuse, and the most ever handed out."""
+    """A report on a pool, in bytes: handed out, kept for reuse, and the most ever handed out."""
 
     in_use: int
     cached: int
@@ -58,7 +58,7 @@ class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 class Pool:
-    """Hand out blocks of host pages and keep returned ones for reuse, up to `limit` bytes."""
+    """Blocks of host pages; returned ones are kept for reuse, up to `limit` bytes."""
 
     __slots__ = ("_free", "_cached", "_in_use", "_high_water", "_limit", "_lock")
 

@@ -13,7 +13,7 @@ Span = tuple[int, int]
 
 
 class Route(Enum):
-    """Name the ways."""
+    """The ways."""
 
     DIRECT = "direct"
     PEER = "peer"
@@ -29,7 +29,7 @@ def route(target: Memory, source: Memory) -> Route:
 
 
 class Router:
-    """Copy spans of bytes between allocations of any two memories, by the best way."""
+    """The ways of bytes between allocations of any two memories, of which the best is taken."""
 
     def __init__(self, staging: Memory) -> None:
         """Stage in `staging`, which every memory must be able to copy from and to (HM-35)."""

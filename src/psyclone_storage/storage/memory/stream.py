@@ -17,7 +17,7 @@ _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
 
 
 class Stream:
-    """Run work one after the other on a worker thread, which starts with the first submission."""
+    """A worker thread that does one piece of work after the other, from the first on."""
 
     __slots__ = (
         "name", "_jobs", "_open", "_worker", "_idle", "_running", "_settling", "_held",
