@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import sys
 import types
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.backend.c.frames import emit_loops
+from psyclone_storage.backend.native.printer import print_kernel
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
@@ -18,6 +21,8 @@ from psyclone_storage.driver.gocean import GOCEAN, interpret_gocean
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.metadata import kernel_types, read_kernel
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.gocean.held import points, power, quotient
 
 SETTINGS = load_settings("", "", surroundings({}))
@@ -46,14 +51,47 @@ INSIDE = (slice(1, 6), slice(1, 5))
 
 def printed(text: str) -> str:
     """Return the kernel of a file as a function of NumPy; raise what the compiler raises."""
+    return "\n\n".join("\n".join(emit_code(code)) for code in codes_of(text))
+
+
+def codes_of(text: str) -> list[KernelCode]:
+    """Return the code of the kernels of a file; raise what the compiler raises."""
     source = SourceText("work_mod.py", text)
-    parts = []
+    codes = []
     for name in kernel_types(GOCEAN_WORDS, source):
         parsed = read_kernel(GOCEAN_WORDS, source, name)
         kernel = interpret_gocean(parsed, SETTINGS)
-        code = read_code(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel))
-        parts.append("\n".join(emit_code(code)))
-    return "\n\n".join(parts)
+        codes.append(read_code(GOCEAN_WORDS, source, parsed.procedure, GOCEAN.dummies(kernel)))
+    return codes
+
+
+def as_library(texts: dict[int, str]) -> ctypes.CDLL:
+    """Return a library with the kernel of each text as loops of C: `work<seed>_code_loop`."""
+    units = []
+    for seed, text in texts.items():
+        (code,) = codes_of(text.replace("def work(", f"def work{seed}("))
+        units.append((code, print_kernel(code)))
+    return load_library(emit_loops(tuple(units)))
+
+
+def by_c(library: ctypes.CDLL, text: str, seed: int) -> tuple[Any, Any]:
+    """Return what the loops of C write; the kernel's module has the variables that it reads."""
+    given = arguments(seed)
+    arrays = [np.asfortranarray(one) for one in (given.new, given.old, given.both)]
+    mask = np.asfortranarray(given.mask.astype(np.int32))
+    passed: list[Any] = [ctypes.c_int32(end) for part in INSIDE
+                         for end in (part.start + 1, part.stop)]  # fmt: skip
+    extents = [ctypes.c_int64(extent) for extent in SHAPE]
+    for array in arrays:
+        passed += [array.ctypes.data_as(ctypes.c_void_p), *extents]
+    passed += [ctypes.c_double(given.rate), ctypes.c_int32(given.step)]
+    passed += [mask.ctypes.data_as(ctypes.c_void_p), *extents]
+    known = {"depth": ctypes.c_int32(3), "slope": ctypes.c_double(0.5)}
+    (code,) = codes_of(text)
+    shared = [item.key for item in print_kernel(code).main.parameters if item.module]
+    passed += [ctypes.byref(known[key]) for key in shared]
+    getattr(library, f"work{seed}_code_loop")(*passed)
+    return arrays[0], arrays[2]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties.python_kernels import SETTINGS, Writer, by_numpy, by_python, printed
+from properties.python_kernels import (
+    SETTINGS,
+    Writer,
+    as_library,
+    by_c,
+    by_numpy,
+    by_python,
+    codes_of,
+    printed,
+)
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.compile import make_compiler
@@ -57,6 +66,23 @@ def test_what_is_accepted_computes_what_python_computes(start: int) -> None:
         for one, other in zip(by_python(text, seed), by_numpy(text, seed), strict=True):
             assert np.array_equal(one, other, equal_nan=True), text
     assert accepted > 30
+
+
+@pytest.mark.parametrize("start", range(0, 300, 100))
+def test_c_computes_what_python_computes(start: int) -> None:
+    texts = {}
+    for seed in range(start, start + 100):
+        text = Writer(seed).kernel()
+        try:
+            codes_of(text)
+        except CompileError:
+            continue
+        texts[seed] = text
+    library = as_library(texts)
+    for seed, text in texts.items():
+        for one, other in zip(by_python(text, seed), by_c(library, text, seed), strict=True):
+            assert np.array_equal(one, other, equal_nan=True), text
+    assert len(texts) > 60
 
 
 @pytest.mark.parametrize("start", range(0, 1200, 300))

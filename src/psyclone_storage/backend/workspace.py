@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from enum import Enum
+from typing import Any
 
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
@@ -179,6 +180,14 @@ class Workspace:
     def specify(self, directive: ReductionLine) -> None:
         """Put a directive, once, behind the declarations of the routine."""
         self._directives[directive] = None
+
+    def asked_for(self, first: str) -> tuple[tuple[tuple[Any, ...], Name], ...]:
+        """Return the keys that are tuples which begin with `first`, with their variables."""
+        return tuple(
+            (key, name)
+            for key, name in self._known.items()
+            if isinstance(key, tuple) and key[:1] == (first,)
+        )
 
     def found(self, name: str) -> tuple[SetupSection, Declare] | None:
         """Return the declaration of the variable `name` and its section, None if it is none."""

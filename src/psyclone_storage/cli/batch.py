@@ -225,7 +225,8 @@ def _translation(
     if options.strict and warnings:
         raise CompileError(*as_errors(warnings))
     reports = reports_of(file, build, options)
-    return Translation(build.algorithm_text, build.psy_text, build.kernel_files, warnings, reports)
+    texts = (build.algorithm_text, build.psy_text)
+    return Translation(*texts, build.kernel_files, warnings, reports, build.beside)
 
 
 def _done(file: Path, made: Translation, options: Options) -> FileResult:
@@ -234,6 +235,10 @@ def _done(file: Path, made: Translation, options: Options) -> FileResult:
         "Transformed algorithm code": (algorithm_path(file, options), made.algorithm_text),
         "Generated psy layer code": (psy_path(file, options), made.psy_text),
     }
+    path = psy_path(file, options)
+    for suffix, text in made.beside:
+        beside = None if path is None else path.with_suffix(suffix)
+        outputs[f"Generated {suffix} beside it"] = (beside, text)
     shown = () if options.reports or (options.compile and not options.writes) else outputs.items()
     return FileResult(
         made.warnings,

@@ -31,13 +31,17 @@ from psyclone_storage.driver.request import CompileRequest
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What is made of one algorithm file, before it is said where that goes."""
+    """What is made of one algorithm file, before it is said where that goes.
+
+    `beside` are texts that belong beside the PSy layer's, each with what its name ends in.
+    """
 
     algorithm_text: str
     psy_text: str
     kernel_files: tuple[Path, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     reports: Reports = Reports()
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class Results:
             "text": made.reports.text,
             "schedules": list(made.reports.schedules),
             "dag": made.reports.dag,
+            "beside": dict(made.beside),
         }
 
     def _decoded(self, entry: dict[str, Any]) -> Translation:
@@ -92,6 +97,7 @@ class Results:
             tuple(map(Path, entry["kernels"])),
             tuple(self._decoded_warning(item) for item in entry["warnings"]),
             Reports(entry["text"], tuple(entry["schedules"]), entry["dag"]),
+            tuple(entry["beside"].items()),
         )
 
     def _encoded_warning(self, item: Diagnostic) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from psyclone_storage import __version__
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.gocean import DL_ESM_INF, GOCEAN, GRIDS_IN_PYTHON
+from psyclone_storage.driver.gocean import DL_ESM_INF, GOCEAN, GRIDS_IN_C, GRIDS_IN_PYTHON
 from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE
 from psyclone_storage.driver.rows import ApiParts, Target
 from psyclone_storage.ir.keys import key_of
@@ -28,6 +28,7 @@ APIS: Mapping[Api, ApiParts] = {
 TARGETS: Mapping[tuple[Api, str], Target] = {
     (Api.LFRIC, "lfric"): LFRIC_CORE,
     (Api.GOCEAN, "dl_esm_inf"): DL_ESM_INF,
+    (Api.GOCEAN, "c"): GRIDS_IN_C,
     (Api.GOCEAN, "numpy"): GRIDS_IN_PYTHON,
 }
 """What can be generated for each API, by name; the first row of an API is what is by default."""

@@ -53,7 +53,8 @@ class Build:
     """What a compilation gives: the final program, the texts, and the kernel files it read.
 
     `rules` are those of the domain that planned it. `kernels` are the kernels that steps have
-    changed, each for a file of its own.
+    changed, each for a file of its own. `beside` are texts that belong beside the PSy layer's, each
+    with what its name ends in.
     """
 
     program: Program
@@ -64,6 +65,7 @@ class Build:
     warnings: tuple[Diagnostic, ...] = ()
     refused: Refused = ()
     kernels: tuple[KernelText, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 Notes = tuple[Diagnostic, ...]
@@ -158,10 +160,12 @@ class Compiler:
             ),
             refused=refused,
             kernels=placed.kernels,
+            beside=language.emit_beside(unit, placed.inlined) if language.emit_beside else (),
         )
         if self.settings.backend_checks_enabled:
             helpers = {one.name: tuple(item.name for item in one.dummies) for one in unit.helpers}
-            check_output(build, dict(placed.heads) | helpers, language)
+            inlined = {} if language.emit_beside else dict(placed.heads)
+            check_output(build, inlined | helpers, language)
         return build
 
     def _algorithm_text(self, program: Program) -> str:

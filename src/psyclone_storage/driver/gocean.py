@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.grids.native import grids_in_c
 from psyclone_storage.backend.grids.table import grids_in_python
 from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.config.settings import Settings
@@ -17,7 +18,7 @@ from psyclone_storage.domain.gocean.words import Tables, current_spelling
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.grid_settings import read_bound, read_path
-from psyclone_storage.driver.python import GOCEAN_WORDS, python
+from psyclone_storage.driver.python import GOCEAN_WORDS, python, python_with_c
 from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -67,6 +68,11 @@ def _grids(settings: Settings) -> Infrastructure:
     return grids_in_python({current_spelling(name): one.rank for name, one in known.items()})
 
 
+def _grids_in_c(settings: Settings) -> Infrastructure:
+    known = settings.gocean.grid_properties
+    return grids_in_c({current_spelling(name): one.rank for name, one in known.items()})
+
+
 def _no_builtin(name: str) -> None:
     """Return nothing: there is no built-in for GOcean."""
 
@@ -85,3 +91,4 @@ GOCEAN = ApiParts(
 )
 DL_ESM_INF = Target(FORTRAN, _infrastructure)
 GRIDS_IN_PYTHON = Target(python(GOCEAN_WORDS), _grids)
+GRIDS_IN_C = Target(python_with_c(GOCEAN_WORDS), _grids_in_c)

@@ -197,6 +197,8 @@ def _too_long(source: SourceText) -> list[Diagnostic]:
 def with_codes(program: Program, kernels: Kernels) -> Program:
     """Return `program` with the code of every kernel in its calls, for the module of the calls.
 
+    What a step has put in the place of a call is called, which means the same.
+
     Raises:
         CompileError: everything that is wrong with the code of kernels.
     """
@@ -211,7 +213,12 @@ def with_codes(program: Program, kernels: Kernels) -> Program:
                 problems[call.kernel.procedure] = error.problems
                 continue
             own = tuple(
-                replace(code, inlined=True, module=replace(code.module, name=call.kernel.module))
+                replace(
+                    code,
+                    inlined=True,
+                    in_place=False,
+                    module=replace(code.module, name=call.kernel.module),
+                )
                 for code in codes
             )
             schedule = replaced(schedule, call.uid, replace(call, codes=own))

@@ -36,6 +36,7 @@ def place_kernels(
             for specifics, name in placing.interfaces.items()
         ),
         tuple(tuple(language.emit_code(code)) for code in codes),
+        tuple(codes),
     )
     heads = tuple(head for code in codes for head in _heads(code, language))
     return NumberedProgram(

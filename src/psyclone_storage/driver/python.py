@@ -12,6 +12,7 @@ from typing import Any
 
 from psyclone_storage.backend.fortran.kernel import KernelNames
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.frontend.finder import ModuleFinder
@@ -36,8 +37,19 @@ GOCEAN_WORDS = Dialect(
 )
 
 
+def python_with_c(dialect: Dialect) -> Language:
+    """Return Python with the words of an API that computes in C beside it."""
+    return replace(
+        python(dialect),
+        emit_unit=partial(_part, "emit_python"),
+        emit_code=_emit_nothing,
+        emit_beside=partial(_part, "emit_c_beside"),
+        heads=_heads_of_invokes,
+    )
+
+
 def python(dialect: Dialect) -> Language:
-    """Return Python with the words of an API."""
+    """Return Python with the words of an API, computing by NumPy."""
     return Language(
         "python",
         partial(_part, "read_algorithm", dialect),
@@ -89,6 +101,17 @@ def _keeps_state(_source: SourceText, _name: str) -> bool:
 def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diagnostic, ...]:
     """Return nothing: what is no Python is not read at all."""
     return ()
+
+
+def _emit_nothing(_code: KernelCode) -> list[str]:
+    """Return nothing: kernels are printed where they are called."""
+    return []
+
+
+def _heads_of_invokes(source: SourceText) -> dict[str, tuple[str, ...]]:
+    """Return the functions of a generated module, without those that are its own affair."""
+    found: dict[str, tuple[str, ...]] = _part("routine_heads", source)
+    return {name: dummies for name, dummies in found.items() if not name.startswith("_")}
 
 
 def _emit_kernel(_codes: tuple[KernelCode, ...], _old: KernelNames, _new: KernelNames) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from psyclone_storage.backend.native.printer import emit_c_beside, emit_python
 from psyclone_storage.backend.numpy.algorithm import emit_algorithm
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.backend.numpy.printer import emit_unit
@@ -13,7 +14,9 @@ from psyclone_storage.ir.linking import linked
 
 __all__ = [
     "emit_algorithm",
+    "emit_c_beside",
     "emit_code",
+    "emit_python",
     "emit_unit",
     "kernel_types",
     "linked",

@@ -27,6 +27,10 @@ class LineLimit(Enum):
     OUTPUT = "output"
 
 
+_IN_PYTHON = "gocean"
+"""The API of programs in Python that import the words of none: it alone can be one."""
+
+
 def for_file(request: CompileRequest, file: Path) -> CompileRequest:
     """Return `request` for algorithms such as `file`; a program in Python tells its API."""
     return replace(request, api=request.api or _api_of(file), suffix=file.suffix)
@@ -38,11 +42,11 @@ def suffixes_of(request: CompileRequest) -> tuple[str, ...]:
 
 
 def _api_of(file: Path) -> str | None:
-    """Return the API whose words a program in Python imports, None where that is not to be seen."""
-    if key_of(file.suffix) != _PYTHON or not file.is_file():
+    """Return the API of a program in Python: whose words it imports, or the only one there is."""
+    if key_of(file.suffix) != _PYTHON:
         return None
-    found = _WORDS.findall(read_source(file).text)
-    return next((name for name in found if name in API_NAMES), None)
+    found = _WORDS.findall(read_source(file).text) if file.is_file() else ()
+    return next((name for name in found if name in API_NAMES), _IN_PYTHON)
 
 
 @dataclass(frozen=True, slots=True)

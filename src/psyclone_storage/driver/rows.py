@@ -53,7 +53,8 @@ class Language:
     and their arguments, by which what was printed is read back. `read_code` is told what metadata
     say of the arguments. Files of the language end in one of `suffixes`; an algorithm imports the
     module `words`, where a language has one for an API. One that `prints_kernels` has the code of
-    all kernels in the module that calls them.
+    all kernels in the module that calls them, or in what `emit_beside` prints to stand beside it:
+    what each name ends in, and a text.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Language:
     suffixes: tuple[str, ...] = ()
     words: str = ""
     prints_kernels: bool = False
+    emit_beside: Callable[[Unit, InlinedProcedures], tuple[tuple[str, str], ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ kernels, which arguments are one, and what was asked for.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
+from numbers import Real
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
+from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, replace
@@ -39,6 +42,8 @@ from psyclone_storage.ir.parsed import (
     ScopeKind,
 )
 
+_NUMPY = "numpy"
+
 
 class LiveKernel(Protocol):
     """A kernel as a program has it."""
@@ -62,12 +67,16 @@ class LiveCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program asks for: a script, a settings file, single settings, ranks or not."""
+    """What a program asks for: a script, a settings file, single settings, ranks or not.
+
+    `target` names what is generated, empty for what is by default.
+    """
 
     script: str = ""
     config: str = ""
     config_opts: str = ""
     distributed: bool | None = None
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +95,23 @@ def run_invoke(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: A
         CompileError: everything that is wrong with the kernels or the calls, with a note that
             shows where.
     """
-    compiled = compiled_invoke(calls, label, frame, asked)
     values = [value for call in calls for value in call.args]
-    compiled.routine(*(values[at] for at in compiled.order))
+    chosen = asked if find_c_compiler() is not None else _with_numpy(asked, "there is none")
+    compiled = compiled_invoke(calls, label, frame, chosen)
+    try:
+        compiled.routine(*(values[at] for at in compiled.order))
+    except NoCompilerError as error:
+        compiled = compiled_invoke(calls, label, frame, _with_numpy(asked, str(error)))
+        compiled.routine(*(values[at] for at in compiled.order))
+
+
+@cache
+def _with_numpy(asked: Asked, why: str) -> Asked:
+    """Return what is asked for by NumPy, and say so once."""
+    if asked.target:
+        return asked
+    warnings.warn(f"Invokes are computed by NumPy, as C cannot be compiled: {why}", stacklevel=4)
+    return replace(asked, target=_NUMPY)
 
 
 def compiled_invoke(
@@ -149,9 +172,19 @@ def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Ask
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
-    names: dict[str, Any] = {"__name__": f"{build.program.name}"}
-    exec(compile(build.psy_text, f"<{made.name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
-    return Compiled(names[made.name], order, build)
+    return Compiled(_loaded(build, made.name), order, build)
+
+
+def _loaded(build: Build, name: str) -> Callable[..., None]:
+    """Return the routine that a build has generated."""
+    names: dict[str, Any] = {
+        "__name__": build.program.name,
+        "__file__": f"{name}.py",
+        "__c__": dict(build.beside).get(".c", ""),
+    }
+    exec(compile(build.psy_text, f"<{name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
+    routine: Callable[..., None] = names[name]
+    return routine
 
 
 def _algorithm(source: SourceText, invoke: ParsedInvoke) -> ParsedAlgorithm:
@@ -178,6 +211,7 @@ def _compiler(asked: Asked) -> Compiler:
         distributed=asked.distributed,
         script=Path(asked.script) if asked.script else None,
         suffix=".py",
+        target=asked.target,
     )
     return make_compiler(settings, request)
 
@@ -245,7 +279,7 @@ def _expr(
             taken = {canonical(expr) for expr in objects.values()}
             objects[id(value)] = _fresh(_written(text, at[1]) or _own_name(value, own), taken)
         return objects[id(value)]
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         message = f"The kernel '{kernel.name}' takes a number, not a {type(value).__name__}."
         raise TypeError(message)
     expr = _written(text, at[1])

@@ -42,12 +42,13 @@ def configure(
     config: str | Path | None = None,
     config_opts: str = "",
     distributed: bool | None = None,
+    target: str = "",
 ) -> None:
     """Choose what invokes are compiled with, from now on: as the options of the command.
 
     `script` is a recipe with a function `trans`, `config` a settings file, `config_opts` are single
-    settings as `KEY=VALUE`; without `distributed` no halo is exchanged. What is not given is chosen
-    by the settings.
+    settings as `KEY=VALUE`; without `distributed` no halo is exchanged. `target` is what computes:
+    `c`, or `numpy`, which needs no compiler. What is not given is chosen by the settings.
     """
     _CHOSEN.clear()
     _CHOSEN.update(
@@ -55,4 +56,5 @@ def configure(
         config="" if config is None else str(config),
         config_opts=config_opts,
         distributed=distributed,
+        target=target,
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import linecache
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -16,6 +18,7 @@ import pytest
 
 from command import run_command
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.driver import traced
 from psyclone_storage.driver.traced import compiled_so_far
 from psyclone_storage.gocean import (
     GO_CT,
@@ -213,7 +216,7 @@ def test_schedules_are_those_of_the_compiled_file(
     values = values_for(wanted)
     names = module.run.__code__.co_varnames[: module.run.__code__.co_argcount]
     try:
-        module.run(*(values.get(name, 1.0) for name in names))
+        module.run(*(values.get(name, 1) for name in names))
     except ValueError as error:
         pytest.skip(str(error))
     found = [schedule_json(one.program.invokes[0].schedule) for one in compiled_so_far()[before:]]
@@ -223,3 +226,65 @@ def test_schedules_are_those_of_the_compiled_file(
         assert without_places(own) == without_places(
             {key: value for key, value in other.items() if key != "name"}
         )
+
+
+def test_without_a_compiler_numpy_computes_and_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grid = Grid((4, 3))
+    new, old = Field(grid), Field(grid, values=np.ones((4, 3)))
+    traced._with_numpy.cache_clear()
+    monkeypatch.setattr(traced, "find_c_compiler", lambda: None)
+
+    def run() -> None:
+        for _ in range(2):
+            invoke(east(new, old), scale(new, 2.0))
+
+    with pytest.warns(UserWarning, match="computed by NumPy") as said:
+        run()
+    assert len(said) == 1
+    assert "held" in compiled_so_far()[-1].psy_text
+    assert new.values.max() == 4.0
+
+
+def test_a_kernel_that_looks_out_of_the_arrays_is_found_before_it_computes() -> None:
+    @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+    def west(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("000,310,000")]):
+        new[0, 0] = old[-3, 0]
+
+    grid = Grid((4, 3), halo=2)
+    configure(distributed=False)
+    with pytest.raises(IndexError, match="the halo of the grid is too narrow"):
+        invoke(west(Field(grid), Field(grid)))
+
+
+def test_c_takes_fields_of_its_own_type_alone() -> None:
+    grid = Grid((4, 3))
+    with pytest.raises(TypeError, match="computes with float64"):
+        invoke(east(Field(grid), Field(grid, dtype=np.float32)))
+
+
+def test_numbers_of_any_type_are_taken() -> None:
+    new = Field(Grid((4, 3)), values=np.ones((4, 3)))
+    invoke(scale(new, np.float32(2.0)))
+    three = 3
+    invoke(scale(new, three))
+    assert new.values.max() == 24.0
+
+
+def test_what_is_known_of_fields_goes_with_them() -> None:
+    """A routine keeps no field, and other fields at the same places are other fields."""
+    grid = Grid((4, 3))
+
+    def run(value: float) -> float:
+        new, old = Field(grid), Field(grid, values=np.full((4, 3), value))
+        invoke(east(new, old))
+        return float(new.values[0, 0])
+
+    assert [run(value) for value in (1.0, 2.0, 3.0)] == [1.0, 2.0, 3.0]
+    grown = Field(grid)
+    seen = weakref.ref(grown)
+    invoke(scale(grown, 1.0))
+    del grown
+    gc.collect()
+    assert seen() is None

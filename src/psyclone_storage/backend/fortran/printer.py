@@ -14,6 +14,7 @@ from psyclone_storage.backend.fortran.directives import spell_block, spell_direc
 from psyclone_storage.backend.fortran.wrap import commented, wrapped
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Name, spell_as_written, walk
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
@@ -65,11 +66,13 @@ _STEP = 2
 class InlinedProcedures:
     """What a module holds besides its own, all of it private: lines that are printed already.
 
-    `specified` go into its specification part, `procedures` behind its own procedures.
+    `specified` go into its specification part, `procedures` behind its own procedures. `codes` are
+    the subroutines among these as code, for languages that print them with what calls them.
     """
 
     specified: tuple[tuple[str, ...], ...] = ()
     procedures: tuple[tuple[str, ...], ...] = ()
+    codes: tuple[KernelCode, ...] = ()
 
 
 _NOTHING_INLINED = InlinedProcedures()

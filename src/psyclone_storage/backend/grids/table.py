@@ -44,6 +44,8 @@ from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldDat
 from psyclone_storage.ir.walk import kernel_calls, statements
 
 _PREFIX = "go_grid_"
+PROPERTY = "property of the grid"
+"""The first part of the key that a property has in a workspace; its name follows."""
 _DIMENSIONS = {Axis.EAST: 0, Axis.NORTH: 1}
 _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 
@@ -52,7 +54,7 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
     """Return the runtime's grids; `ranks` tell which properties are arrays."""
 
     def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
-        return _property(context, asked, ranks[asked.name] > 0)
+        return property_of(context, asked, is_read=ranks[asked.name] > 0)
 
     return Infrastructure(
         "The runtime for grids in Python",
@@ -108,8 +110,14 @@ def _array(context: LoweringContext, datum: Datum) -> Name:
 
 def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """Return the statements of a routine in a block that holds its fields, each once."""
+    items = held_fields(context)
+    return (HoldData(items, lines),) if items else lines
+
+
+def held_fields(context: LoweringContext) -> tuple[Held, ...]:
+    """Return the fields of a routine, each with what it is held for."""
     acquired = {action.datum: action for action in context.held.acquired}
-    items = tuple(
+    return tuple(
         Held(
             _array(context, datum).text,
             Name(datum.name),
@@ -120,7 +128,6 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
         for datum in context.schedule.data
         if datum.name in acquired
     )
-    return (HoldData(items, lines),) if items else lines
 
 
 def _is_exchanged(context: LoweringContext, datum: Datum) -> bool:
@@ -148,14 +155,14 @@ def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
 _VERBS = {"read": "read", "write": "written", "readwrite": "read and written"}
 
 
-def _property(context: LoweringContext, asked: ops.GridPropertyOf, is_array: bool) -> Expr:
-    """Return the variable of a property of the grid, which is a number or an array."""
+def property_of(context: LoweringContext, asked: ops.GridPropertyOf, *, is_read: bool) -> Expr:
+    """Return the variable of a property of the grid: a number or a storage, of which one reads."""
     name = asked.name.removeprefix(_PREFIX)
     literal = Literal(f'"{name}"', Intrinsic.CHARACTER)
     found: Expr = CallFunction(Member(Member(asked.field, abi.GRID), abi.PROPERTY), (literal,))
-    if is_array:
+    if is_read:
         found = Member(found, abi.READ_ONLY)
-    key = ("property", asked.name, asked.field)
+    key = (PROPERTY, asked.name, asked.field)
     return context.work.assigned(SetupSection.GRID, key, Declare(name, abi.REAL), found)
 
 

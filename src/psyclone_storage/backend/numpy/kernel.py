@@ -296,7 +296,7 @@ class _Writer:
             self._check(line, part)
 
     def _looks_around(self, element: Index) -> bool:
-        return _offset(element, self.code) != _OWN
+        return offset_of(element, self.code) != _OWN
 
     def _refuse(self, line: Line, why: str) -> None:
         place = place_of_line(line) or self.code.module.routine
@@ -319,13 +319,13 @@ class _Arrays:
                 return None
         if declared is None or not declared.shape:
             return None
-        offset = _offset(expr, self.code)
+        offset = offset_of(expr, self.code)
         if offset is None:
             raise UnspokenError(f"'{text}' is looked at where the point does not tell")
         return f"{plain(text)}[at({offset[0]}, {offset[1]})]"
 
 
-def _offset(expr: Index, code: KernelCode) -> tuple[int, int] | None:
+def offset_of(expr: Index, code: KernelCode) -> tuple[int, int] | None:
     """Return how far from its point an element lies, None where that is not known."""
     if len(expr.items) != len(_OWN):
         return None

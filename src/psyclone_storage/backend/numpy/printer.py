@@ -71,21 +71,22 @@ def _head(unit: Unit, text: str) -> str:
 
 def _function(routine: Routine) -> Iterator[str]:
     names = [plain(dummy.name) for dummy in routine.dummies]
-    yield from _laid_out(f"def {routine.name}(", names, "):", "")
-    lines = list(_lines(routine.body, {}))
+    yield from laid_out(f"def {routine.name}(", names, "):", "")
+    lines = list(lines_of(routine.body, {}))
     while lines and not lines[0]:
         lines.pop(0)
     if not any(line and not line.startswith("#") for line in lines):
         lines.append("return")
-    yield from _indented(lines)
+    yield from indented(lines)
 
 
-def _indented(lines: Iterable[str]) -> Iterator[str]:
+def indented(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines one step further in."""
     for line in lines:
         yield f"{_STEP}{line}" if line else ""
 
 
-def _laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
+def laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[str]:
     """Yield a list in brackets, on one line if it fits."""
     whole = f"{indent}{head}{', '.join(items)}{tail}"
     if len(whole) <= _WIDTH - 2 * len(_STEP):
@@ -103,7 +104,8 @@ def _laid_out(head: str, items: list[str], tail: str, indent: str) -> Iterator[s
     yield f"{indent}{tail}"
 
 
-def _lines(body: Iterable[Line], box: Box) -> Iterator[str]:
+def lines_of(body: Iterable[Line], box: Box) -> Iterator[str]:
+    """Yield the text of statements."""
     for line in body:
         yield from _line(line, box)
 
@@ -115,23 +117,23 @@ def _line(line: Line, box: Box) -> Iterator[str]:
         case Comment(text):
             yield from (f"# {part.strip()}".rstrip() for part in text.splitlines())
         case Assign(target, value):
-            yield f"{_text(target)} = {_text(value)}"
+            yield f"{text_of(target)} = {text_of(value)}"
         case Call(procedure, args):
             yield from _called(procedure, args, box)
         case If(branches, otherwise):
             for word, branch in zip(["if", *["elif"] * len(branches)], branches, strict=False):
-                yield f"{word} {_text(branch.condition)}:"
-                yield from _indented(list(_lines(branch.body, box)) or ["pass"])
+                yield f"{word} {text_of(branch.condition)}:"
+                yield from indented(list(lines_of(branch.body, box)) or ["pass"])
             if otherwise:
                 yield "else:"
-                yield from _indented(_lines(otherwise, box))
+                yield from indented(lines_of(otherwise, box))
         case Do():
             yield from _do(line, box)
         case HoldData():
             yield from _held(line, box)
         case DirectiveBlock(directive, _, inner):
             yield f"# {directive.value}: done by NumPy for all points at a time"
-            yield from _lines(inner, box)
+            yield from lines_of(inner, box)
         case (
             EnterDataLine()
             | ExitDataLine()
@@ -154,14 +156,14 @@ def _refused(what: str) -> CompileError:
 def _do(line: Do, box: Box) -> Iterator[str]:
     """Yield a loop, or what is in it for all its points."""
     if line.step is None and _is_point(line):
-        yield from _lines(line.body, {**box, line.variable.text: (line.start, line.stop)})
+        yield from lines_of(line.body, {**box, line.variable.text: (line.start, line.stop)})
         return
     step = 1 if line.step is None else integer_value(line.step)
-    bounds = [_text(line.start), _behind(line.stop)]
+    bounds = [text_of(line.start), _behind(line.stop)]
     if step != 1:
         bounds.append(str(step))
     yield f"for {plain(line.variable.text)} in range({', '.join(bounds)}):"
-    yield from _indented(_lines(line.body, box))
+    yield from indented(lines_of(line.body, box))
 
 
 def _is_point(line: Do) -> bool:
@@ -183,42 +185,43 @@ def _calls(lines: Iterable[Line]) -> Iterator[Call]:
 
 def _called(procedure: Expr, args: tuple[Expr, ...], box: Box) -> Iterator[str]:
     items = [
-        f"slice({_text(box[arg.text][0])}, {_behind(box[arg.text][1])})"
+        f"slice({text_of(box[arg.text][0])}, {_behind(box[arg.text][1])})"
         if isinstance(arg, Name) and arg.text in box
-        else _text(arg)
+        else text_of(arg)
         for arg in args
     ]
-    yield from _laid_out(f"{_text(procedure)}(", items, ")", "")
+    yield from laid_out(f"{text_of(procedure)}(", items, ")", "")
 
 
 def _held(line: HoldData, box: Box) -> Iterator[str]:
     for item in line.items:
-        yield f"# {_text(item.owner)}: {item.why}"
+        yield f"# {text_of(item.owner)}: {item.why}"
     read = [item for item in line.items if not item.written]
     written = [item for item in line.items if item.written and not item.covered]
     covered = [item for item in line.items if item.covered]
     groups = [("read", read), ("written", written), ("covered", covered)]
     given = [
-        f"{word}=({', '.join(_text(item.owner) for item in items)}{',' if len(items) == 1 else ''})"
+        f"{word}=({', '.join(owners)}{',' if len(owners) == 1 else ''})"
         for word, items in groups
-        if items
+        if (owners := [text_of(item.owner) for item in items])
     ]
     arrays = ", ".join(item.array for item in (*read, *written, *covered))
     one = "," if len(line.items) == 1 else ""
-    yield from _laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
-    yield from _indented(_lines(line.body, box))
+    yield from laid_out(f"with {abi.HELD}(", given, f") as ({arrays}{one}):", "")
+    yield from indented(lines_of(line.body, box))
 
 
 def _behind(stop: Expr) -> str:
     """Return the text of the index behind the last one."""
     match stop:
         case Binary(Operator.MINUS, before, by) if integer_value(by) == 1:
-            return _text(before)
+            return text_of(before)
     value = integer_value(stop)
-    return str(value + 1) if value is not None else f"{_text(stop)} + 1"
+    return str(value + 1) if value is not None else f"{text_of(stop)} + 1"
 
 
-def _text(expr: Expr) -> str:
+def text_of(expr: Expr) -> str:
+    """Return an expression of the algorithm or of a set-up as Python has it."""
     try:
         return _SPELLING.of(expr)
     except UnspokenError as error:

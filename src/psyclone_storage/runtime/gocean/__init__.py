@@ -1,15 +1,23 @@
 """Grids of rectangles and fields on them, in the words of the GOcean API."""
 
+from psyclone_storage.runtime.gocean.compiled import (
+    CompiledLibrary,
+    CompiledRoutine,
+    check_within,
+)
 from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.held import held, points, power, quotient
 from psyclone_storage.runtime.gocean.points import Offset, Points
 
 __all__ = [
+    "CompiledLibrary",
+    "CompiledRoutine",
     "Field",
     "Grid",
     "Offset",
     "Points",
+    "check_within",
     "exchange",
     "held",
     "points",

@@ -35,7 +35,7 @@ def held(
         ValueError: one field is there twice, and is written; fields are on different grids.
     """
     fields = (*read, *written, *covered)
-    _check(fields, (*written, *covered))
+    check_fields(fields, (*written, *covered))
     for field in covered:
         if field.region_is_all:
             _ = field.storage.data_wo
@@ -47,7 +47,8 @@ def held(
         field.set_dirty()
 
 
-def _check(fields: Sequence[Any], changed: Sequence[Any]) -> None:
+def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
+    """Raise if something is no field, is on another grid, or is there twice and `changed`."""
     for field in fields:
         if not isinstance(field, Field):
             raise TypeError(f"An invoke takes fields, not a {type(field).__name__}.")

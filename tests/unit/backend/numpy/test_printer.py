@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from command import run_command
-from properties.python_kernels import HEAD, printed
+from properties.python_kernels import HEAD, SETTINGS, printed
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.compile import make_compiler
+from psyclone_storage.driver.request import CompileRequest
 
 KERNELS = Path(__file__).parents[3] / "corpus" / "gocean" / "python" / "kernels"
 
@@ -122,14 +125,22 @@ def test_every_other_character_is_kept(tmp_path: Path) -> None:
     compile(text, "alg.py", "exec")
 
 
-def test_tiles_are_loops_over_boxes(tmp_path: Path) -> None:
-    _, psy = generated(tmp_path, ALGORITHM, "--apply", "tile-loops{rows=4 columns=16}")
+def psy_text(steps: str) -> str:
+    """Return what is printed for NumPy after some steps."""
+    asked = CompileRequest(
+        "gocean", directories=(KERNELS,), steps=steps, suffix=".py", target="numpy"
+    )
+    return make_compiler(SETTINGS, asked).compile_text(SourceText("alg.py", ALGORITHM)).psy_text
+
+
+def test_tiles_are_loops_over_boxes() -> None:
+    psy = psy_text("tile-loops{rows=4 columns=16}")
     assert "for j_tile in range(" in psy
     compile(psy, "alg_psy.py", "exec")
 
 
-def test_threads_become_a_remark(tmp_path: Path) -> None:
-    _, psy = generated(tmp_path, ALGORITHM, "--apply", "openmp-parallel-do")
+def test_threads_become_a_remark() -> None:
+    psy = psy_text("openmp-parallel-do")
     assert "# omp parallel do: done by NumPy" in psy
     compile(psy, "alg_psy.py", "exec")
 

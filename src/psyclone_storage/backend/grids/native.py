@@ -1,0 +1,82 @@
+"""Grids of our runtime as C loops over them see them: points counted from 1, as in kernels.
+
+Bounds and properties become variables of the set-up, which is done once for the same fields; a
+property that is an array is held with the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.grids.table import PROPERTY, grids_in_python, held_fields, property_of
+from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
+from psyclone_storage.backend.workspace import SetupSection
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value, spell, whole
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.unit import Declare, HoldData, Line
+
+_ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}
+
+
+def grids_in_c(ranks: Mapping[str, int]) -> Infrastructure:
+    """Return the runtime's grids; `ranks` tell which properties are arrays."""
+    plain = grids_in_python(ranks)
+
+    def loop_end(context: LoweringContext, asked: ops.LoopStart | ops.LoopEnd) -> Expr:
+        axis = asked.loop.over.axis
+        name = f"{axis.value if axis else 'k'}_{_ENDS[type(asked)]}"
+        return _bound(context, name, plain.values[type(asked)](context, asked))
+
+    def points_end(context: LoweringContext, asked: ops.PointsEnd) -> Expr:
+        name = f"{asked.axis.value}_{'last' if asked.last else 'first'}"
+        return _bound(context, name, plain.values[ops.PointsEnd](context, asked))
+
+    def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> Expr:
+        return property_of(context, asked, is_read=False)
+
+    values: dict[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
+        **plain.values,
+        ops.LoopStart: loop_end,
+        ops.LoopEnd: loop_end,
+        ops.PointsEnd: points_end,
+        ops.GridPropertyOf: grid_property,
+    }
+    arrays = frozenset(name for name, rank in ranks.items() if rank > 0)
+
+    def around(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+        return _held(context, lines, arrays)
+
+    return replace(plain, name="The runtime for grids in C", values=values, around=around)
+
+
+def _bound(context: LoweringContext, name: str, counted_from_0: Expr) -> Name:
+    """Return the variable that has a bound, counted from 1."""
+    key = ("bound", spell(counted_from_0))
+    wished = Declare(name, abi.INTEGER)
+    return context.work.assigned(SetupSection.BOUNDS, key, wished, _from_1(counted_from_0))
+
+
+def _from_1(index: Expr) -> Expr:
+    match index:
+        case Binary(Operator.MINUS, behind, by) if integer_value(by) == 1:
+            return behind
+    value = integer_value(index)
+    return Binary(Operator.PLUS, index, whole(1)) if value is None else whole(value + 1)
+
+
+def _held(
+    context: LoweringContext, lines: tuple[Line, ...], arrays: frozenset[str]
+) -> tuple[Line, ...]:
+    """Return the statements in a block that holds the fields and the properties they use."""
+    properties = tuple(
+        Held(name.text, name, written=False, why="a property of the grid")
+        for key, name in context.work.asked_for(PROPERTY)
+        if key[1] in arrays
+    )
+    fields = held_fields(context)
+    return (HoldData((*fields, *properties), lines),) if fields else lines

@@ -1,0 +1,325 @@
+"""Units as a module of Python, which binds data, and a file of C, which computes.
+
+What a routine does between two exchanges is one function of C. What does not change from call to
+call, bounds of loops and properties of the grid, is found once for the same fields by a function
+`_..._setup`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.backend.c.helpers import preamble
+from psyclone_storage.backend.c.printer import CUnit, function_text, print_c
+from psyclone_storage.backend.c.scope import ModuleContext
+from psyclone_storage.backend.fortran.printer import InlinedProcedures
+from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.native.loops import (
+    CallTables,
+    LoopsFunction,
+    ReachedPoints,
+    ScalarArgument,
+    is_computed,
+    loops_function,
+    points_reached,
+)
+from psyclone_storage.backend.numpy.printer import indented, laid_out, lines_of, text_of
+from psyclone_storage.backend.numpy.spelling import plain
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import CallFunction, Expr, Literal, Name, Origin, Sort, Symbol
+from psyclone_storage.ir.transfer import Held
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import Assign, Blank, Comment, HoldData, Line, Routine, Unit
+
+_TABLES = ("arrays", "numbers", "counts")
+_PRECISION = Symbol(
+    WORKING_PRECISION, WORKING_PRECISION, Origin.IMPORTED, Sort.CONSTANT,
+    ScalarType(Intrinsic.INTEGER), value=Literal("8", Intrinsic.INTEGER),
+)  # fmt: skip
+_AROUND = ModuleContext(
+    lambda _, name: _PRECISION if name == WORKING_PRECISION else None, lambda _module, _name: ()
+)
+"""What a kernel in Python knows of other modules: the precision that it computes with."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTexts:
+    """A module of Python, and the C that it loads."""
+
+    python: str
+    c: str
+
+
+@dataclass(frozen=True, slots=True)
+class _NativeRoutine:
+    """One routine: its functions in C, its set-up, and its lines in Python."""
+
+    routine: Routine
+    functions: tuple[LoopsFunction, ...]
+    setup: tuple[str, ...]
+    lines: tuple[str, ...]
+    held: HoldData | None
+
+
+def emit_native(unit: Unit, inlined: InlinedProcedures) -> NativeTexts:
+    """Return the texts of a module.
+
+    Raises:
+        CompileError: G004, a kernel has no form in C; G010, something else has none.
+    """
+    if foreign := [use.module for use in unit.uses if use.module]:
+        message = f"Programs in Python have no module '{foreign[0]}'."
+        raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
+    kernels = _printed(inlined.codes)
+    routines = [_native(routine, kernels, inlined.codes) for routine in unit.routines]
+    return NativeTexts(_python(unit, routines), _c_text(unit, routines, kernels))
+
+
+def emit_python(unit: Unit, inlined: InlinedProcedures) -> str:
+    """Return the module of Python alone."""
+    return emit_native(unit, inlined).python
+
+
+def emit_c_beside(unit: Unit, inlined: InlinedProcedures) -> tuple[tuple[str, str], ...]:
+    """Return the file of C that belongs beside the module: what its name ends in, and its text."""
+    return ((".c", emit_native(unit, inlined).c),)
+
+
+def _printed(codes: Iterable[KernelCode]) -> Mapping[str, CUnit]:
+    """Return the kernels as functions of C, by their names in lower case."""
+    found: dict[str, CUnit] = {}
+    problems: list[Diagnostic] = []
+    for code in codes:
+        try:
+            found[code.key] = print_kernel(code)
+        except CompileError as error:
+            problems += error.problems
+    if problems:
+        raise CompileError(*problems)
+    return found
+
+
+def print_kernel(code: KernelCode) -> CUnit:
+    """Return a kernel in Python as a function of C.
+
+    Raises:
+        CompileError: G004, it has no form in C.
+    """
+    return print_c(code, _AROUND)
+
+
+# ---------------------------------------------------------------------------- C
+
+
+def _c_text(unit: Unit, routines: list[_NativeRoutine], kernels: Mapping[str, CUnit]) -> str:
+    helpers = frozenset[str]().union(*(one.helpers for one in kernels.values()))
+    parts = [f"/* {unit.comment or unit.name} */\n", preamble(helpers)]
+    for one in kernels.values():
+        parts += [function_text(function, "static inline ") for function in one.functions]
+    parts += [function.text for one in routines for function in one.functions]
+    return "\n".join(parts)
+
+
+# ---------------------------------------------------------------------------- routines
+
+
+def _native(
+    routine: Routine, kernels: Mapping[str, CUnit], codes: tuple[KernelCode, ...]
+) -> _NativeRoutine:
+    before = tuple(line for line in routine.body if not isinstance(line, HoldData))
+    held = next((line for line in routine.body if isinstance(line, HoldData)), None)
+    if held is None:
+        return _NativeRoutine(routine, (), (), tuple(lines_of(before, {})), None)
+    setup, tables = _set_up(before, held)
+    by_name = {code.key: code for code in codes}
+    end = next(at for at, line in enumerate(setup) if line.startswith(f"{_TABLES[0]} ="))
+    setup[end:end] = (_within(held, one) for one in points_reached(held.body, by_name))
+    functions: list[LoopsFunction] = []
+    lines: list[str | LoopsFunction] = []
+    for computed, part in _parts(held.body):
+        if not computed:
+            lines += lines_of(part, {})
+            continue
+        name = f"{routine.name}_{len(functions) + 1}"
+        function = loops_function(name, part, tables, kernels)
+        lines.append(function)
+        functions.append(function)
+    names = NameTable(item.name for item in routine.dummies)
+    run = names.fresh("run")
+    imports, called = _imports(functions, codes, names)
+    body = [f"{run}({_given(functions, one, called)})" if isinstance(one, LoopsFunction) else one
+            for one in lines]  # fmt: skip
+    around = [f"with {_object_name(routine)}({_fields(held)}) as {run}:", *indented(body)]
+    comments = (f"# {text_of(item.owner)}: {item.why}" for item in held.items)
+    return _NativeRoutine(
+        routine, tuple(functions), tuple(setup), (*comments, *imports, *around), held
+    )
+
+
+def _given(
+    functions: list[LoopsFunction], one: LoopsFunction, called: Mapping[ScalarArgument, str]
+) -> str:
+    """Return what a function is called by, its number, and the scalars that it is passed."""
+    scalars = (called.get(replace(item, name=""), item.python) for item in one.scalars)
+    return ", ".join((str(functions.index(one)), *scalars))
+
+
+def _parts(body: tuple[Line, ...]) -> list[tuple[bool, tuple[Line, ...]]]:
+    """Return statements that are done in C, and those in Python; remarks go with what follows."""
+    parts: list[tuple[bool, list[Line]]] = []
+    waiting: list[Line] = []
+    for line in body:
+        waiting.append(line)
+        if isinstance(line, Blank | Comment):
+            continue
+        if not parts or parts[-1][0] is not is_computed(line):
+            parts.append((is_computed(line), []))
+        parts[-1][1].extend(waiting)
+        waiting = []
+    return [(computed, _without_ends(part)) for computed, part in parts]
+
+
+def _without_ends(part: list[Line]) -> tuple[Line, ...]:
+    """Return statements without empty lines before the first."""
+    start = next(at for at, line in enumerate(part) if not isinstance(line, Blank))
+    return tuple(part[start:])
+
+
+def _imports(
+    functions: list[LoopsFunction], codes: tuple[KernelCode, ...], names: NameTable
+) -> tuple[list[str], dict[ScalarArgument, str]]:
+    """Return imports of the variables of kernels' modules, and what each is called here.
+
+    They are read with each call, as kernels read them.
+    """
+    known = {(code.module.key, key): (code.module.name, item.name)
+             for code in codes for key, item in code.module.declared.items()}  # fmt: skip
+    lines: list[str] = []
+    called: dict[ScalarArgument, str] = {}
+    for one in dict.fromkeys(item for function in functions for item in function.scalars):
+        if one.module:
+            module, original = known[one.module, one.python]
+            local = names.fresh(original)
+            renamed = f" as {local}" if local != original else ""
+            lines.append(f"from {module} import {original}{renamed}")
+            called[replace(one, name="")] = local
+    return lines, called
+
+
+def _set_up(before: tuple[Line, ...], held: HoldData) -> tuple[list[str], CallTables]:
+    """Return the statements that find what does not change, and the tables that hold it."""
+    storages = [item.array for item in held.items if _is_property(item)]
+    lines: list[str] = []
+    reals: list[str] = []
+    counts: list[str] = []
+    for line in before:
+        if not isinstance(line, Assign) or not isinstance(line.target, Name):
+            if not isinstance(line, Blank | Comment):
+                raise InternalError("A set-up has more than values of variables.")
+            continue
+        name = line.target.text
+        lines.append(f"{plain(name)} = {text_of(line.value)}")
+        if name not in storages:
+            (reals if isinstance(line.value, CallFunction) else counts).append(name)
+    for name, group in zip(_TABLES, (storages, reals, counts), strict=True):
+        end = ",)" if len(group) == 1 else ")"
+        lines += laid_out(f"{name} = (", [*map(plain, group)], end, "")
+    lines.append(f"return {', '.join(_TABLES)}")
+    arrays = tuple(item.array for item in held.items)
+    return lines, CallTables(arrays, tuple(reals), tuple(counts))
+
+
+def _within(held: HoldData, one: ReachedPoints) -> str:
+    """Return the statement that sees that a loop looks at no point outside of the arrays."""
+    ends = [
+        f"({_moved(first, before)}, {_moved(last, behind)})"
+        for (first, last), (before, behind) in zip(
+            (one.columns, one.rows), one.offsets, strict=True
+        )
+    ]
+    return f"{abi.WITHIN}({text_of(held.items[0].owner)}, {', '.join(ends)})"
+
+
+def _moved(index: Expr, by: int) -> str:
+    text = text_of(index)
+    return text if by == 0 else f"{text} {'+' if by > 0 else '-'} {abs(by)}"
+
+
+def _is_property(item: Held) -> bool:
+    """Return whether what is held is a property of the grid, which is no argument."""
+    return item.owner == Name(item.array)
+
+
+def _fields(held: HoldData) -> str:
+    return ", ".join(text_of(item.owner) for item in held.items if not _is_property(item))
+
+
+# ---------------------------------------------------------------------------- Python
+
+
+def _python(unit: Unit, routines: list[_NativeRoutine]) -> str:
+    computing = any(one.held for one in routines)
+    lines = [f'"""{unit.comment or unit.name}"""', ""]
+    if computing:
+        wanted = [abi.LIBRARY, abi.ROUTINE, abi.WITHIN]
+        wanted += [abi.EXCHANGE] if _exchanges_together(routines) else []
+        lines += [f"from {abi.MODULE} import {', '.join(wanted)}", ""]
+        lines += [f"{_LIBRARY} = {abi.LIBRARY}(globals())", ""]
+    for one in routines:
+        lines += ["", *_routine(one), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _exchanges_together(routines: list[_NativeRoutine]) -> bool:
+    return any(line.lstrip().startswith(f"{abi.EXCHANGE}(") for one in routines
+               for line in one.lines)  # fmt: skip
+
+
+def _routine(one: _NativeRoutine) -> Iterator[str]:
+    routine = one.routine
+    if one.held is not None:
+        yield f"def {_setup_name(routine)}({_fields(one.held)}):"
+        yield from indented(one.setup)
+        yield ""
+        yield ""
+        yield f"{_object_name(routine)} = {abi.ROUTINE}("
+        yield from indented(_described(one, one.held))
+        yield ")"
+        yield ""
+        yield ""
+    yield from laid_out(f"def {routine.name}(", [plain(item.name) for item in routine.dummies],
+                        "):", "")  # fmt: skip
+    lines = list(one.lines)
+    if not any(line and not line.startswith("#") for line in lines):
+        lines.append("return")
+    yield from indented(lines)
+
+
+def _described(one: _NativeRoutine, held: HoldData) -> Iterator[str]:
+    """Yield what the runtime is told of a routine."""
+    fields = [item for item in held.items if not _is_property(item)]
+    words = ["written" if not item.covered else "covered" for item in fields]
+    accesses = [word if item.written else "read" for word, item in zip(words, fields, strict=True)]
+    types = ["".join("d" if item.is_real else "i" for item in part.scalars)
+             for part in one.functions]  # fmt: skip
+    functions = [f'("{part.name}", "{text}")'
+                 for part, text in zip(one.functions, types, strict=True)]  # fmt: skip
+    yield f"{_LIBRARY},"
+    yield f"{_setup_name(one.routine)},"
+    yield f"[{', '.join(functions)}],"
+    yield f'"{" ".join(accesses)}",'
+
+
+_LIBRARY = "_LIBRARY"
+
+
+def _setup_name(routine: Routine) -> str:
+    return f"_{routine.name}_setup"
+
+
+def _object_name(routine: Routine) -> str:
+    return f"_{routine.name.upper()}"

@@ -1,0 +1,231 @@
+"""Routines of generated C: their fields bound in one step, and what does not change found once.
+
+For the same fields a routine knows from its second call on where their arrays are and what its
+loops count. A call acquires all data together, computes, and notes what was written. Nothing is
+kept alive by that: what is known goes when one of the fields goes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from operator import index
+from pathlib import Path
+from typing import Any
+
+from psyclone_storage.runtime.compiling import load_library
+from psyclone_storage.runtime.gocean.field import Field
+from psyclone_storage.runtime.gocean.held import check_fields
+from psyclone_storage.storage import Storage, bound
+
+_TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_TYPES: Mapping[str, Any] = {"d": ctypes.c_double, "i": ctypes.c_int32}
+SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
+"""What finds, from fields, properties of the grid that are arrays and numbers, and bounds."""
+
+
+def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) -> None:
+    """See that the arrays of a rank have points, counted from 1: the first and the last of each.
+
+    Raises:
+        IndexError: they have not. Where nothing is counted, nothing is looked at.
+    """
+    shape = field.grid.shape
+    empty = columns[1] < columns[0] or rows[1] < rows[0]
+    inside = min(columns[0], rows[0]) >= 1 and columns[1] <= shape[0] and rows[1] <= shape[1]
+    if not empty and not inside:
+        raise IndexError(
+            f"A kernel looks at the columns {columns} and the rows {rows} of arrays of {shape} "
+            f"points: the halo of the grid is too narrow for it."
+        )
+
+
+def _number(value: Any, wanted: Any) -> float:
+    """Return a scalar, of whatever type, as a number of Python."""
+    return index(value) if wanted is ctypes.c_int32 else float(value)
+
+
+class CompiledLibrary:
+    """The functions of the C beside a generated module, loaded when one is first needed."""
+
+    def __init__(self, module: Mapping[str, Any]) -> None:
+        """Take the names of the generated module: its `__file__`, or the C itself as `__c__`."""
+        self._module = module
+        self._loaded: ctypes.CDLL | None = None
+
+    def function(self, name: str, types: str) -> Any:
+        """Return a function, ready to be called; `types` are those of its scalars, by letter."""
+        if self._loaded is None:
+            self._loaded = load_library(self._c_text())
+        made = ctypes.CFUNCTYPE(None, *_TABLES, *(_TYPES[one] for one in types))
+        return made((name, self._loaded))
+
+    def _c_text(self) -> str:
+        beside = Path(str(self._module["__file__"])).with_suffix(".c")
+        return self._module.get("__c__") or beside.read_text(encoding="utf-8")
+
+
+class CompiledRoutine:
+    """One invoke: functions of C, and what they are called with.
+
+    `accesses` are a word for each field: `read`, `written`, or `covered` for one of which all
+    points of the whole region are written before any is read.
+    """
+
+    def __init__(
+        self,
+        library: CompiledLibrary,
+        setup: SetUp,
+        functions: Sequence[tuple[str, str]],
+        accesses: str,
+    ) -> None:
+        self._library, self._setup, self._wanted = library, setup, functions
+        words = accesses.split()
+        self.written = tuple(at for at, word in enumerate(words) if word != "read")
+        self.covered = tuple(at for at, word in enumerate(words) if word == "covered")
+        self._functions: tuple[Any, ...] = ()
+        self._known: dict[tuple[int, ...], _Prepared] = {}
+
+    def __call__(self, *fields: Field) -> _Run:
+        """Return a block in which the data of `fields` are bound."""
+        known = self._known.get(tuple(map(id, fields)))
+        return _Run(known if known is not None else self._prepared(fields), fields)
+
+    def _prepared(self, fields: tuple[Field, ...]) -> _Prepared:
+        """Find what the routine needs of `fields`.
+
+        Raises:
+            TypeError: something is no field, or has values of another type than kernels compute
+                with.
+            ValueError: one field is there twice, and is written; fields are on different grids.
+        """
+        check_fields(fields, [fields[at] for at in self.written])
+        if not self._functions:
+            self._functions = tuple(self._library.function(*one) for one in self._wanted)
+        properties, reals, counts = self._setup(*fields)
+        made = _Prepared(self, fields, properties, (reals, counts))
+        key = tuple(map(id, fields))
+        known = self._known
+        for field in fields:
+            made.watched.append(weakref.ref(field, lambda _: known.pop(key, None)))
+        known[key] = made
+        return made
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """The functions, in order."""
+        return self._functions
+
+
+class _Prepared:
+    """What a routine knows of some fields: tables for its functions, and what binds the data."""
+
+    __slots__ = ("_free", "_named", "_writes", "arrays", "brought", "data", "functions", "names",
+                 "tables", "watched", "written")  # fmt: skip
+
+    def __init__(
+        self,
+        routine: CompiledRoutine,
+        fields: tuple[Field, ...],
+        properties: tuple[Storage, ...],
+        numbers: tuple[tuple[float, ...], tuple[int, ...]],
+    ) -> None:
+        reals, counts = numbers
+        storages = [*(field.storage for field in fields), *properties]
+        shape = fields[0].grid.shape
+        self.functions = routine.functions
+        self.written = routine.written
+        self.names = tuple(str(at) for at in range(len(storages)))
+        self._named = dict(zip(self.names, storages, strict=True))
+        self._writes = tuple(self.names[at] for at in routine.written)
+        self._free: list[Any] = []
+        self.brought = tuple(
+            fields[at].storage for at in routine.covered
+            if fields[at].region_is_all and fields[at].storage.device is not None
+        )  # fmt: skip
+        self.data = (ctypes.c_void_p * len(storages))()
+        whole = (*shape, *counts)
+        self.tables = (
+            self.data,
+            (ctypes.c_double * max(len(reals), 1))(*reals),
+            (ctypes.c_int64 * len(whole))(*whole),
+        )
+        self.arrays: list[Any] = [None] * len(storages)
+        self.watched: list[Any] = []
+        for storage, field in zip(storages, fields, strict=False):
+            if storage.dtype != "f8":
+                raise TypeError(
+                    f"{field.describe()} has values of the type {storage.dtype}, but generated C "
+                    f"computes with float64: generate NumPy for other types."
+                )
+
+    def take(self) -> Any:
+        """Return what binds the data, which nobody uses meanwhile."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return bound(self._named, writes=self._writes)
+
+    def put(self, binding: Any) -> None:
+        """Keep what binds the data for the next call."""
+        self._free.append(binding)
+
+    def find(self, arrays: Any) -> None:
+        """Note where arrays are that are not where they were.
+
+        Raises:
+            ValueError: one is not laid out as the arrays of its grid are.
+        """
+        for at, name in enumerate(self.names):
+            array = arrays[name]
+            if array is not self.arrays[at]:
+                if not array.flags.f_contiguous or array.shape != tuple(self.tables[2][:2]):
+                    raise ValueError("An array of a grid has gaps, or other extents than its grid.")
+                self.data[at] = array.ctypes.data
+                self.arrays[at] = array
+
+
+class _Run:
+    """A call of a routine: its data are bound in the block, where its functions are called."""
+
+    __slots__ = ("_binding", "_fields", "_prepared")
+
+    def __init__(self, prepared: _Prepared, fields: tuple[Field, ...]) -> None:
+        self._prepared, self._fields = prepared, fields
+
+    def __enter__(self) -> _Run:
+        prepared = self._prepared
+        for field in self._fields:
+            field.check_idle()
+        for storage in prepared.brought:
+            if not storage.is_current(None):
+                _ = storage.data_wo
+        self._binding = prepared.take()
+        arrays = self._binding.__enter__()
+        for name, array in zip(prepared.names, prepared.arrays, strict=True):
+            if arrays[name] is not array:
+                prepared.find(arrays)
+                break
+        return self
+
+    def __call__(self, number: int, *scalars: float) -> None:
+        """Call one of the functions.
+
+        Raises:
+            TypeError: a scalar is no number, or no whole number where one is needed.
+        """
+        prepared = self._prepared
+        function = prepared.functions[number]
+        try:
+            function(*prepared.tables, *scalars)
+        except ctypes.ArgumentError:
+            types = function.argtypes[len(_TABLES) :]
+            function(*prepared.tables, *map(_number, scalars, types))
+
+    def __exit__(self, *error: Any) -> None:
+        self._binding.__exit__(*error)
+        prepared = self._prepared
+        prepared.put(self._binding)
+        for at in prepared.written:
+            self._fields[at].set_dirty()

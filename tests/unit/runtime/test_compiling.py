@@ -1,0 +1,142 @@
+"""Libraries of generated C: compiled once, kept by content, never seen half written."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
+from psyclone_storage.runtime import compiling
+
+pytestmark = pytest.mark.skipif(find_c_compiler() is None, reason="no compiler for C")
+
+TEXT = "int answer(void)\n{\n    return 42;\n}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder in which libraries are kept."""
+    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return the calls of compilers that are made."""
+    calls: list[list[str]] = []
+    run = subprocess.run
+
+    def noting(command: list[str], **named: object) -> object:
+        calls.append(command)
+        return run(command, **named)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "run", noting)
+    return calls
+
+
+def with_compiler(monkeypatch: pytest.MonkeyPatch, path: Path, script: str) -> None:
+    """Let a script be the compiler."""
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(compiling, "find_c_compiler", lambda: path)
+    monkeypatch.setattr(compiling, "_identity", lambda: str(path))
+
+
+def test_a_text_is_compiled_once(folder: Path, asked: list[list[str]]) -> None:
+    assert [compiling.load_library(TEXT).answer() for _ in range(3)] == [42, 42, 42]
+    assert len(asked) == 1
+    assert [path.suffix for path in folder.iterdir()] == [".so"]
+    compiling.load_library(TEXT.replace("42", "43"))
+    assert len(asked) == 2
+
+
+def test_options_and_compilers_make_other_libraries(
+    folder: Path, asked: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiling.load_library(TEXT)
+    monkeypatch.setenv(compiling.OPTIONS_VARIABLE, "-O1")
+    compiling.load_library(TEXT)
+    assert ["-O1" in call for call in asked] == [False, True]
+    assert all("-ffp-contract=off" in call for call in asked)
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_threads_are_asked_for_where_there_are_some(asked: list[list[str]], folder: Path) -> None:
+    del folder
+    compiling.load_library(TEXT)
+    compiling.load_library(TEXT.replace("return", "#pragma omp parallel\n    ;\n    return"))
+    assert ["-fopenmp" in call for call in asked] == [False, True]
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[list[str]]
+) -> None:
+    """A file stands where the folder would be, which not even root can write into."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv(compiling.FOLDER_VARIABLE, str(tmp_path / "file" / "kept"))
+    assert compiling.load_library(TEXT).answer() == 42
+    assert compiling.load_library(TEXT).answer() == 42
+    assert len(asked) == 2
+
+
+def test_a_library_that_is_torn_is_made_again(folder: Path) -> None:
+    compiling.load_library(TEXT)
+    (path,) = folder.iterdir()
+    torn = path.with_name("torn.so")
+    torn.write_bytes(path.read_bytes()[:100])
+    torn.replace(path)
+    script = (
+        "from psyclone_storage.runtime.compiling import load_library\n"
+        f"assert load_library({TEXT!r}).answer() == 42\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, env=dict(os.environ))
+    assert ctypes.CDLL(str(path)).answer() == 42
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("kill -9 $$", "it ended with"),
+        ("echo no room >&2\nexit 3", "no room"),
+        ("exit 0", "it ended with 0"),
+    ],
+)
+def test_a_compiler_that_fails_leaves_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    with monkeypatch.context() as context:
+        with_compiler(context, tmp_path / "cc", script)
+        with pytest.raises(NoCompilerError, match=said):
+            compiling.load_library(TEXT)
+    assert not folder.exists() or list(folder.iterdir()) == []
+    assert compiling.load_library(TEXT).answer() == 42
+
+
+def test_without_a_compiler_it_is_said_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del folder
+    monkeypatch.setattr(compiling, "find_c_compiler", lambda: None)
+    monkeypatch.setattr(compiling, "_identity", lambda: "")
+    with pytest.raises(NoCompilerError, match=r"install one.*or generate NumPy"):
+        compiling.load_library(TEXT)
+
+
+def test_many_processes_at_once_get_whole_libraries(folder: Path) -> None:
+    script = (
+        "from psyclone_storage.runtime.compiling import load_library\n"
+        "for number in range(4):\n"
+        f"    text = {TEXT!r}.replace('42', str(number))\n"
+        "    assert load_library(text).answer() == number\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ)) for _ in range(16)
+    ]
+    assert [process.wait() for process in running] == [0] * 16
+    assert len(list(folder.iterdir())) == 4
