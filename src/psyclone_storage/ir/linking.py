@@ -82,7 +82,7 @@ class Linker:
 
     def _allocated(self, array: Expr) -> Expr:
         array = with_parts(array, self.expr)
-        return _made(Extents, array) if isinstance(array, Index) else self.expr(array)
+        return Extents(array.base, array.items) if isinstance(array, Index) else self.expr(array)
 
     def expr(self, expr: Expr) -> Expr:
         """Return `expr` with its names linked and its brackets told apart."""
@@ -151,10 +151,6 @@ class Linker:
     def _of_array(self, index: Index) -> type[Index]:
         ranks = map(self.typing.subscript_rank, index.items)
         return Element if all(rank == 0 for rank in ranks) else Section
-
-
-def _made(kind: type[Index], index: Index) -> Index:
-    return kind(index.base, index.items)
 
 
 def _is_substring(items: tuple[Expr, ...]) -> bool:

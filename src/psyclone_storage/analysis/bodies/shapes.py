@@ -320,7 +320,7 @@ def _section_subscripts(
 
 def _own_subscript(at: Expr, driver: Triplet, own: Triplet) -> Expr:
     """Return the subscript of `own` that stands for the one `at` of `driver`."""
-    alike = _same_step(driver.step, own.step)
+    alike = same(driver.step or whole(1), own.step or whole(1))
     if alike and same(driver.start, own.start):
         return at
     if alike:
@@ -333,7 +333,3 @@ def _own_subscript(at: Expr, driver: Triplet, own: Triplet) -> Expr:
     if own.step is not None:
         steps = Binary(Operator.TIMES, steps, own.step)
     return Binary(Operator.PLUS, own.start, steps)
-
-
-def _same_step(first: Expr | None, second: Expr | None) -> bool:
-    return same(first or whole(1), second or whole(1))

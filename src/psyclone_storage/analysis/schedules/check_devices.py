@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
-    Datum,
     DirectiveRegion,
     FillHalo,
     GlobalReduction,
@@ -121,7 +120,7 @@ def _objects(schedule: Schedule, world: DeviceWorld) -> dict[_Part, _Object]:
     made: dict[_Part, _Object] = {}
     for datum in schedule.data:
         twins = next((names for names in world.same if datum.name in names), frozenset())
-        for part in _parts(datum):
+        for part in (None,) if datum.vector == 1 else tuple(range(1, datum.vector + 1)):
             twin = next((name for name in sorted(twins) if (name, part) in made), None)
             there = datum.name in world.present
             host = _STALE if there and datum.name in world.newer else 0
@@ -133,10 +132,6 @@ def _objects(schedule: Schedule, world: DeviceWorld) -> dict[_Part, _Object]:
 def _text(part: _Part) -> str:
     name, component = part
     return name if component is None else f"{name}[{component}]"
-
-
-def _parts(datum: Datum) -> tuple[int | None, ...]:
-    return (None,) if datum.vector == 1 else tuple(range(1, datum.vector + 1))
 
 
 def _execute(run: _DeviceExecution, item: Statement, place: _CallPlace) -> None:

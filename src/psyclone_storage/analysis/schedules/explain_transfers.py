@@ -59,7 +59,11 @@ def _reader_text(update: Update, found: dict[str, Statement]) -> str:
         return "it is used there"
     if isinstance(reader, HaloExchange):
         return "it is exchanged, and messages are sent from the host"
-    names = [call.kernel.name for call in _calls(reader) if _uses(call, update.datum)]
+    names = [
+        call.kernel.name
+        for call in _calls(reader)
+        if any(actual.datum == update.datum for actual in call.args)
+    ]
     return f"{_who(names, reader)} {'use' if len(set(names)) > 1 else 'uses'} it there"
 
 
@@ -78,10 +82,6 @@ def _calls(item: Statement) -> tuple[KernelCall, ...]:
     if isinstance(item, KernelCall):
         return (item,)
     return kernel_calls(item) if isinstance(item, Compound) else ()
-
-
-def _uses(call: KernelCall, datum: str) -> bool:
-    return any(actual.datum == datum for actual in call.args)
 
 
 def _changes(call: KernelCall, datum: str) -> bool:

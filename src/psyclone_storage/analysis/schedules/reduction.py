@@ -45,7 +45,11 @@ def may_share_region(blocks: Sequence[Statement]) -> Reasons:
     ]  # fmt: skip
     problems: dict[str, Diagnostic] = {}
     for call, datum in _reduced(calls):
-        others = [other for other in calls if other is not call and _uses(other, datum)]
+        others = [
+            other
+            for other in calls
+            if other is not call and any(actual.datum == datum for actual in other.args)
+        ]
         for other in others:
             problems.setdefault(
                 datum,
@@ -65,7 +69,3 @@ def _reduced(calls: Sequence[KernelCall]) -> Iterator[tuple[KernelCall, str]]:
         for described, actual in zip(call.kernel.args, call.args, strict=True):
             if described.access is Access.REDUCTION and actual.datum is not None:
                 yield call, actual.datum
-
-
-def _uses(call: KernelCall, datum: str) -> bool:
-    return any(actual.datum == datum for actual in call.args)

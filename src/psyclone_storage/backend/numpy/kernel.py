@@ -103,7 +103,7 @@ class _Writer:
     @classmethod
     def of(cls, code: KernelCode) -> _Writer:
         """Return what writes the statements of `code`."""
-        local = _local_names(code)
+        local = {getattr(item, "name", "") for item in code.declarations}
         taken = NameTable({*code.dummies, *local, "at", "np", "points", "slice", "range"})
         varying = _varying(code)
         arrays = _Arrays(code)
@@ -374,10 +374,6 @@ def _certainly_done(line: Do, step: int) -> bool:
 
 def _indented(lines: list[str]) -> list[str]:
     return [f"{_STEP}{line}" if line else "" for line in lines]
-
-
-def _local_names(code: KernelCode) -> set[str]:
-    return {getattr(item, "name", "") for item in code.declarations}
 
 
 # ---------------------------------------------------------------------------- what differs

@@ -29,7 +29,13 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
         case ArgKind.FIELD:
             name = f"field_{number}"
             return Dummy(
-                Role.FIELD, name, data, (ANY, ANY), position, access=arg.access, reach=_reach(arg)
+                Role.FIELD,
+                name,
+                data,
+                (ANY, ANY),
+                position,
+                access=arg.access,
+                reach=arg.stencil.offsets if isinstance(arg.stencil, GridStencil) else (_OWN,),
             )
         case ArgKind.SCALAR:
             name = f"scalar_{number}"
@@ -41,8 +47,3 @@ def _dummy(position: int, arg: KernelArg) -> Dummy:
                 property_name=arg.grid_property,
             )  # fmt: skip
     raise InternalError(f"A GOcean kernel has no argument that is a {arg.kind.value}.")
-
-
-def _reach(arg: KernelArg) -> tuple[tuple[int, int], ...]:
-    """Return the points at which a field may be read: those of its stencil, or its own."""
-    return arg.stencil.offsets if isinstance(arg.stencil, GridStencil) else (_OWN,)

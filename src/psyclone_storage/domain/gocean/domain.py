@@ -13,7 +13,7 @@ from psyclone_storage.domain.gocean.metadata import first_written
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.infrastructures.gocean import ANY_OFFSET
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
+from psyclone_storage.ir.kernel import ArgKind, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -64,12 +64,8 @@ def _written_scalars(schedule: Schedule) -> Iterator[Diagnostic]:
                     " have a value of its own on each rank.",
                     actual.span or call.span,
                     hint="Compile without distributed memory ('-nodm'), or write a field.",
-                    related=_metadata_of(described),
+                    related=(Related(described.span, "the metadata"),) if described.span else (),
                 )
-
-
-def _metadata_of(described: KernelArg) -> tuple[Related, ...]:
-    return (Related(described.span, "the metadata"),) if described.span else ()
 
 
 def _mixed_offsets(pairs: list[tuple[ParsedCall, Kernel]]) -> Iterator[Diagnostic]:

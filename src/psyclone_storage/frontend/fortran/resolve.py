@@ -28,7 +28,7 @@ from psyclone_storage.ir.scopes import (
     used_kinds,
     used_names,
 )
-from psyclone_storage.ir.symbols import ModuleSymbols, SymbolTable, declared_symbol
+from psyclone_storage.ir.symbols import SymbolTable, declared_symbol
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Associate, Declare, Opaque, ScopedBlock, Select
@@ -75,7 +75,7 @@ class _Resolver:
         found = self._finder.imported(self._code.uses, key)
         if found is not None and found.is_resolved:
             return found
-        host = _host_symbol(self._host, key)
+        host = None if self._host is None else self._host.symbols.get(key)
         if host is None and found is None and self._host is not None:
             found = self._finder.imported(self._host.uses, key)
         if host is not None or (found is not None and found.is_resolved):
@@ -120,10 +120,6 @@ class _Resolver:
             return self._finder.structure(type_.module, type_.name)
         found = self.symbol(type_.name)
         return found if found.sort is Sort.TYPE else None
-
-
-def _host_symbol(host: ModuleSymbols | None, key: str) -> Symbol | None:
-    return None if host is None else host.symbols.get(key)
 
 
 # ---------------------------------------------------------------------------- local names
