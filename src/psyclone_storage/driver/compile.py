@@ -18,7 +18,13 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, lower, target_of
-from psyclone_storage.driver.kernels import Kernels, find_kernels, read_checked, with_codes
+from psyclone_storage.driver.kernels import (
+    CalledKernels,
+    Kernels,
+    find_kernels,
+    read_checked,
+    with_codes,
+)
 from psyclone_storage.driver.numbering import (
     KernelNumbering,
     KernelText,
@@ -31,7 +37,6 @@ from psyclone_storage.driver.thread_notes import unordered_sums, with_thread_not
 from psyclone_storage.frontend.includes import invokes_in_includes
 from psyclone_storage.frontend.search import SourceIndex, index_directories
 from psyclone_storage.ir.holding import HoldingContract
-from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
@@ -109,31 +114,30 @@ class Compiler:
     def _compiled(
         self, algorithm: ParsedAlgorithm, notes: Notes, numbering: KernelNumbering
     ) -> Build:
-        kernels, files, problems = find_kernels(algorithm, self.kernels)
-        if problems:
+        called = find_kernels(algorithm, self.kernels)
+        if called.problems:
             domain = self.api.domain(self.settings)
-            raise CompileError(*problems, *check_calls(algorithm, kernels, domain))
-        return self.compile_parsed(algorithm, (kernels, files), notes, numbering)
+            raise CompileError(*called.problems, *check_calls(algorithm, called.by_name, domain))
+        return self.compile_parsed(algorithm, called, notes, numbering)
 
     def compile_parsed(
         self,
         algorithm: ParsedAlgorithm,
-        found: tuple[Mapping[str, Kernel], tuple[Path, ...]],
+        called: CalledKernels,
         notes: Notes,
         numbering: KernelNumbering,
     ) -> Build:
-        """Compile an algorithm whose kernels are `found`, by their names in lower case and files.
+        """Compile an algorithm with the kernels that it has `called`.
 
         Raises:
             CompileError: everything that a stage found wrong.
         """
         domain = self.api.domain(self.settings)
-        kernels, files = found
         chosen = self.api.choices(self.settings)
         options = BuildOptions(
             self.distributed, chosen.annexed_clean, chosen.fills_before_increment
         )
-        program = build_program(algorithm, kernels, domain, options)
+        program = build_program(algorithm, called.by_name, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         program, refused = self._transform(program, domain.rules)
         if self.checks:
@@ -151,11 +155,11 @@ class Compiler:
             program=program,
             algorithm_text=self._algorithm_text(program),
             psy_text=self._psy_text(unit, placed),
-            kernel_files=files,
+            kernel_files=called.files,
             rules=domain.rules,
             warnings=(
                 *notes,
-                *self.kernels.warnings_of(files),
+                *self.kernels.warnings_of(called.files),
                 *(unordered_sums(program) if self._wants_order else ()),
             ),
             refused=refused,

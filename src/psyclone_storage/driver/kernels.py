@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import (
@@ -153,9 +153,19 @@ class Kernels:
         return find_kernel(self.index, wanted.call.name, wanted.modules[0], wanted.call.name_span)
 
 
-def find_kernels(
-    algorithm: ParsedAlgorithm, kernels: Kernels
-) -> tuple[dict[str, Kernel], tuple[Path, ...], tuple[Diagnostic, ...]]:
+@dataclass(frozen=True, slots=True)
+class CalledKernels:
+    """The kernels and built-ins that an algorithm calls, by their names in lower case.
+
+    `files` are those that they were read from, `problems` what was not found.
+    """
+
+    by_name: Mapping[str, Kernel]
+    files: tuple[Path, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def find_kernels(algorithm: ParsedAlgorithm, kernels: Kernels) -> CalledKernels:
     """Return the kernels and built-ins that `algorithm` calls, their files, and what is missing."""
     imports = find_imports(algorithm, kernels.api.builtins)
     problems = list(imports.problems)
@@ -168,7 +178,7 @@ def find_kernels(
             files[path] = None
         except CompileError as error:
             problems += error.problems
-    return found, tuple(files), tuple(problems)
+    return CalledKernels(found, tuple(files), tuple(problems))
 
 
 def read_checked(index: SourceIndex, path: Path, line_limit: bool) -> SourceText:

@@ -25,6 +25,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import surroundings
 from psyclone_storage.driver.compile import Build, Compiler, make_compiler
+from psyclone_storage.driver.kernels import CalledKernels
 from psyclone_storage.driver.numbering import LocalNumbering
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.driver.request import CompileRequest
@@ -168,7 +169,8 @@ def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Ask
     invoke = ParsedInvoke(
         tuple(call for _, call in named), label or None, None, (_scope(source),), source.whole()
     )
-    build = compiler.compile_parsed(_algorithm(source, invoke), (by_name, ()), (), LocalNumbering())
+    called = CalledKernels(by_name)
+    build = compiler.compile_parsed(_algorithm(source, invoke), called, (), LocalNumbering())
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
