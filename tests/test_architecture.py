@@ -79,6 +79,7 @@ LATE = {
     "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
     "cli/batch.py": {
         "psyclone_storage.cli.trial.try_to_compile",
+        "psyclone_storage.cli.turns.Turns",
         "psyclone_storage.cli.workers.Workers",
         "psyclone_storage.driver.compile.make_compiler",
     },

@@ -10,27 +10,31 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.cli.conflicts import overwrites_input
-from psyclone_storage.cli.depfile import depfile_text
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.guard import as_errors, failure
-from psyclone_storage.cli.kernel_folder import KernelFolder, discard
+from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme
 from psyclone_storage.cli.options import Options, algorithm_path, kernel_folder, psy_path
+from psyclone_storage.cli.outcome import (
+    FileResult,
+    agreeing,
+    layer_file,
+    owner_in_folder,
+    release_all,
+    write_all,
+)
 from psyclone_storage.cli.progress import Progress
-from psyclone_storage.cli.report import Reports, gathered_reports, reports_of
+from psyclone_storage.cli.report import reports_of
 from psyclone_storage.cli.results import Results, Translation, open_results
-from psyclone_storage.cli.write import Output, differs, write_together
+from psyclone_storage.cli.write import Output
 from psyclone_storage.config.load import read_settings_texts, settings_of
 from psyclone_storage.config.locate import (
-    find_settings_file,
-    shipped_settings_file,
     surroundings,
 )
 from psyclone_storage.config.settings import Settings
@@ -38,35 +42,14 @@ from psyclone_storage.driver.inputs import Inputs, find_inputs
 from psyclone_storage.driver.request import CompileRequest, LineLimit, for_file
 
 if TYPE_CHECKING:
+    from psyclone_storage.cli.turns import Turns
     from psyclone_storage.driver.compile import Build, Compiler
+
+Turn = Callable[[], None]
+"""Waits until it is a file's turn to be given numbers."""
 
 CHECKING = "PSYCLONE_STORAGE_CHECK"
 """The environment variable that stands for '--check', if it is set to anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileResult:
-    """What became of one algorithm file.
-
-    `printed` is what its script printed, `texts` are generated texts that go to standard output,
-    with their headings, `outputs` those that go to files; `kernels` are files that are there
-    already, to be taken away if the outputs fail. `sources` are what a dependency rule needs.
-    `translation` is what another call may be given instead of compiling.
-    """
-
-    problems: tuple[Diagnostic, ...]
-    printed: str = ""
-    texts: tuple[tuple[str, str], ...] = ()
-    reports: Reports = field(default_factory=Reports)
-    outputs: tuple[Output, ...] = ()
-    kernels: tuple[Path, ...] = ()
-    sources: tuple[Path, ...] = ()
-    translation: Translation | None = None
-
-    @property
-    def targets(self) -> tuple[Path, ...]:
-        """The files that are made of the sources."""
-        return (*(output.path for output in self.outputs), *self.kernels)
 
 
 def run_batch(options: Options) -> tuple[Diagnostic, ...]:
@@ -90,7 +73,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     try:
         with (
             Progress(len(options.files), sys.stderr) as progress,
-            _compiled(options, known, compiler) as compiled,
+            _compiled(options, known, compiler, inputs) as compiled,
         ):
             for file in options.files:
                 done = known[file] or next(compiled)
@@ -98,15 +81,13 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
                 if results and done.translation:
                     results.keep(file, done.translation)
                 print(done.printed, end="")
-                finished.append(_agreeing(done, finished))
+                finished.append(agreeing(done, finished))
                 problems += finished[-1].problems
-        _write_all(options, finished)
+        write_all(options, finished)
     except CompileError as error:
-        _discard(finished)
         raise CompileError(*problems, *error.problems) from error
-    except BaseException:
-        _discard(finished)
-        raise
+    finally:
+        release_all(options)
     return tuple(problems)
 
 
@@ -146,43 +127,73 @@ def _known(options: Options, results: Results | None) -> dict[Path, FileResult |
     return {file: _done(file, one, options) if one else None for file, one in found.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What is needed to compile any file of a call."""
+
+    options: Options
+    compiler: Compiler
+    inputs: Inputs
+
+    def sources(self, file: Path, build: Build) -> tuple[Path, ...]:
+        """Return what was read for `file`: all of it, where that is to be known, or the kernels."""
+        if not self.options.build_files.depfile and (
+            self.options.script or not self.options.cached
+        ):
+            return (file, *build.kernel_files)
+        one = len(self.options.files) == 1
+        used = tuple(self.inputs.index.used) if one else self.inputs.used(file)
+        return tuple(dict.fromkeys((file, *used, *self.compiler.script_files)))
+
+
 @contextmanager
 def _compiled(
-    options: Options, known: Mapping[Path, FileResult | None], compiler: Compiler | None
+    options: Options,
+    known: Mapping[Path, FileResult | None],
+    compiler: Compiler | None,
+    inputs: Inputs,
 ) -> Iterator[Iterator[FileResult]]:
     """Give what becomes of each file of which that is not known, in their order."""
     files = tuple(file for file in options.files if not known[file])
     if compiler is None:
         yield iter(())
     elif options.jobs == 1 or len(files) == 1:
-        yield (_compile_file(file, options, compiler) for file in files)
+        given = _Given(options, compiler, inputs)
+        yield (_compile_file(file, given) for file in files)
     else:
+        from psyclone_storage.cli.turns import Turns  # noqa: PLC0415
         from psyclone_storage.cli.workers import Workers  # noqa: PLC0415
 
         sys.stdout.flush()
-        given = partial(_compile_in_worker, options=options, compiler=compiler)
-        with Workers(given, min(options.jobs, len(files))) as workers:
-            yield workers.each(files)
+        turns = Turns(len(files))
+        work = partial(_compile_in_worker, given=_Given(options, compiler, inputs), turns=turns)
+        with Workers(work, min(options.jobs, len(files))) as workers:
+            yield workers.each(tuple(enumerate(files)))
 
 
-def _compile_in_worker(file: Path, options: Options, compiler: Compiler) -> FileResult:
-    """Compile `file` and keep what a script prints: the order of the files is the parent's."""
-    with redirect_stdout(io.StringIO()) as printed:
-        done = _compile_file(file, options, compiler)
+def _compile_in_worker(numbered: tuple[int, Path], given: _Given, turns: Turns) -> FileResult:
+    """Compile a file and keep what a script prints: the order of the files is the parent's."""
+    place, file = numbered
+    try:
+        with redirect_stdout(io.StringIO()) as printed:
+            done = _compile_file(file, given, turns.of(place))
+    finally:
+        turns.finish(place)
     return replace(done, printed=printed.getvalue())
 
 
-def _compile_file(file: Path, options: Options, compiler: Compiler) -> FileResult:
+def _compile_file(file: Path, given: _Given, turn: Turn = lambda: None) -> FileResult:
     """Compile `file`; a problem, a defect of this tool included, concerns this file alone."""
+    options, compiler = given.options, given.compiler
     try:
-        with _kernels(options) as kernels:
+        with _kernels(file, options, turn) as kernels:
             build = compiler.compile_algorithm(file, kernels)
             tried = _tried(file, build, compiler, options)
-            made = _translation(file, build, tried, options)
+            sources = given.sources(file, build)
+            made = _translation(build, tried, options, sources)
             done = _done(file, made, options)
-            if kernels is not None:
-                outputs = (*done.outputs, *kernels.outputs)
-                done = replace(done, outputs=outputs, kernels=kernels.written)
+            if build.kernels and kernels is not None:
+                return replace(done, kernels=kernels.outputs)
             return done if build.kernels else replace(done, translation=made)
     except CompileError as error:
         return FileResult(error.problems)
@@ -193,13 +204,14 @@ def _compile_file(file: Path, options: Options, compiler: Compiler) -> FileResul
 
 
 @contextmanager
-def _kernels(options: Options) -> Iterator[KernelFolder | None]:
+def _kernels(file: Path, options: Options, turn: Turn) -> Iterator[KernelFolder | None]:
     """Give the folder of changed kernels, None if nothing is to be written; tidy up on failure."""
     folder = kernel_folder(options)
     if folder is None:
         yield None
         return
-    kernels = KernelFolder(folder, single=options.kernel_renaming == "single")
+    scheme = Scheme(options.kernel_renaming)
+    kernels = KernelFolder(folder, layer_file(file, options), scheme, turn)
     try:
         yield kernels
     except BaseException:
@@ -219,14 +231,17 @@ def _tried(
 
 
 def _translation(
-    file: Path, build: Build, tried: tuple[Diagnostic, ...], options: Options
+    build: Build,
+    tried: tuple[Diagnostic, ...],
+    options: Options,
+    sources: tuple[Path, ...],
 ) -> Translation:
     warnings = (*build.warnings, *tried)
     if options.strict and warnings:
         raise CompileError(*as_errors(warnings))
-    reports = reports_of(file, build, options)
+    reports = reports_of(sources[0], build, options)
     texts = (build.algorithm_text, build.psy_text)
-    return Translation(*texts, build.kernel_files, warnings, reports, build.beside)
+    return Translation(*texts, sources, warnings, reports, build.beside)
 
 
 def _done(file: Path, made: Translation, options: Options) -> FileResult:
@@ -247,73 +262,6 @@ def _done(file: Path, made: Translation, options: Options) -> FileResult:
         made.reports,
         tuple(Output(path, text) for path, text in outputs.values() if path is not None),
         (),
-        (file, *made.kernel_files),
+        owner_in_folder(file, options),
+        made.sources,
     )
-
-
-# ------------------------------------------------------------------ all files together
-
-
-def _agreeing(done: FileResult, earlier: list[FileResult]) -> FileResult:
-    """Return `done`, or that it differs from an `earlier` file in a kernel that both share."""
-    known = {
-        output.path: output.text for other in earlier for output in other.outputs if output.shared
-    }
-    problems = [
-        differs(output.path)
-        for output in done.outputs
-        if output.shared and known.get(output.path, output.text) != output.text
-    ]
-    return FileResult((*done.problems, *problems), done.printed) if problems else done
-
-
-def _discard(finished: list[FileResult]) -> None:
-    for done in finished:
-        discard(done.kernels)
-
-
-def _write_all(options: Options, finished: list[FileResult]) -> None:
-    """Write all outputs to their files and all else to standard output, or change no file.
-
-    Raises:
-        CompileError: an output cannot be written, or is what was read.
-    """
-    reports = tuple(_gathered(options, finished))
-    outputs = [output for done in finished for output in done.outputs]
-    if any(done.sources for done in finished):
-        outputs += [Output(path, text) for path, text in reports if path is not None]
-    _check_inputs(outputs, finished)
-
-    def show() -> None:
-        for heading, text in (text for done in finished for text in done.texts):
-            print(f"{heading}:\n{text}")
-        for path, text in reports:
-            if path is None:
-                print(text, end="")
-        sys.stdout.flush()
-
-    write_together(outputs, show)
-
-
-def _check_inputs(outputs: list[Output], finished: list[FileResult]) -> None:
-    read = {source.resolve() for done in finished for source in done.sources}
-    problems = [
-        overwrites_input(output.path) for output in outputs if output.path.resolve() in read
-    ]
-    raise_if_any(problems)
-
-
-def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Path | None, str]]:
-    """Yield each report on all files, and the dependencies, with where they go."""
-    yield from gathered_reports([done.reports for done in finished], options)
-    if options.depfile is not None:
-        common = _common_sources(options)
-        rules = [(done.targets, (*done.sources, *common)) for done in finished if done.targets]
-        yield options.depfile, depfile_text(rules)
-
-
-def _common_sources(options: Options) -> tuple[Path, ...]:
-    """Return what every output depends on: the script, and a settings file of the user's."""
-    chosen = find_settings_file(options.config, surroundings(os.environ))
-    settings = () if chosen == shipped_settings_file() else (chosen,)
-    return (*((options.script,) if options.script else ()), *settings)

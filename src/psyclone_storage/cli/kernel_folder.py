@@ -1,93 +1,148 @@
 """The folder of changed kernels, which many commands of one build may write to at once (spec 7.9).
 
-Under the scheme `multiple` every changed kernel gets a number that nobody else has: its file is
-made where there was none, in one step and complete, so that of two commands one sees the file
-of the other and goes on to the next number. Under `single` the number is 0 for all, and whoever
-comes later must have made the same text; it is written with the other outputs. A command that fails
-takes its files away.
+Under the scheme `multiple` a changed kernel belongs to the PSy layer that calls it. It gets the
+number that this layer had for it before, or the first one that no other layer has: so the same
+inputs write the same files, over and over. Under `layer` the numbers begin where the name of the
+layer says, so that they are the same in whatever order commands run. Under `single` the number is 0
+for all, and whoever comes later must have made the same text. Files are written with the other
+outputs of a command, or not at all; those that a layer had before and does not need any more are
+taken away then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from enum import Enum
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
-from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.cli.write import (
-    Output,
-    cannot_write,
-    check_same,
-    differs,
-    encoded,
-    given_name,
-    temporary_file,
+from psyclone_storage.base.diagnostic import CompileError, InternalError
+from psyclone_storage.base.records import replace
+from psyclone_storage.cli.kernel_claims import (
+    Claims,
+    belonging_to,
+    is_outdated,
+    made_from,
+    owned_files,
+    owner_name,
+    release_claims,
 )
+from psyclone_storage.cli.write import Output, cannot_write, decoded, differs
 
 if TYPE_CHECKING:
     from psyclone_storage.driver.numbering import KernelText
 
 
-class KernelFolder:
-    """The changed kernels of one compilation: a numbering whose numbers are files of a folder."""
+_NUMBERS = 10**9
 
-    def __init__(self, folder: Path, *, single: bool) -> None:
+
+class Scheme(Enum):
+    """How changed kernels are numbered."""
+
+    MULTIPLE = "multiple"
+    SINGLE = "single"
+    LAYER = "layer"
+
+
+class KernelFolder:
+    """The changed kernels of one compilation: a numbering whose numbers are files of a folder.
+
+    `layer` is the file that calls them. `turn` waits until numbers may be given.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        layer: Path,
+        scheme: Scheme,
+        turn: Callable[[], None] = lambda: None,
+    ) -> None:
         self._folder = folder
-        self._single = single
-        self._texts: dict[Path, str] = {}
+        self._scheme = scheme
+        self._turn = turn
+        self._claims = Claims(folder, owner_name(layer, folder))
+        self._outputs: dict[str, Output] = {}
 
     def allocate(self, base: str, kernel: Callable[[int], KernelText]) -> int:
-        """Return the number of a kernel: 0, or the first one that has no file.
+        """Return the number of a kernel: 0, or one that no other layer has.
 
         Raises:
-            CompileError: `L003`, its file cannot be written; `L015`, kernel 0 has another text.
+            CompileError: `L003`, it cannot be claimed; `L015`, kernel 0 has another text.
         """
-        number = 0
-        while not self._take(kernel(number)):
-            number += 1
-        return number
+        self._turn()
+        if self._scheme is Scheme.SINGLE:
+            self._share(kernel(0))
+            return 0
+        for number in self._numbers(base):
+            text = kernel(number)
+            module = text.module.lower()
+            if module not in self._outputs and self._taken(text.module):
+                path = self._folder / f"{text.module}{text.suffix}"
+                owned = belonging_to(self.owner, text.text)
+                self._outputs[module] = Output(path, owned)
+                return number
+        raise InternalError("The numbers are at an end.")
 
     @property
-    def written(self) -> tuple[Path, ...]:
-        """The files that were claimed by making them."""
-        return () if self._single else tuple(self._texts)
+    def owner(self) -> str:
+        """What the PSy layer is called in the folder."""
+        return self._claims.owner
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The files that are still to be written, which others may write as well."""
-        given = self._texts.items() if self._single else ()
-        return tuple(Output(path, text, shared=True) for path, text in given)
+        """The files that are to be written."""
+        return tuple(self._outputs.values())
 
     def discard(self) -> None:
-        """Take away what was written: the compilation has failed."""
-        discard(self.written)
-        self._texts.clear()
+        """Give up what was claimed: the compilation has failed."""
+        release_claims(self._folder, frozenset({self.owner}))
+        self._outputs.clear()
 
-    def _take(self, kernel: KernelText) -> bool:
-        """Return whether the file of `kernel` is its own now."""
+    def _numbers(self, base: str) -> Iterator[int]:
+        yield from self._claims.numbers(base)
+        is_own = self._scheme is Scheme.LAYER
+        yield from count(crc32(self.owner.encode()) % _NUMBERS if is_own else 0)
+
+    def _taken(self, module: str) -> bool:
+        try:
+            return self._claims.take(module)
+        except OSError as error:
+            raise CompileError(cannot_write(self._folder / module, error)) from error
+
+    def _share(self, kernel: KernelText) -> None:
         path = self._folder / f"{kernel.module}{kernel.suffix}"
-        if self._single:
-            if self._texts.get(path, kernel.text) != kernel.text:
-                raise CompileError(differs(path))
-            if path.exists():
-                check_same(path, kernel.text)
-        elif not _create(path, kernel.text):
-            return False
-        self._texts[path] = kernel.text
-        return True
+        name = owner_name(Path(kernel.original.name), self._folder)
+        text = made_from(name, kernel.original.text, kernel.text)
+        earlier = self._outputs.setdefault(kernel.module.lower(), Output(path, text, shared=True))
+        if earlier.text != text:
+            raise CompileError(differs(path))
+        self._outputs[kernel.module.lower()] = self._checked(earlier)
+
+    def _checked(self, output: Output) -> Output:
+        """Return `output`, for which a file of another text is there only if it is an old one."""
+        if not output.path.exists():
+            return output
+        try:
+            found = decoded(output.path.read_bytes())
+        except OSError as error:
+            raise CompileError(cannot_write(output.path, error)) from error
+        if is_outdated(found, output.text, self.owner):
+            return replace(output, outdated=found)
+        if not output.text.startswith(found):
+            raise CompileError(differs(output.path))
+        return output
 
 
-def discard(paths: tuple[Path, ...]) -> None:
-    """Take away the files at `paths`."""
-    for path in paths:
-        path.unlink(missing_ok=True)
+def remove_old(folder: Path, owners: frozenset[str], written: Iterable[Path]) -> None:
+    """Take away every file of `owners` that is not among `written`.
 
-
-def _create(path: Path, text: str) -> bool:
-    """Make the file at `path` with `text`, whole at once; return False if there is one already."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_file(path, encoded(text)) as temporary:
-            return given_name(temporary, path)
-    except OSError as error:
-        raise CompileError(cannot_write(path, error)) from error
+    Where that cannot be done they stay: nobody uses them.
+    """
+    kept = {path.name for path in written}
+    for path in owned_files(folder, owners):
+        if path.name not in kept:
+            with suppress(OSError):
+                path.unlink()

@@ -16,6 +16,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.style import add_style
+from psyclone_storage.config.locate import shared_file
 from psyclone_storage.config.settings import API_NAMES
 
 _DESCRIPTION = """\
@@ -34,8 +35,27 @@ examples:
   psyclone-storage alg.x90 -d kernels --output-dir build -s optimise.py --script-kwargs 'depth=2'
 """
 
+_PSYCLONE = "3.3.1"
 _GRAINS = {"invokes": "invokes", "routines": "invokes", "kernels": "kernels"}
 _SOURCES = (".f90", ".f03", ".f08", ".x90", ".py")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFiles:
+    """Files that a build system asks for besides the code; `dyndep` names a target as well."""
+
+    depfile: Path | None = None
+    stamp: Path | None = None
+    gathered_kernels: Path | None = None
+    kernel_list: Path | None = None
+    dyndep: tuple[Path, str] | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Those that are asked for."""
+        dyndep = self.dyndep[0] if self.dyndep else None
+        files = (self.depfile, self.stamp, self.gathered_kernels, self.kernel_list, dyndep)
+        return tuple(filter(None, files))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,7 @@ class Options:
     config: str
     config_opts: str
     jobs: int
-    depfile: Path | None
+    build_files: BuildFiles
     schedule: bool
     schedule_json: str | None
     dag: str | None
@@ -117,7 +137,13 @@ def read_options(words: Sequence[str]) -> Options:
         config=given.config,
         config_opts=given.config_opts,
         jobs=given.jobs,
-        depfile=given.depfile,
+        build_files=BuildFiles(
+            given.depfile,
+            given.stamp,
+            given.gather_kernels,
+            given.kernel_list,
+            (Path(given.dyndep[0]), given.dyndep[1]) if given.dyndep else None,
+        ),
         schedule=given.schedule,
         schedule_json=given.schedule_json,
         dag=given.dag,
@@ -188,7 +214,7 @@ def _contradictions(options: Options) -> Iterator[tuple[str, str]]:
         )
     if options.keywords and not options.script:
         yield "'--script-kwargs' is for a script, but there is none.", "Add '-s FILE'."
-    if options.depfile and not options.writes:
+    if options.build_files.depfile and not options.writes:
         yield (
             "'--depfile' needs files to write a rule for.",
             "Add '-oalg' and '-opsy', or '--output-dir'.",
@@ -219,8 +245,7 @@ def _outputs(options: Options) -> Iterator[Path]:
     for file in files:
         yield from filter(None, (algorithm_path(file, options), psy_path(file, options)))
     yield from _reports(options)
-    if options.depfile:
-        yield options.depfile
+    yield from options.build_files.paths
 
 
 def _reports(options: Options) -> Iterator[Path]:
@@ -298,10 +323,12 @@ def _build_parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="ALGORITHM", help="algorithm files")
-    version = f"psyclone-storage version: {__version__}"
+    # Fab asks whoever is called 'psyclone' for these words, and for a number behind them.
+    version = f"psyclone-storage version: {__version__} (for PSyclone version: {_PSYCLONE})"
     parser.add_argument("-v", "--version", action="version", version=version)
     _add_domain(parser)
     _add_output(parser)
+    _add_build_files(parser)
     _add_inspection(parser)
     _add_compilation(parser)
     return parser
@@ -379,10 +406,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--kernel-renaming",
-        choices=("multiple", "single"),
+        choices=("multiple", "single", "layer"),
         default="multiple",
         help="whether each call of a changed kernel has a kernel of its own (default), or all"
-        " share one and must be changed alike",
+        " share one and must be changed alike; layer is multiple with numbers that do not depend on"
+        " what else is in the folder",
     )
     group.add_argument(
         "--output-dir", type=Path, metavar="DIR",
@@ -396,9 +424,37 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="neither use nor keep translations of other calls (they are kept in "
         "$PSYCLONE_STORAGE_CACHE, or in ~/.cache)",
     )  # fmt: skip
+
+
+def _add_build_files(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("for build systems")
     group.add_argument(
-        "--depfile", type=Path, metavar="FILE", help="write dependencies for Make or Ninja"
-    )
+        "--depfile", type=Path, metavar="FILE",
+        help="write dependencies for Make or Ninja: all that was read",
+    )  # fmt: skip
+    group.add_argument(
+        "--stamp", type=Path, metavar="FILE",
+        help="touch FILE when all is done; it stands in the rule of '--depfile' then, as what is "
+        "written keeps its time if its text stays the same",
+    )  # fmt: skip
+    group.add_argument(
+        "--gather-kernels", type=Path, metavar="FILE",
+        help="write the kernels that steps have changed to FILE as well, one behind the other",
+    )  # fmt: skip
+    group.add_argument(
+        "--kernel-list", type=Path, metavar="FILE",
+        help="write the paths of the kernels that steps have changed, one on a line; for Make, as "
+        "CHANGED_KERNELS, if FILE ends in '.mk'",
+    )  # fmt: skip
+    group.add_argument(
+        "--dyndep", nargs=2, metavar=("FILE", "TARGET"),
+        help="tell Ninja in FILE that TARGET is made of these kernels",
+    )  # fmt: skip
+    for name in ("cmake", "make"):
+        group.add_argument(
+            f"--{name}-dir", action="version", version=str(shared_file(f"config/{name}")),
+            help=f"print the folder of what there is for {'CMake' if name == 'cmake' else 'Make'}",
+        )  # fmt: skip
 
 
 def _add_inspection(parser: argparse.ArgumentParser) -> None:

@@ -31,14 +31,14 @@ from psyclone_storage.driver.request import CompileRequest
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What is made of one algorithm file, before it is said where that goes.
+    """What is made of one algorithm file, and of which `sources`; not where that goes.
 
     `beside` are texts that belong beside the PSy layer's, each with what its name ends in.
     """
 
     algorithm_text: str
     psy_text: str
-    kernel_files: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     reports: Reports = Reports()
     beside: tuple[tuple[str, str], ...] = ()
@@ -82,7 +82,7 @@ class Results:
         return {
             "algorithm": made.algorithm_text,
             "psy": made.psy_text,
-            "kernels": list(map(str, made.kernel_files)),
+            "sources": list(map(str, made.sources)),
             "warnings": warnings,
             "text": made.reports.text,
             "schedules": list(made.reports.schedules),
@@ -94,7 +94,7 @@ class Results:
         return Translation(
             entry["algorithm"],
             entry["psy"],
-            tuple(map(Path, entry["kernels"])),
+            tuple(map(Path, entry["sources"])),
             tuple(self._decoded_warning(item) for item in entry["warnings"]),
             Reports(entry["text"], tuple(entry["schedules"]), entry["dag"]),
             tuple(entry["beside"].items()),
@@ -134,13 +134,13 @@ class Results:
             CompileError: the file holds another text, or is none.
         """
         name = span.source.name
-        if self.inputs.index.read(Path(name)).text != span.source.text:
+        if self.inputs.index.texts.read(Path(name)).text != span.source.text:
             raise CompileError
         return [name, _digest(span.source.text), span.start, span.stop]
 
     def _decoded_span(self, entry: list[Any]) -> Span:
         name, digest, start, stop = entry
-        source = self.inputs.index.read(Path(name))
+        source = self.inputs.index.texts.read(Path(name))
         if _digest(source.text) != digest:
             raise CompileError
         return source.span(start, stop)

@@ -7,6 +7,8 @@ does. Only then are the targets replaced, and put back if one of them cannot be.
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -16,6 +18,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalE
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import written_twice
 
+_DEAD = 60.0  # seconds, within which a file is landed even by another machine's command
 _SHOWN = 200  # characters of a name in the name of a temporary file, which has more to hold
 
 
@@ -24,12 +27,13 @@ class Output:
     """A text and the file that it is for.
 
     What is `shared` belongs to all who make the same text: the first one writes it, and nobody
-    takes it away.
+    takes it away. It takes the place of the text `outdated`, if there is one.
     """
 
     path: Path
     text: str
     shared: bool = False
+    outdated: str | None = None
 
 
 def write_together(outputs: Iterable[Output], between: Callable[[], None] = lambda: None) -> None:
@@ -75,11 +79,20 @@ def differs(path: Path) -> Diagnostic:
 
 
 def given_name(temporary: Path, path: Path) -> bool:
-    """Give the file at `temporary` the name `path`, in one step; return False if that is taken."""
+    """Give what is in `temporary` the name `path`; return False if that is taken.
+
+    That is one step, but where files cannot have two names: there a reader may see a part.
+    """
     try:
         path.hardlink_to(temporary)
     except FileExistsError:
         return False
+    except OSError:
+        try:
+            with path.open("xb") as stream:
+                stream.write(temporary.read_bytes())
+        except FileExistsError:
+            return False
     return True
 
 
@@ -93,22 +106,19 @@ def check_same(path: Path, text: str) -> None:
         raise CompileError(differs(path))
 
 
-@contextmanager
-def temporary_file(path: Path, data: bytes) -> Iterator[Path]:
-    """Give a new file beside `path` with its content to be, and the rights of a new file.
-
-    It is gone afterwards unless it was renamed.
-    """
-    temporary = _written_beside(path, data)
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def encoded(text: str) -> bytes:
     """Return the bytes of a file for `text`."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file with the bytes `data`."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether there is something at `path` that is neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 # ------------------------------------------------------------------ many files at once
@@ -131,6 +141,7 @@ class _Landing:
     def __init__(self) -> None:
         self._parts: list[_Replacement] = []
         self._folders: list[Path] = []
+        self._listed: dict[Path, list[str]] = {}
 
     def prepare(self, outputs: Iterable[Output]) -> None:
         """Write every text beside its target, or to it if that is no file."""
@@ -139,7 +150,7 @@ class _Landing:
         seen: dict[Path, Output] = {}
         for output in outputs:
             try:
-                if _is_stream(output.path):
+                if is_stream(output.path):
                     streams.append(output)
                     continue
                 target = output.path.resolve()
@@ -160,14 +171,14 @@ class _Landing:
         """Replace the targets; what is shared comes last, as it stays."""
         for part in sorted(self._parts, key=lambda part: part.output.shared):
             with _reported(part.output.path):
-                if part.output.shared:
+                if part.output.shared and not _may_replace(part.output, part.target):
                     if not given_name(part.temporary, part.target):
                         check_same(part.target, part.output.text)
                     continue
-                if part.target.exists():
+                if part.target.exists() and not part.output.shared:
                     part.aside = _aside(part.target)
                 part.temporary.replace(part.target)
-                part.landed = True
+                part.landed = not part.output.shared
 
     def undo(self) -> None:
         """Put back what was there, and take away what was not."""
@@ -198,18 +209,40 @@ class _Landing:
         if target.exists():
             if target.is_file() and target.read_bytes() == data:
                 return
-            if output.shared:
+            if output.shared and not _may_replace(output, target):
                 raise CompileError(differs(output.path))
             with target.open("ab"):
                 pass
         self._make_folder(output.path.parent)
+        self._remove_dead(target)
         self._parts.append(_Replacement(output, target, _written_beside(target, data)))
+
+    def _remove_dead(self, target: Path) -> None:
+        """Take away what a command that was killed has left beside `target`."""
+        folder = target.parent
+        if folder not in self._listed:
+            self._listed[folder] = [name for name in os.listdir(folder) if name.startswith(".")]  # noqa: PTH208
+        pattern = re.compile(re.escape(_beside(target)) + r"(\d+)-\d+")
+        for found in filter(None, map(pattern.fullmatch, self._listed[folder])):
+            with suppress(OSError):
+                left = folder / found[0]
+                if time.time() - left.stat().st_mtime > _DEAD and not _is_running(int(found[1])):
+                    left.unlink()
 
     def _make_folder(self, folder: Path) -> None:
         missing = [parent for parent in (folder, *folder.parents) if not parent.is_dir()]
         for parent in reversed(missing):
             parent.mkdir(exist_ok=True)
             self._folders.append(parent)
+
+
+def _may_replace(output: Output, target: Path) -> bool:
+    """Return whether a shared file is there that is old, or was not written to its end."""
+    if not target.is_file():
+        return False
+    found, data = target.read_bytes(), encoded(output.text)
+    is_old = output.outdated is not None and found == encoded(output.outdated)
+    return is_old or (data.startswith(found) and found != data)
 
 
 def _twice(earlier: Output, later: Output) -> tuple[Diagnostic, ...]:
@@ -224,10 +257,6 @@ def _reported(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
-
-
-def _is_stream(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _aside(path: Path) -> Path:
@@ -262,10 +291,26 @@ def _new_file_beside(path: Path) -> tuple[int, Path]:
     `tempfile` would do it, and load the modules of three archive formats at every start.
     """
     for number in count():
-        new = path.with_name(f".{path.name[:_SHOWN]}.{os.getpid()}-{number}")
+        new = path.with_name(f"{_beside(path)}{os.getpid()}-{number}")
         with suppress(FileExistsError):
             return os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), new
     raise InternalError("The numbers are at an end.")
+
+
+def _beside(path: Path) -> str:
+    """Return what the names of temporary files for `path` begin with."""
+    return f".{path.name[:_SHOWN]}."
+
+
+def _is_running(process: int) -> bool:
+    """Return whether there is such a process here; on another machine nobody can tell."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _umask() -> int:

@@ -91,6 +91,11 @@ class Compiler:
     includes: tuple[Path, ...] = ()
     checks: bool = False
 
+    @property
+    def script_files(self) -> tuple[Path, ...]:
+        """The script, and the files that it has read so far."""
+        return self.requested.script_files if self.requested else ()
+
     def compile_algorithm(self, path: Path, numbering: KernelNumbering | None = None) -> Build:
         """Compile the algorithm file at `path`; `numbering` gives numbers to changed kernels.
 

@@ -58,9 +58,19 @@ class Inputs:
             return None
         return sha256(ascii(facts).encode()).hexdigest()
 
+    def used(self, file: Path) -> tuple[Path, ...]:
+        """Return the files that were read so far and that the translation of `file` depends on.
+
+        More than one file may have been translated: what others alone depend on is left out.
+        """
+        paths = {path for name in self.modules(file) for path in self._files(name)}
+        for path in (file, *paths):
+            self._add_included(path, paths)
+        return (file, *(path for path in self.index.used if path in paths and path != file))
+
     def modules(self, file: Path) -> tuple[str, ...]:
         """Return the names for which the translation of `file` may look among the files."""
-        waiting = set(self.index.names).intersection(_words(self.index.read(file).text))
+        waiting = set(self.index.names).intersection(_words(self.index.texts.read(file).text))
         if not self.deep:
             return tuple(sorted(waiting))
         known: set[str] = set()
@@ -73,13 +83,13 @@ class Inputs:
     def _facts(self, file: Path) -> Iterator[object]:
         """Yield what is known of the files, such that other files would make it differ."""
         yield str(file), self._digest(file)
-        yield from self._included(self.index.read(file), set())
+        yield from self._included(self.index.texts.read(file), set())
         folder = file.resolve().parent if self.beside else None
         for name in self.modules(file):
             for path in self._files(name):
                 is_near = folder is not None and path.resolve().parent == folder
                 yield name, str(path), self._digest(path), is_near
-                yield from self._included(self.index.read(path), set()) if self.deep else ()
+                yield from self._included(self.index.texts.read(path), set()) if self.deep else ()
 
     def _included(self, source: SourceText, seen: set[Path]) -> Iterator[object]:
         for found in inclusions(source):
@@ -88,15 +98,25 @@ class Inputs:
             if path is not None and path not in seen:
                 seen.add(path)
                 yield self._digest(path), str(path.resolve())
-                yield from self._included(self.index.read(path), seen)
+                yield from self._included(self.index.texts.read(path), seen)
 
     def _texts_included(self, source: SourceText, seen: set[Path]) -> Iterator[SourceText]:
         for found in inclusions(source):
             path = included_file(found, self.includes)
             if path is not None and path not in seen:
                 seen.add(path)
-                yield self.index.read(path)
-                yield from self._texts_included(self.index.read(path), seen)
+                yield self.index.texts.read(path)
+                yield from self._texts_included(self.index.texts.read(path), seen)
+
+    def _add_included(self, path: Path, paths: set[Path]) -> None:
+        """Add what the file at `path` includes, where that was read."""
+        if path not in self.index.used:
+            return
+        for found in inclusions(self.index.texts.read(path)):
+            inner = included_file(found, self.includes)
+            if inner is not None and inner not in paths:
+                paths.add(inner)
+                self._add_included(inner, paths)
 
     def _files(self, name: str) -> tuple[Path, ...]:
         """Return the files below the directories, and in the folders, that a module could be in."""
@@ -104,13 +124,13 @@ class Inputs:
 
     def _digest(self, path: Path) -> str:
         if path not in self._digests:
-            text = self.index.read(path).text
+            text = self.index.texts.read(path).text
             self._digests[path] = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         return self._digests[path]
 
     def _used_by(self, path: Path) -> frozenset[str]:
         if path not in self._used:
-            source = self.index.read(path)
+            source = self.index.texts.read(path)
             names = _names_behind_use(source.text)
             for inner in self._texts_included(source, set()):
                 names |= _names_behind_use(inner.text)
@@ -128,8 +148,14 @@ def find_inputs(settings: Settings, request: CompileRequest) -> Inputs:
         index_directories(request.directories, request.includes, suffixes_of(request)),
         request.includes,
         request.beside,
-        bool(request.steps or request.profile or settings.thread_safe_procedures),
+        _looks_deep(settings, request),
     )
+
+
+def _looks_deep(settings: Settings, request: CompileRequest) -> bool:
+    """Return whether the code of kernels is looked at."""
+    asked = (request.script, request.steps, request.profile, settings.thread_safe_procedures)
+    return any(asked)
 
 
 def _words(text: str) -> set[str]:

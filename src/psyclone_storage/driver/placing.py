@@ -85,7 +85,8 @@ class _Placing:
 
         def kernel_text(number: int) -> KernelText:
             new = numbered_names(old, number)
-            return KernelText(new.module, self._language.emit_kernel(call.codes, old, new))
+            text = self._language.emit_kernel(call.codes, old, new)
+            return KernelText(new.module, text, call.codes[0].module.place.source)
 
         number = self._shelf.allocate(base_name(old.module), kernel_text)
         self.kernels.append(kernel_text(number))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass
@@ -26,6 +27,13 @@ class Requested:
     steps: tuple[StepRequest, ...]
     profile: frozenset[ProfileGranularity]
     context: ScriptContext
+
+    @property
+    def script_files(self) -> tuple[Path, ...]:
+        """The script, and the files that it has read so far: its modules, and what it opened."""
+        if self.recipe is None:
+            return ()
+        return tuple(dict.fromkeys((self.recipe.path, *self.recipe.reads.files)))
 
     def apply(
         self, program: Program, rules: Rules, kernels: KernelSource

@@ -30,7 +30,8 @@ class SourceIndex:
     In `folders` included files are looked for; `beside` are the Fortran files in them, for modules
     that are not below the directories. Paths are plain text, since only a few of thousands are
     ever asked for. What was answered or read once is kept, so that all who ask see the same state
-    of the directories. `suffixes` are what the names of the files end in.
+    of the directories. `used` are the files that were read for translations. `suffixes` are what
+    the names of the files end in.
     """
 
     directories: tuple[Path, ...]
@@ -38,6 +39,7 @@ class SourceIndex:
     folders: tuple[Path, ...] = ()
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suffixes: tuple[str, ...] = SUFFIXES
+    used: dict[Path, None] = field(default_factory=dict, compare=False, repr=False)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -67,11 +69,12 @@ class SourceIndex:
         return frozenset(self.files).union(self.beside)
 
     def read(self, path: Path) -> SourceText:
-        """Return the text of the file at `path`.
+        """Return the text of the file at `path`, which counts as used.
 
         Raises:
             CompileError: it cannot be read.
         """
+        self.used[path] = None
         return self.texts.read(path)
 
 

@@ -27,7 +27,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
 )
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
@@ -36,14 +36,16 @@ from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
 from psyclone_storage.scripting.psyclone_names import MODULES, modules_for
+from psyclone_storage.scripting.reads import Reads
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A script that was found to be readable, and its text for messages."""
+    """A script that was found to be readable, its text for messages, and what it has read."""
 
     path: Path
     source: SourceText
+    reads: Reads = field(default_factory=Reads)
 
     def run(
         self,
@@ -66,7 +68,11 @@ class Recipe:
         module = self._new_module()
         modules = modules_for(context) if context else MODULES
         keywords = context.keywords if context else {}
-        with _isolated(self.path, module), psyclone_alias(modules) as alias:
+        with (
+            _isolated(self.path, module),
+            self.reads.watched(),
+            psyclone_alias(modules) as alias,
+        ):
             self._guarded(lambda: _execute(module))
             function = self._function(module)
             psy = Psy(program, rules, source, psyclone=alias.used)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from psyclone_storage.cli.depfile import depfile_text
+from psyclone_storage.cli.depfile import depfile_text, dyndep_text, kernel_list_text
 from unit.cli.conftest import Command
 
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
@@ -37,6 +38,135 @@ def test_a_file_that_fails_has_no_rule(command: Command, project: Path) -> None:
     assert done.status == 1
     assert done.written["all.d"].startswith("out/alg.f90 out/alg_psy.f90: \\\n")
     assert "bad" not in done.written["all.d"]
+
+
+TOOLS = """
+import json
+from pathlib import Path
+
+def depth():
+    with open("depth.json") as stream:
+        return json.load(stream)
+"""
+SCRIPT = """
+import site_tools
+
+def trans(psy):
+    import late_tools
+    site_tools.depth()
+    print(Path("notes.txt").read_text())
+    open("log.txt", "w").close()
+
+from pathlib import Path
+"""
+
+
+def sources_of(rule: str) -> list[str]:
+    return [line.strip(" \\") for line in rule.partition("\n\n")[0].splitlines()[1:]]
+
+
+def test_all_that_a_script_reads_is_a_source(
+    command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules from elsewhere, late imports, what is opened; but nothing that is installed."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "site_tools.py").write_text(TOOLS)
+    (project / "scripts").mkdir()
+    (project / "scripts" / "late_tools.py").write_text("")
+    (project / "scripts" / "optimise.py").write_text(SCRIPT)
+    (project / "depth.json").write_text("2")
+    (project / "notes.txt").write_text("a note")
+    monkeypatch.syspath_prepend(str(elsewhere))
+    words = "-s scripts/optimise.py -oalg a.f90 --depfile a.d alg.x90"
+    for _ in range(2):
+        (project / "a.d").unlink(missing_ok=True)
+        found = sources_of(command(*words.split()).written["a.d"])
+        assert found[0] == "alg.x90"
+        assert sorted(found[3:]) == sorted(
+            [
+                "scripts/optimise.py",
+                "scripts/late_tools.py",
+                "depth.json",
+                "notes.txt",
+                str(elsewhere / "site_tools.py"),
+            ]
+        )
+        monkeypatch.delitem(sys.modules, "site_tools")
+
+
+def test_modules_and_included_files_are_sources(command: Command, project: Path) -> None:
+    """Steps look into kernels, and at what these import and include, also from folders of '-I'."""
+    kernel = project / "kernels" / "wind_to_cell_kernel_mod.f90"
+    text = kernel.read_text().replace(
+        "  implicit none", "  use sizes_mod, only: big\n  implicit none"
+    )
+    kernel.write_text(text)
+    (project / "inc").mkdir()
+    sizes = "module sizes_mod\n  implicit none\n  include 'big.inc'\nend module sizes_mod\n"
+    (project / "inc" / "sizes_mod.f90").write_text(sizes)
+    (project / "inc" / "big.inc").write_text("integer, parameter :: big = 3\n")
+    (project / "inc" / "other_mod.f90").write_text("module other_mod\nend module other_mod\n")
+    step = ("--apply", "inline-kernel-module")
+    words = "-I inc -oalg a.f90 --depfile a.d alg.x90"
+    found = sources_of(command(*step, *words.split()).written["a.d"])
+    assert {"inc/sizes_mod.f90", "inc/big.inc"} <= set(found)
+    assert "inc/other_mod.f90" not in found
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_each_file_has_sources_of_its_own(command: Command, project: Path, jobs: str) -> None:
+    text = (project / "alg.x90").read_text()
+    (project / "two.x90").write_text(
+        "module two_mod\ncontains\n  subroutine two(a)\n    use field_mod, only: field_type\n"
+        "    type(field_type), intent(inout) :: a\n    call invoke(setval_c(a, 0.0_r_def))\n"
+        "  end subroutine two\nend module two_mod\n"
+    )
+    assert "setval_c" not in text
+    words = f"--output-dir out --depfile all.d -j {jobs} alg.x90 two.x90 --no-cache"
+    rules = command(*words.split()).written["all.d"].split("\n\n")
+    assert rules[1] == "out/two.f90 out/two_psy.f90: \\\n  two.x90"
+
+
+def test_lists_of_kernels() -> None:
+    kernels = {Path("out/a b.f90"): "text", Path("out/c$d.f90"): "other"}
+    assert kernel_list_text(Path("x.txt"), kernels) == "out/a b.f90\nout/c$d.f90\n"
+    assert kernel_list_text(Path("x.mk"), kernels) == (
+        "CHANGED_KERNELS += \\\n  out/a\\ b.f90 \\\n  out/c$$d.f90\n"
+    )
+    assert kernel_list_text(Path("x.mk"), ()) == "CHANGED_KERNELS +=\n"
+    lines = dyndep_text("lib a", kernels).splitlines()
+    assert lines[0] == "ninja_dyndep_version = 1"
+    assert lines[-1] == "build lib$ a: dyndep | out/a$ b.f90 out/c$$d.f90"
+    changed = dyndep_text("lib a", kernels | {Path("out/a b.f90"): "text 2"})
+    assert changed.splitlines()[1:2] != lines[1:2]
+    assert dyndep_text("lib", {}) == "ninja_dyndep_version = 1\nbuild lib: dyndep\n"
+
+
+def test_kernels_in_lists_and_in_one_file(command: Command) -> None:
+    step = ("--apply", "kernel-constants{number_of_layers=20}", "-okern", "out")
+    words = (
+        "-oalg a.f90 -opsy p.f90 --kernel-list k.txt --gather-kernels k.F90 --stamp a.stamp "
+        "--dyndep k.dd lib --depfile a.d alg.x90"
+    )
+    made = command(*step, *words.split()).written
+    names = made["k.txt"].split()
+    assert names == ["out/wind_tendency_kernel_0_mod.f90", "out/wind_to_cell_kernel_0_mod.f90"]
+    assert made["k.F90"] == "\n".join(made[name] for name in names)
+    assert all(name in made["k.dd"] for name in names)
+    assert made["a.d"].startswith("a.stamp: \\\n  alg.x90 \\\n")
+    assert made["a.stamp"] == ""
+    unchanged = command(*words.split()).written
+    assert unchanged["k.F90"].startswith("! ")
+    assert unchanged["k.txt"] == ""
+
+
+def test_a_stamp_says_that_all_is_well(command: Command, project: Path) -> None:
+    (project / "bad.x90").write_text("program bad\n  call invoke(nothing(x))\nend program bad\n")
+    assert command("bad.x90", "alg.x90", "--output-dir", "out", "--stamp", "s").status == 1
+    assert not (project / "s").exists()
+    assert command("alg.x90", "--output-dir", "out", "--stamp", "new/s").status == 0
+    assert (project / "new" / "s").exists()
 
 
 @needs_make

@@ -2,57 +2,86 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.cli.kernel_folder import KernelFolder
+from psyclone_storage.base.records import replace
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.cli.kernel_claims import owner_name, owner_of, release_claims
+from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme, remove_old
 from psyclone_storage.cli.main import main
 from psyclone_storage.cli.write import write_together
 from psyclone_storage.driver.numbering import KernelText
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "lfric"
 PROCESSES = 100
+AUTHOR = SourceText("kernels/work_mod.f90", "module work_mod\nend module\n")
 
 
 def kernel(number: int) -> KernelText:
     module = f"work_{number}_mod"
-    return KernelText(module, f"module {module}\n" + "! much text\n" * 2000 + "end module\n")
+    text = f"module {module}\n" + "! much text\n" * 2000 + "end module\n"
+    return KernelText(module, text, AUTHOR)
 
 
 def other(number: int) -> KernelText:
-    return KernelText(kernel(number).module, "module other\nend module\n")
+    return KernelText(kernel(number).module, "module other\nend module\n", AUTHOR)
 
 
 def is_whole(path: Path) -> bool:
-    return path.read_text() == kernel(int(path.stem.split("_")[1])).text
+    _, _, text = path.read_text().partition("\n")
+    return text == kernel(int(path.stem.split("_")[1])).text
 
 
-def work(folder: Path, single: bool, start: object, results: object) -> None:
+def in_folder(folder: Path, layer: str = "one_psy.f90", *, single: bool = False) -> KernelFolder:
+    return KernelFolder(folder, folder / layer, Scheme.SINGLE if single else Scheme.MULTIPLE)
+
+
+def finish(kernels: KernelFolder, folder: Path) -> None:
+    """Do what a command does at its end."""
+    write_together(kernels.outputs)
+    remove_old(folder, frozenset({kernels.owner}), (one.path for one in kernels.outputs))
+    release_claims(folder, frozenset({kernels.owner}))
+
+
+def build(folder: Path, layer: str, calls: int) -> list[int]:
+    """Compile a layer with some changed kernels; return their numbers."""
+    kernels = in_folder(folder, layer)
+    numbers = [kernels.allocate("work", kernel) for _ in range(calls)]
+    finish(kernels, folder)
+    return numbers
+
+
+def work(folder: Path, place: int, single: bool, start: object, results: object) -> None:
     """Claim and write a kernel when all are ready to, and look at every kernel that is there."""
     start.wait()  # type: ignore[attr-defined]
-    kernels = KernelFolder(folder, single=single)
+    kernels = in_folder(folder, f"layer_{place}_psy.f90", single=single)
     number = kernels.allocate("work", kernel)
-    write_together(kernels.outputs)
+    finish(kernels, folder)
     whole = all(map(is_whole, folder.glob("*.f90")))
     results.put((number, whole))  # type: ignore[attr-defined]
 
 
-def numbers_of_all(folder: Path, *, single: bool) -> list[int]:
+def numbers_of_all(folder: Path, *, single: bool, sees_parts: bool = False) -> list[int]:
     context = multiprocessing.get_context("fork")
     start, results = context.Barrier(PROCESSES), context.Queue()
     processes = [
-        context.Process(target=work, args=(folder, single, start, results))
-        for _ in range(PROCESSES)
+        context.Process(target=work, args=(folder, place, single, start, results))
+        for place in range(PROCESSES)
     ]
     for process in processes:
         process.start()
     found = [results.get(timeout=60) for _ in processes]
     for process in processes:
         process.join()
-    assert all(whole for _, whole in found)
+    assert sees_parts or all(whole for _, whole in found)
+    assert all(map(is_whole, folder.glob("*.f90")))
     return sorted(number for number, _ in found)
 
 
@@ -63,7 +92,6 @@ def names_in(folder: Path) -> list[str]:
 def test_a_hundred_commands_have_a_hundred_kernels(tmp_path: Path) -> None:
     assert numbers_of_all(tmp_path, single=False) == list(range(PROCESSES))
     assert names_in(tmp_path) == sorted(f"work_{number}_mod.f90" for number in range(PROCESSES))
-    assert (tmp_path / "work_7_mod.f90").read_text() == kernel(7).text
 
 
 def test_a_hundred_commands_share_one_kernel(tmp_path: Path) -> None:
@@ -71,54 +99,175 @@ def test_a_hundred_commands_share_one_kernel(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["work_0_mod.f90"]
 
 
-def test_numbers_go_on_where_an_earlier_build_ended(tmp_path: Path) -> None:
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "work_0_mod.f90").write_text("")
-    kernels = KernelFolder(tmp_path, single=False)
-    assert [kernels.allocate("work", kernel) for _ in range(2)] == [1, 2]
+    (tmp_path / "work_1_mod.F90").write_text("! by hand\n")
+    assert build(tmp_path, "one_psy.f90", 2) == [2, 3]
+    assert build(tmp_path, "one_psy.f90", 0) == []
+    assert names_in(tmp_path) == ["work_0_mod.f90", "work_1_mod.F90"]
 
 
-def test_what_fails_takes_its_files_away_and_no_others(tmp_path: Path) -> None:
-    KernelFolder(tmp_path, single=False).allocate("work", kernel)
-    failing = KernelFolder(tmp_path, single=False)
-    failing.allocate("work", kernel)
+def test_a_rebuild_has_the_same_names_whatever_else_was_built(tmp_path: Path) -> None:
+    assert build(tmp_path, "one_psy.f90", 2) == [0, 1]
+    assert build(tmp_path, "two_psy.f90", 1) == [2]
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    for _ in range(3):
+        assert build(tmp_path, "one_psy.f90", 2) == [0, 1]
+        assert build(tmp_path, "two_psy.f90", 1) == [2]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    assert build(tmp_path, "one_psy.f90", 1) == [0]
+    assert build(tmp_path, "two_psy.f90", 1) == [2]
+    assert names_in(tmp_path) == ["work_0_mod.f90", "work_2_mod.f90"]
+    assert build(tmp_path, "two_psy.f90", 2) == [2, 1]
+
+
+def test_a_file_says_who_it_is_for(tmp_path: Path) -> None:
+    build(tmp_path / "kernels", "../out/a psy:layer.f90", 1)
+    (path,) = (tmp_path / "kernels").iterdir()
+    owner = "../out/a%20psy%3Alayer.f90"
+    assert owner_of(path) == owner
+    assert path.read_text().startswith(f"! psyclone-storage: changed for {owner}\nmodule work_0")
+
+
+def test_a_tree_that_was_moved_keeps_its_names(tmp_path: Path) -> None:
+    build(tmp_path / "here", "one_psy.f90", 2)
+    (tmp_path / "here").rename(tmp_path / "there")
+    assert build(tmp_path / "there", "one_psy.f90", 2) == [0, 1]
+
+
+def test_numbers_by_the_layer_depend_on_nothing_else(tmp_path: Path) -> None:
+    def numbers(folder: Path, *layers: str) -> dict[str, list[int]]:
+        made = {}
+        for layer in layers:
+            kernels = KernelFolder(folder, folder / layer, Scheme.LAYER)
+            made[layer] = [kernels.allocate("work", kernel) for _ in range(2)]
+            finish(kernels, folder)
+        return made
+
+    one = numbers(tmp_path / "one", "a_psy.f90", "b_psy.f90")
+    assert numbers(tmp_path / "two", "b_psy.f90", "a_psy.f90") == one
+    assert numbers(tmp_path / "one", "b_psy.f90", "a_psy.f90") == one
+    assert one["a_psy.f90"] != one["b_psy.f90"]
+    assert len(names_in(tmp_path / "one")) == 4
+
+
+def test_long_paths_differ(tmp_path: Path) -> None:
+    names = {owner_name(tmp_path / letter / ("x" * 200), tmp_path) for letter in "abc"}
+    assert len(names) == 3
+    assert max(map(len, names)) <= 90
+
+
+def test_what_fails_takes_its_claims_away_and_no_others(tmp_path: Path) -> None:
+    build(tmp_path, "one_psy.f90", 1)
+    failing, running = in_folder(tmp_path, "two_psy.f90"), in_folder(tmp_path, "three_psy.f90")
+    assert failing.allocate("work", kernel) == 1
+    assert running.allocate("work", kernel) == 2
     failing.discard()
-    assert names_in(tmp_path) == ["work_0_mod.f90"]
+    assert names_in(tmp_path) == [".work_2_mod.claim", "work_0_mod.f90"]
+    assert build(tmp_path, "four_psy.f90", 2) == [1, 3]
+
+
+def test_a_command_that_was_killed_hinders_nobody(tmp_path: Path) -> None:
+    """It leaves claims, made whole or not; the same command takes them up or away."""
+    killed = in_folder(tmp_path)
+    assert [killed.allocate("work", kernel) for _ in range(2)] == [0, 1]
+    unfinished = tmp_path / ".work_7_mod.claim-12345"
+    unfinished.mkdir()
+    (unfinished / "owner").write_text("one_psy.f90")
+    assert build(tmp_path, "two_psy.f90", 1) == [2]
+    assert build(tmp_path, "one_psy.f90", 1) == [0]
+    assert names_in(tmp_path) == ["work_0_mod.f90", "work_2_mod.f90"]
+
+
+def test_one_name_in_two_kinds_of_files_is_one(tmp_path: Path) -> None:
+    build(tmp_path, "one_psy.f90", 1)
+    kernels = in_folder(tmp_path, "two_psy.f90")
+    needs_it = partial(replace_text, "#define X\n")
+    assert kernels.allocate("work", needs_it) == 1
+    again = in_folder(tmp_path, "one_psy.f90")
+    assert again.allocate("work", needs_it) == 0
+    finish(again, tmp_path)
+    assert names_in(tmp_path) == [".work_1_mod.claim", "work_0_mod.F90"]
+
+
+def replace_text(text: str, number: int) -> KernelText:
+    return replace(kernel(number), text=text)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_no_hard_links_are_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, single: bool
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", no_link)
+    expected = [0] * PROCESSES if single else list(range(PROCESSES))
+    assert numbers_of_all(tmp_path, single=single, sees_parts=single) == expected
 
 
 def test_a_shared_kernel_is_not_written_before_the_end(tmp_path: Path) -> None:
-    kernels = KernelFolder(tmp_path / "new", single=True)
+    kernels = in_folder(tmp_path / "new", single=True)
     kernels.allocate("work", kernel)
     assert not (tmp_path / "new").exists()
-    assert kernels.written == ()
     assert [output.path for output in kernels.outputs] == [tmp_path / "new" / "work_0_mod.f90"]
 
 
 def test_a_shared_kernel_must_be_the_same_for_all(tmp_path: Path) -> None:
-    kernels = KernelFolder(tmp_path, single=True)
+    kernels = in_folder(tmp_path, single=True)
     kernels.allocate("work", kernel)
     with pytest.raises(CompileError, match="L015"):
         kernels.allocate("work", other)
     write_together(kernels.outputs)
     with pytest.raises(CompileError, match="L015"):
-        KernelFolder(tmp_path, single=True).allocate("work", other)
+        in_folder(tmp_path, single=True).allocate("work", other)
+
+
+def test_a_shared_kernel_follows_its_author(tmp_path: Path) -> None:
+    """Whoever shares it is made anew as well, when the author's file has changed."""
+    finish(in_single(tmp_path, kernel), tmp_path)
+    later = SourceText(AUTHOR.name, "module work_mod\n  ! better\nend module\n")
+    changed = in_single(tmp_path, lambda number: replace(other(number), original=later))
+    finish(changed, tmp_path)
+    assert (tmp_path / "work_0_mod.f90").read_text().endswith("\n" + other(0).text)
+    elsewhere = SourceText("others/work_mod.f90", "module work_mod\nend module\n")
+    with pytest.raises(CompileError, match="L015"):
+        in_single(tmp_path, lambda number: replace(kernel(number), original=elsewhere))
+
+
+def in_single(folder: Path, of: Callable[[int], KernelText]) -> KernelFolder:
+    kernels = in_folder(folder, single=True)
+    kernels.allocate("work", of)
+    return kernels
+
+
+def test_who_shares_from_now_on_replaces_its_own(tmp_path: Path) -> None:
+    build(tmp_path, "one_psy.f90", 1)
+    with pytest.raises(CompileError, match="L015"):
+        in_folder(tmp_path, "two_psy.f90", single=True).allocate("work", kernel)
+    finish(in_single(tmp_path, kernel), tmp_path)
+    finish(in_single(tmp_path, kernel), tmp_path)
+    assert "changed from " in (tmp_path / "work_0_mod.f90").read_text()
+    assert build(tmp_path, "one_psy.f90", 1) == [1]
 
 
 def test_a_kernel_that_needs_the_preprocessor_says_so_by_its_name(tmp_path: Path) -> None:
-    kernels = KernelFolder(tmp_path, single=False)
-    kernels.allocate("work", lambda number: KernelText(f"work_{number}_mod", "#define X\n"))
-    assert names_in(tmp_path) == ["work_0_mod.F90"]
+    kernels = in_folder(tmp_path)
+    kernels.allocate("work", partial(replace_text, "#define X\n"))
+    write_together(kernels.outputs)
+    assert (tmp_path / "work_0_mod.F90").exists()
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CompileError, match="L003"):
-        KernelFolder(tmp_path / "file", single=False).allocate("work", kernel)
+        in_folder(tmp_path / "file").allocate("work", kernel)
 
 
-def changed(folder: Path, psy: Path, *words: str) -> int:
+def changed(folder: Path, psy: Path, *words: str, apply: str = "acc-routine") -> int:
     """Compile an algorithm of the corpus with changed kernels in `folder`; return the status."""
     algorithm, kernels = CORPUS / "reductions_between_kernels.x90", CORPUS / "kernels"
-    command = ["-api", "lfric", "-d", str(kernels), str(algorithm), "--apply", "acc-routine"]
+    command = ["-api", "lfric", "-d", str(kernels), str(algorithm), "--apply", apply]
     return main([*command, "-okern", str(folder), "-opsy", str(psy), *words])
 
 
@@ -127,7 +276,13 @@ def test_the_command_writes_changed_kernels_where_it_is_told_to(tmp_path: Path) 
     words = ("-oalg", str(tmp_path / "alg.f90"), "--depfile", str(rule))
     assert changed(folder, tmp_path / "psy.f90", *words) == 0
     assert names_in(folder) == ["laplacian_kernel_0_mod.f90", "laplacian_kernel_1_mod.f90"]
-    assert "laplacian_kernel_1_mod.f90" in rule.read_text().partition(":")[0]
+    assert "laplacian_kernel" not in rule.read_text().partition(":")[0]
+    assert changed(folder, tmp_path / "psy.f90", *words) == 0
+    assert len(names_in(folder)) == 2
+    assert changed(folder, tmp_path / "other_psy.f90", *words) == 0
+    assert len(names_in(folder)) == 4
+    assert changed(folder, tmp_path / "psy.f90", *words, apply="") == 0
+    assert names_in(folder) == ["laplacian_kernel_2_mod.f90", "laplacian_kernel_3_mod.f90"]
 
 
 def test_a_command_without_its_layer_leaves_no_kernels(tmp_path: Path) -> None:
@@ -135,8 +290,8 @@ def test_a_command_without_its_layer_leaves_no_kernels(tmp_path: Path) -> None:
     blocked.write_text("")
     words = ("-oalg", str(tmp_path / "alg.f90"))
     assert changed(folder, blocked / "psy.f90", *words) == 1
-    assert names_in(folder) == []
-    assert names_in(tmp_path) == ["changed", "file"]
+    assert names_in(tmp_path) in (["changed", "file"], ["file"])
+    assert not folder.exists() or names_in(folder) == []
 
 
 DIFFERENT = """\

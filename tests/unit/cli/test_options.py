@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,17 @@ def test_kernel_options_of_both_tools_go_through() -> None:
     given = read_kernel_options("-gen stub k.f90 -o out.f90 -I inc -l all -api lfric".split())
     assert (given.files, given.check, given.output) == ((Path("k.f90"),), False, Path("out.f90"))
     assert read_kernel_options("-check a.f90 b.f90 --type t".split()).type_name == "t"
+
+
+def test_fab_finds_the_version_that_it_looks_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        read_options(["--version"])
+    assert re.search(r"PSyclone version: (\d[\d.]+\d)", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("word", ["cmake", "make"])
+def test_folders_of_build_systems_are_told(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        read_options([f"--{word}-dir"])
+    (path,) = capsys.readouterr().out.splitlines()
+    assert any(Path(path).glob("psyclone_storage*"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,35 @@ def test_a_shared_file_that_is_made_meanwhile_is_compared(tmp_path: Path) -> Non
     path.unlink()
     write_together(given, lambda: bool(path.write_text("text")) and None)
     assert contents(tmp_path) == {"work_0_mod.f90": "text", "psy.f90": "new psy.f90"}
+
+
+def test_what_a_dead_command_has_left_is_taken_away(tmp_path: Path) -> None:
+    """A command that runs, one that has just died, and one on another machine keep theirs."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    left = [f".alg.f90.{gone.pid}-0", f".alg.f90.{os.getpid()}-7", f".alg.f90.{gone.pid}-1"]
+    for name in (*left, ".alg.f90.text", ".other.f90.1-0"):
+        (tmp_path / name).write_text("part")
+    for name in left[:2]:
+        os.utime(tmp_path / name, (1, 1))
+    write_together(outputs(tmp_path, "alg.f90"))
+    assert sorted(contents(tmp_path)) == sorted(
+        ["alg.f90", *left[1:], ".alg.f90.text", ".other.f90.1-0"]
+    )
+
+
+def test_a_part_of_a_shared_file_is_completed(tmp_path: Path) -> None:
+    """Where files have one name only, a command may die between making and filling it."""
+    path = tmp_path / "work_0_mod.f90"
+    path.write_text("te")
+    write_together((Output(path, "text", shared=True),))
+    assert path.read_text() == "text"
+
+
+def test_an_outdated_shared_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "work_0_mod.f90"
+    path.write_text("old")
+    write_together((Output(path, "text", shared=True, outdated="old"),))
+    assert path.read_text() == "text"
+    with pytest.raises(CompileError, match="L015"):
+        write_together((Output(path, "new", shared=True, outdated="old"),))

@@ -1,3 +1,4 @@
+! psyclone-storage: changed for psy.f90
 !> Add two fields, both of which may be the same.
 module add_heights_0_mod
 

@@ -1,3 +1,4 @@
+! psyclone-storage: changed for psy.f90
 !> Set each point to a mean with its four neighbours.
 module smooth_0_mod
 

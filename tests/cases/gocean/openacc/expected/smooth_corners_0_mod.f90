@@ -1,3 +1,4 @@
+! psyclone-storage: changed for psy.f90
 !> Set each point to the mean of the nine points around it.
 module smooth_corners_0_mod
 

@@ -1,3 +1,4 @@
+! psyclone-storage: changed for psy.f90
 module diffuse_kernel_0_mod
 
   use argument_mod, only : arg_type, CELL_COLUMN, GH_FIELD, GH_INC, GH_READ, GH_REAL

@@ -1,3 +1,4 @@
+! psyclone-storage: changed for psy.f90
 module smooth_kernel_0_mod
 
   use argument_mod, only : arg_type, CELL_COLUMN, CROSS, GH_FIELD, GH_READ, GH_REAL, GH_WRITE, STENCIL

@@ -1,0 +1,164 @@
+"""Who a changed kernel belongs to: its first line says so, and before it is there, a claim.
+
+A claim is a hidden folder beside the place of the file, with the name of the owner in it. It is
+made in one step: a folder that is not empty is never replaced when another is given its name, on
+file systems that have no hard links as well. An owner finds its own again, those of a run that was
+killed included.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from psyclone_storage.base.records import dataclass
+
+SUFFIXES = (".f90", ".F90")
+"""What the names of changed kernels may end in: who has the one has the other as well."""
+
+_BELONGS = "! psyclone-storage: changed for "
+_MADE_FROM = "! psyclone-storage: changed from "
+_FILE = re.compile(r"(?P<module>.+_\d+_mod)\.[fF]90")
+_CLAIM = re.compile(r"\.(?P<module>.+_\d+_mod)\.claim(?P<unfinished>-\d+)?")
+_ODD = re.compile(r"[^\w./+~-]", re.ASCII)
+_LONGEST = 90
+_DIGITS = 16
+_OWNER = "owner"
+
+
+def owner_name(path: Path, folder: Path) -> str:
+    """Return what the PSy layer at `path` is called in `folder`: its path from there, in one word.
+
+    A tree that is moved as a whole keeps these names.
+    """
+    word = _ODD.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")),
+        os.path.relpath(path.resolve(), folder.resolve()),
+    )
+    return word if len(word) <= _LONGEST else f"...{word[-_LONGEST + 20 :]}~{_digest(word)}"
+
+
+def belonging_to(owner: str, text: str) -> str:
+    """Return `text` with a first line that says that it is for `owner` alone."""
+    return f"{_BELONGS}{owner}\n{text}"
+
+
+def made_from(name: str, original: str, text: str) -> str:
+    """Return `text` with a first line that says of which text it was made, and of which file."""
+    return f"{_MADE_FROM}{name} as of {_digest(original)}\n{text}"
+
+
+def is_outdated(found: str, text: str, owner: str) -> bool:
+    """Return whether the text `found` of a shared kernel may be replaced by `text` without loss.
+
+    That is so if both were made from one file that has changed since: whoever uses the kernel is
+    made anew then. And if it is the `owner`'s own, of the scheme that shares nothing.
+    """
+    before, now = (one.partition("\n")[0].rpartition(" as of ") for one in (found, text))
+    same_file = before[0] == now[0] and before[0].startswith(_MADE_FROM)
+    return (same_file and before[2] != now[2]) or found.startswith(f"{_BELONGS}{owner}\n")
+
+
+def owner_of(path: Path) -> str | None:
+    """Return who the file at `path` belongs to, None if it does not say so or is not there."""
+    with suppress(OSError), path.open("rb") as stream:
+        line = stream.readline(len(_BELONGS) + _LONGEST + _DIGITS + 8).decode("utf-8", "replace")
+        if line.startswith(_BELONGS):
+            return line.removeprefix(_BELONGS).rstrip("\n")
+    return None
+
+
+def owned_files(folder: Path, owners: frozenset[str]) -> Iterator[Path]:
+    """Yield the changed kernels in `folder` that belong to `owners`."""
+    for name in sorted(_names_in(folder)):
+        if _FILE.fullmatch(name) and owner_of(folder / name) in owners:
+            yield folder / name
+
+
+def release_claims(folder: Path, owners: frozenset[str]) -> None:
+    """Give up every claim of `owners` in `folder`, those of runs that were killed included."""
+    for name in filter(_CLAIM.fullmatch, _names_in(folder)):
+        if _holder(folder / name) in owners:
+            _remove(folder / name)
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The claims of one owner on modules in a folder."""
+
+    folder: Path
+    owner: str
+
+    def numbers(self, base: str) -> list[int]:
+        """Return the numbers of `base` that the owner has already, by files or by claims."""
+        own = {found.stem for found in owned_files(self.folder, frozenset({self.owner}))}
+        claims = filter(None, map(_CLAIM.fullmatch, _names_in(self.folder)))
+        own.update(one["module"] for one in claims if _holder(self.folder / one[0]) == self.owner)
+        pattern = re.compile(f"{re.escape(base)}_(\\d+)_mod", re.IGNORECASE)
+        return sorted(int(found[1]) for module in own if (found := pattern.fullmatch(module)))
+
+    def take(self, module: str) -> bool:
+        """Return whether `module` is the owner's, as it was already or from now on.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        if self._is_taken(module):
+            return False
+        self.folder.mkdir(parents=True, exist_ok=True)
+        claim = self.folder / f".{module}.claim"
+        if _holder(claim) != self.owner and not self._made(claim):
+            return False
+        if self._is_taken(module):
+            # Its owner has finished between the two looks.
+            _remove(claim)
+            return False
+        return True
+
+    def _is_taken(self, module: str) -> bool:
+        """Return whether there is a file of `module` that is not the owner's."""
+        paths = [self.folder / f"{module}{suffix}" for suffix in SUFFIXES]
+        return any(os.path.lexists(path) and owner_of(path) != self.owner for path in paths)
+
+    def _made(self, claim: Path) -> bool:
+        """Return whether a claim was made at `claim`, where nobody else has one."""
+        mine = claim.with_name(f"{claim.name}-{os.getpid()}")
+        mine.mkdir(exist_ok=True)
+        try:
+            (mine / _OWNER).write_text(self.owner, encoding="utf-8")
+            mine.rename(claim)
+        except OSError as error:
+            _remove(mine)
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
+                return False
+            raise
+        return True
+
+
+def _holder(claim: Path) -> str | None:
+    with suppress(OSError):
+        return (claim / _OWNER).read_text(encoding="utf-8")
+    return None
+
+
+def _remove(claim: Path) -> None:
+    """Take away a claim. One that somebody makes between the two steps is not empty, and stays."""
+    with suppress(OSError):
+        (claim / _OWNER).unlink()
+        claim.rmdir()
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208  (names are enough, paths take longer)
+    except OSError:
+        return []
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]

@@ -1,0 +1,78 @@
+"""Which files a script reads: the modules that it imports, and what it opens.
+
+What comes with Python or with this tool, and what is installed as a package, is not told: that
+changes by an installation, at which no build looks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+
+from psyclone_storage.base.records import dataclass, field
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_COMPILED = (".pyc", ".pyo")
+_OURS = (Path(os.__file__).resolve().parent, Path(__file__).resolve().parents[1])
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The files that scripts have read while this was watching, in the order of their first use."""
+
+    _files: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files, by paths from the current folder where they are below it."""
+        here = f"{Path.cwd()}{os.sep}"
+        return tuple(Path(name.removeprefix(here)) for name in self._files)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note what is imported and opened meanwhile."""
+        _listen()
+        before = set(sys.modules)
+        token = _WATCHING.set(self)
+        try:
+            yield
+        finally:
+            _WATCHING.reset(token)
+            for name in [name for name in sys.modules if name not in before]:
+                file = getattr(sys.modules[name], "__file__", None)
+                if isinstance(file, str):
+                    self.note(file)
+
+    def note(self, name: str) -> None:
+        """Remember the file called `name`, if it is one and belongs to the user."""
+        path = os.path.abspath(name)  # noqa: PTH100  (links stay what they are)
+        if path.endswith(_COMPILED) or path in self._files:
+            return
+        real = Path(path).resolve()
+        is_installed = any(map(real.is_relative_to, _OURS)) or _INSTALLED.intersection(real.parts)
+        if not is_installed and real.is_file():
+            self._files[path] = None
+
+
+_WATCHING: ContextVar[Reads | None] = ContextVar("_WATCHING", default=None)
+
+
+@cache
+def _listen() -> None:
+    """Have Python tell what is opened: until the process ends, so that it is done once."""
+    sys.addaudithook(_heard)
+
+
+def _heard(event: str, given: tuple[object, ...]) -> None:
+    if event != "open":
+        return
+    watching = _WATCHING.get(None)
+    name, _, flags = given
+    if watching and isinstance(name, str) and isinstance(flags, int) and not flags & _WRITES:
+        watching.note(name)

@@ -1,0 +1,28 @@
+"""The command `psyclone-storage`, which may die at a chosen moment of writing its outputs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from psyclone_storage.cli.main import main
+
+LEFT = int(os.environ.get("DIES_AFTER", "-1"))
+
+
+def dying(usual: object, state: list[int]) -> object:
+    def replace(path: Path, target: Path) -> Path:
+        if state[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        state[0] -= 1
+        return usual(path, target)  # type: ignore[operator]
+
+    return replace
+
+
+if __name__ == "__main__":
+    if LEFT >= 0:
+        Path.replace = dying(Path.replace, [LEFT])  # type: ignore[assignment,method-assign]
+    sys.exit(main())
