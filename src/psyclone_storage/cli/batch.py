@@ -128,7 +128,7 @@ def _known(options: Options, results: Results | None) -> dict[Path, FileResult |
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _WorkerTask:
     """What is needed to compile any file of a call."""
 
     options: Options
@@ -158,7 +158,7 @@ def _compiled(
     if compiler is None:
         yield iter(())
     elif options.jobs == 1 or len(files) == 1:
-        given = _Given(options, compiler, inputs)
+        given = _WorkerTask(options, compiler, inputs)
         yield (_compile_file(file, given) for file in files)
     else:
         from psyclone_storage.cli.turns import Turns  # noqa: PLC0415
@@ -166,12 +166,14 @@ def _compiled(
 
         sys.stdout.flush()
         turns = Turns(len(files))
-        work = partial(_compile_in_worker, given=_Given(options, compiler, inputs), turns=turns)
+        work = partial(
+            _compile_in_worker, given=_WorkerTask(options, compiler, inputs), turns=turns
+        )
         with Workers(work, min(options.jobs, len(files))) as workers:
             yield workers.each(tuple(enumerate(files)))
 
 
-def _compile_in_worker(numbered: tuple[int, Path], given: _Given, turns: Turns) -> FileResult:
+def _compile_in_worker(numbered: tuple[int, Path], given: _WorkerTask, turns: Turns) -> FileResult:
     """Compile a file and keep what a script prints: the order of the files is the parent's."""
     place, file = numbered
     try:
@@ -182,7 +184,7 @@ def _compile_in_worker(numbered: tuple[int, Path], given: _Given, turns: Turns) 
     return replace(done, printed=printed.getvalue())
 
 
-def _compile_file(file: Path, given: _Given, turn: Turn = lambda: None) -> FileResult:
+def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> FileResult:
     """Compile `file`; a problem, a defect of this tool included, concerns this file alone."""
     options, compiler = given.options, given.compiler
     try:
