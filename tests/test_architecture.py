@@ -85,7 +85,7 @@ LATE = {
     },
     "cli/report.py": {"psyclone_storage.driver.reports"},
     "embedded/invoke.py": {
-        "psyclone_storage.driver.traced.Asked",
+        "psyclone_storage.driver.traced.asked_for",
         "psyclone_storage.driver.traced.run_invoke",
     },
     "driver/compile.py": {

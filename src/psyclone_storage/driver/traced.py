@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass, fields, replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import load_settings
@@ -44,6 +44,7 @@ from psyclone_storage.ir.parsed import (
 )
 
 _NUMPY = "numpy"
+_NUMBERS = (bool, int, float, complex, str)
 
 
 class LiveKernel(Protocol):
@@ -66,7 +67,7 @@ class LiveCall(Protocol):
         """The arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """What a program asks for: a script, a settings file, single settings, ranks or not.
 
@@ -89,6 +90,12 @@ class Compiled:
     build: Build
 
 
+@cache
+def asked_for(**keywords: Any) -> Asked:
+    """Return what is asked for by keyword: one object for what is the same."""
+    return Asked(**keywords)
+
+
 def run_invoke(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> None:
     """Run an invoke, which is compiled at its first call.
 
@@ -97,13 +104,23 @@ def run_invoke(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: A
             shows where.
     """
     values = [value for call in calls for value in call.args]
-    chosen = asked if find_c_compiler() is not None else _with_numpy(asked, "there is none")
-    compiled = compiled_invoke(calls, label, frame, chosen)
+    key = _key(calls, values, (label, frame, asked))
+    compiled = _known().get(key)
+    if compiled is None:
+        compiled = _known()[key] = _chosen(calls, label, frame, asked)
     try:
-        compiled.routine(*(values[at] for at in compiled.order))
+        compiled.routine(*[values[at] for at in compiled.order])
     except NoCompilerError as error:
-        compiled = compiled_invoke(calls, label, frame, _with_numpy(asked, str(error)))
-        compiled.routine(*(values[at] for at in compiled.order))
+        other = _with_numpy(asked, str(error))
+        compiled = _known()[key] = compiled_invoke(calls, label, frame, other)
+        compiled.routine(*[values[at] for at in compiled.order])
+
+
+def _chosen(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> Compiled:
+    """Return what an invoke becomes: by NumPy where nothing else can be computed."""
+    if find_c_compiler() is None:
+        asked = _with_numpy(asked, "there is no compiler")
+    return compiled_invoke(calls, label, frame, asked)
 
 
 @cache
@@ -112,7 +129,8 @@ def _with_numpy(asked: Asked, why: str) -> Asked:
     if asked.target:
         return asked
     warnings.warn(f"Invokes are computed by NumPy, as C cannot be compiled: {why}", stacklevel=4)
-    return replace(asked, target=_NUMPY)
+    return asked_for(**{one.name: getattr(asked, one.name) for one in fields(asked)}
+                     | {"target": _NUMPY})  # fmt: skip
 
 
 def compiled_invoke(
@@ -120,7 +138,8 @@ def compiled_invoke(
 ) -> Compiled:
     """Return what an invoke becomes."""
     known = _known()
-    key = _key(calls, label, frame, asked)
+    values = [value for call in calls for value in call.args]
+    key = _key(calls, values, (label, frame, asked))
     if key not in known:
         try:
             known[key] = _compile(calls, label, frame, asked)
@@ -141,20 +160,22 @@ def _known() -> dict[Hashable, Compiled]:
     return {}
 
 
-def _key(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> Hashable:
-    values = [value for call in calls for value in call.args]
+def _key(
+    calls: Sequence[LiveCall], values: list[Any], about: tuple[str, FrameType, Asked]
+) -> Hashable:
+    """Return what an invoke is known by: its place, its kernels, and what its arguments are.
+
+    Of those that are no numbers it counts which are one object.
+    """
+    label, frame, asked = about
     first: dict[int, int] = {}
-    kinds = tuple(
-        first.setdefault(id(value), at) if _is_object(value) else type(value)
+    kinds = tuple([
+        type(value) if isinstance(value, _NUMBERS) else first.setdefault(id(value), at)
         for at, value in enumerate(values)
-    )
-    kernels = tuple((call.kernel, len(call.args)) for call in calls)
+    ])  # fmt: skip
+    kernels = tuple([call.kernel for call in calls])
     code = frame.f_code
     return code, code.co_filename, frame.f_lasti, kernels, kinds, label, asked
-
-
-def _is_object(value: Any) -> bool:
-    return not isinstance(value, bool | int | float | complex | str)
 
 
 # ---------------------------------------------------------------------------- compiling

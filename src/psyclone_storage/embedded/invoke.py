@@ -7,6 +7,8 @@ reached for the first time; that is when the compiler is imported.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,6 @@ def invoke(*calls: RequestedCall, name: str = "") -> None:
         ValueError: `name` cannot be the name of an invoke, or nothing is called.
         CompileError: a kernel or a call is wrong; what and where is in the notes.
     """
-    from psyclone_storage.driver.traced import Asked, run_invoke  # noqa: PLC0415
-
     if not calls:
         raise ValueError("This invoke calls nothing.")
     for call in calls:
@@ -33,7 +33,16 @@ def invoke(*calls: RequestedCall, name: str = "") -> None:
     if name and not (name.isascii() and name.isidentifier() and name[0].isalpha()):
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
     frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
-    run_invoke(calls, name, frame, Asked(**_CHOSEN))
+    run, asked = _runner()
+    run(calls, name, frame, asked)
+
+
+@cache
+def _runner() -> tuple[Callable[..., None], Any]:
+    """Return what runs invokes, and what is asked of it, until something else is chosen."""
+    from psyclone_storage.driver.traced import asked_for, run_invoke  # noqa: PLC0415
+
+    return run_invoke, asked_for(**_CHOSEN)
 
 
 def configure(
@@ -58,3 +67,4 @@ def configure(
         distributed=distributed,
         target=target,
     )
+    _runner.cache_clear()

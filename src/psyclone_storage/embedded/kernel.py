@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
@@ -42,7 +43,7 @@ class PythonKernel:
             TypeError: another number of arguments is given than the function takes, but for
                 properties of the grid, which are not passed.
         """
-        wanted = [name for name, said in self._annotations().items() if _is_passed(said)]
+        wanted = self._passed
         if len(args) != len(wanted):
             raise TypeError(
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
@@ -74,6 +75,11 @@ class PythonKernel:
         self.function(**passed)
         written = {name: point.value for name, point in points.items() if point.may_change}
         return next(iter(written.values())) if len(written) == 1 else written
+
+    @cached_property
+    def _passed(self) -> tuple[str, ...]:
+        """The arguments that a call is given."""
+        return tuple(name for name, said in self._annotations().items() if _is_passed(said))
 
     def _annotations(self) -> dict[str, Annotation]:
         said = inspect.get_annotations(self.function, eval_str=True)
