@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from numbers import Real
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
@@ -83,11 +83,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """An invoke that can be run: `order` are the positions of its data among all arguments."""
+    """An invoke that can be run: `order` are the positions of its data among all arguments.
+
+    `code` is the one in which it stands.
+    """
 
     routine: Callable[..., None]
     order: tuple[int, ...]
     build: Build
+    code: CodeType
 
 
 @cache
@@ -165,7 +169,8 @@ def _key(
 ) -> Hashable:
     """Return what an invoke is known by: its place, its kernels, and what its arguments are.
 
-    Of those that are no numbers it counts which are one object.
+    Of those that are no numbers it counts which are one object. Code is known by its identity, as
+    its hash costs more than all the rest: what was compiled keeps it alive.
     """
     label, frame, asked = about
     first: dict[int, int] = {}
@@ -174,8 +179,7 @@ def _key(
         for at, value in enumerate(values)
     ])  # fmt: skip
     kernels = tuple([call.kernel for call in calls])
-    code = frame.f_code
-    return code, code.co_filename, frame.f_lasti, kernels, kinds, label, asked
+    return id(frame.f_code), frame.f_lasti, kernels, kinds, label, asked
 
 
 # ---------------------------------------------------------------------------- compiling
@@ -195,7 +199,7 @@ def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Ask
     (made,) = build.program.invokes
     texts = [canonical(argument.expr) for _, call in named for argument in call.args]
     order = tuple(texts.index(canonical(datum.actual)) for datum in made.schedule.data)
-    return Compiled(_loaded(build, made.name), order, build)
+    return Compiled(_loaded(build, made.name), order, build, frame.f_code)
 
 
 def _loaded(build: Build, name: str) -> Callable[..., None]:

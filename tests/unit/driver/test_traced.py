@@ -228,6 +228,49 @@ def test_schedules_are_those_of_the_compiled_file(
         )
 
 
+def _is_state(value: object) -> bool:
+    return isinstance(value, SimpleNamespace)
+
+
+def results(
+    schedules: list[dict[str, Any]], module: ModuleType, target: str
+) -> list[np.ndarray[Any, Any]]:
+    """Return what an algorithm leaves in its fields, which begin with random values."""
+    configure(target=target)
+    values = values_for(schedules)
+    held: list[Any] = []
+    for value in values.values():
+        several = (
+            value if isinstance(value, dict) else vars(value) if _is_state(value) else {0: value}
+        )
+        held += several.values()
+    fields = [one for one in held if isinstance(one, Field)]
+    for number, one in enumerate(fields):
+        random = np.random.default_rng(number).uniform(0.5, 2.0, one.storage.shape)
+        one.storage[...] = random
+        one.exchange(2)
+    names = module.run.__code__.co_varnames[: module.run.__code__.co_argcount]
+    module.run(*(values.get(name, 1) for name in names))
+    return [np.array(one.storage.data_ro) for one in fields]
+
+
+@pytest.mark.parametrize("file", PAIRS, ids=lambda file: file.stem)
+def test_c_and_numpy_leave_the_same_bits(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [str(file), "-d", str(CORPUS / "python" / "kernels"), "--schedule-json", "-"]
+    schedules = json.loads(run_command(words, tmp_path).out)
+    module = module_of(file, monkeypatch)
+    try:
+        by_numpy = results(schedules, module, "numpy")
+    except (CompileError, ValueError) as error:
+        pytest.skip(str(error))
+    by_c = results(schedules, module, "c")
+    assert by_c
+    for one, other in zip(by_c, by_numpy, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
+
+
 def test_without_a_compiler_numpy_computes_and_one_line_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

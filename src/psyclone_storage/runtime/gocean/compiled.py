@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from operator import index
+from operator import index, is_
 from pathlib import Path
 from typing import Any
 
@@ -203,10 +203,8 @@ class _Run:
                 _ = storage.data_wo
         self._binding = prepared.take()
         arrays = self._binding.__enter__()
-        for name, array in zip(prepared.names, prepared.arrays, strict=True):
-            if arrays[name] is not array:
-                prepared.find(arrays)
-                break
+        if not all(map(is_, arrays.values(), prepared.arrays)):
+            prepared.find(arrays)
         return self
 
     def __call__(self, number: int, *scalars: float) -> None:

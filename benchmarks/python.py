@@ -1,0 +1,209 @@
+"""What programs in Python cost: an invoke beyond its loops, its first use, and the loops.
+
+    python benchmarks/python.py                all of it
+    python benchmarks/python.py --points 2048  a larger grid
+
+An invoke of five fields is called on a grid of 8 x 8 points, as a module that was compiled ahead
+and where it stands; the bare call is that of its function in C with tables that are ready. First
+uses happen in processes of their own, with and without kept libraries. Loops are those of one
+kernel on a large grid, beside NumPy, and beside Numba and GT4Py (`gt:cpu_ifirst`) where these are
+installed. Times are CPU time of this thread, the least of several runs; first uses add that of the
+compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psyclone_storage.driver import traced
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_NE,
+    GO_R_SCALAR,
+    GO_READ,
+    GO_STENCIL,
+    GO_WRITE,
+    configure,
+    field,
+    invoke,
+    kernel,
+    scalar,
+)
+from psyclone_storage.runtime.gocean import Field, Grid
+from psyclone_storage.storage.core.native import COMPILED
+
+GOALS = {"compiled ahead": 5.0, "where it stands": 5.0}
+FIRST = """
+import resource, sys, time
+sys.path.insert(0, {folder!r})
+import python as benchmark
+from psyclone_storage.driver import traced
+fields = benchmark.made_fields(8)
+WHOSE = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+before = [resource.getrusage(who).ru_utime for who in WHOSE]
+start = time.perf_counter()
+benchmark.flow(*fields)
+took = time.perf_counter() - start
+after = [resource.getrusage(who).ru_utime for who in WHOSE]
+print(took, sum(after) - sum(before))
+"""
+RUNS, CALLS = 7, 5000
+_PLANES = ("new", "old", "u", "v", "depth")
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
+def continuity(  # noqa: PLR0913, PLR0917 - what it computes with
+    new: field[GO_WRITE, GO_CT],
+    old: field[GO_READ, GO_CT],
+    u: field[GO_READ, GO_CT, GO_STENCIL("000,110,000")],
+    v: field[GO_READ, GO_CT, GO_STENCIL("000,010,010")],
+    depth: field[GO_READ, GO_CT],
+    step: scalar[GO_READ, GO_R_SCALAR],
+):
+    """Change a height by what flows in and out."""
+    new[0, 0] = old[0, 0] - step * depth[0, 0] * (u[0, 0] - u[-1, 0] + v[0, 0] - v[0, -1])
+
+
+def made_fields(points: int) -> list[Field]:
+    """Return the five fields, with values."""
+    random = np.random.default_rng(1)
+    grid = Grid((points, points))
+    return [Field(grid, values=random.random((points, points))) for _ in range(5)]
+
+
+def flow(new: Field, old: Field, u: Field, v: Field, depth: Field) -> None:
+    """Do the invoke."""
+    step = 0.1
+    invoke(continuity(new, old, u, v, depth, step), name="flow")
+
+
+def least(call: Callable[[], object], calls: int) -> float:
+    """Return the least CPU time of a call, in microseconds."""
+    times = timeit.repeat(call, number=calls, repeat=RUNS, timer=time.thread_time)
+    return min(times) / calls * 1e6
+
+
+def costs() -> None:
+    """Print what an invoke costs beyond its bare call."""
+    fields = made_fields(8)
+    configure(distributed=False)
+    flow(*fields)
+    ahead = list(traced._known().values())[-1].routine  # noqa: SLF001
+    made = next(value for name, value in ahead.__globals__.items() if name == "_INVOKE_FLOW")
+    prepared = next(iter(made._known.values()))  # noqa: SLF001
+    function = prepared.functions[0]
+    bare = least(lambda: function(*prepared.tables, 0.1), CALLS)
+    print(f"an invoke of 5 fields, in us ({'compiled core' if COMPILED else 'core in Python'})")
+    print(f"  {'bare call':18}{bare:8.2f}")
+    for name, call in (
+        ("compiled ahead", lambda: ahead(*fields, 0.1)),
+        ("where it stands", lambda: flow(*fields)),
+    ):
+        beyond = least(call, CALLS) - bare
+        print(f"  {name:18}{beyond:8.2f} more, asked {GOALS[name] * (1 if COMPILED else 4):g}")
+
+
+def first_uses() -> None:
+    """Print what the first use of an invoke costs, cold and with a kept library."""
+    folder = str(Path(__file__).resolve().parent)
+    with tempfile.TemporaryDirectory() as kept:
+        surroundings = os.environ | {"PSYCLONE_STORAGE_LIBRARIES": kept}
+        print("first use in a process, in s: it takes, and of that CPU")
+        for name, asked in (("cold", 1.5), ("kept", 0.05)):
+            done = subprocess.run(
+                [sys.executable, "-c", FIRST.format(folder=folder)],
+                capture_output=True, text=True, check=True, env=surroundings,
+            )  # fmt: skip
+            took, cpu = map(float, done.stdout.split())
+            print(f"  {name:18}{took:8.3f}{cpu:8.3f}, asked {asked}")
+
+
+def loops(points: int) -> None:
+    """Print what the loops cost, beside others."""
+    fields = made_fields(points)
+    configure(distributed=False)
+    found = {"C": least(lambda: flow(*fields), 3)}
+    configure(distributed=False, target="numpy")
+    found["NumPy"] = least(lambda: flow(*fields), 1)
+    configure()
+    arrays = [one.storage.data for one in fields]
+    others: dict[str, Callable[[list[Any]], Callable[[], object]]] = {
+        "Numba": by_numba,
+        "GT4Py": by_gt4py,
+    }
+    for name, make in others.items():
+        try:
+            call = make(arrays)
+        except ImportError as error:
+            print(f"{name} is not measured: {str(error).splitlines()[0]}")
+            continue
+        call()
+        found[name] = least(call, 3)
+    print(f"loops over {points} x {points} points, in us")
+    for name, took in found.items():
+        print(f"  {name:18}{took:10.0f}   C takes {found['C'] / took:.2f} of it")
+
+
+def by_numba(arrays: list[Any]) -> Callable[[], object]:
+    """Return the loops as Numba compiles them."""
+    import numba  # noqa: PLC0415
+
+    @numba.njit(error_model="numpy")
+    def loop(new: Any, old: Any, flows: Any, depth: Any, step: float) -> None:
+        u, v = flows
+        for j in range(1, new.shape[1] - 2):
+            for i in range(1, new.shape[0] - 2):
+                new[i, j] = old[i, j] - step * depth[i, j] * (
+                    u[i, j] - u[i - 1, j] + v[i, j] - v[i, j - 1]
+                )
+
+    new, old, u, v, depth = arrays
+    return lambda: loop(new, old, (u, v), depth, 0.1)
+
+
+def by_gt4py(arrays: list[Any]) -> Callable[[], object]:
+    """Return the loops as GT4Py compiles them, over planes of one level."""
+    from gt4py.cartesian import gtscript  # noqa: PLC0415
+    from gt4py.cartesian.gtscript import PARALLEL, computation, interval  # noqa: PLC0415
+
+    def definition(new: Any, old: Any, u: Any, v: Any, depth: Any, step: Any) -> None:  # noqa: PLR0913, PLR0917
+        with computation(PARALLEL), interval(...):
+            new = old - step * depth * (u - u[-1, 0, 0] + v - v[0, -1, 0])  # noqa: F841
+
+    plane = gtscript.Field[np.float64]
+    definition.__annotations__ = {**dict.fromkeys(_PLANES, plane), "step": float}
+    try:
+        stencil = gtscript.stencil("gt:cpu_ifirst", definition)
+    except (Exception, SystemExit) as error:  # its compilers may be missing
+        raise ImportError(f"its {type(error).__name__} here, when it compiles") from error
+    planes = [np.asfortranarray(array)[:, :, None] for array in arrays]
+    columns, rows = arrays[0].shape
+    named = dict(zip(_PLANES, planes, strict=True))
+    return lambda: stencil(**named, step=0.1, origin=(1, 1, 0), domain=(columns - 3, rows - 3, 1),
+                           validate_args=False)  # fmt: skip
+
+
+def main() -> None:
+    """Measure and print everything."""
+    parser = argparse.ArgumentParser(description="Time invokes in Python.")
+    parser.add_argument("--points", type=int, default=1024, help="points along each side")
+    given = parser.parse_args()
+    costs()
+    first_uses()
+    loops(given.points)
+
+
+if __name__ == "__main__":
+    main()
