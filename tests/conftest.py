@@ -80,13 +80,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def keep_bytecode(config: pytest.Config) -> None:
-    """Let commands that tests start find the package compiled, by the first of them.
+    """Let workers, and commands that tests start, find compiled what was compiled before.
 
-    Where Python is told to write nothing, as in many containers, each would compile it anew.
+    Where Python is told to write nothing, as in many containers, each would compile the package
+    and the tests anew.
     """
     kept = config.pluginmanager.has_plugin("cacheprovider") and config.cache
     if kept and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        os.environ["PYTHONPYCACHEPREFIX"] = str(kept.mkdir("bytecode"))
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(kept.mkdir("bytecode"))
+        sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,9 @@ import importlib.metadata
 import json
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 PSYCLONE = "psyclone"
 
@@ -92,12 +94,42 @@ def _run_all_modes(algorithm: Path, kernels: Path) -> dict[str, dict[str, str]]:
     return {str(mode): _run(algorithm, kernels, mode) for mode in MODES}
 
 
+@cache
+def remember_what_is_parsed() -> None:
+    """Let PSyclone read the file of its built-ins once, and set its parser up once.
+
+    It does the one for each call of a built-in and the other for each expression of metadata, with
+    the same result: most of its time goes there.
+    """
+    import psyclone.parse.kernel as reader  # noqa: PLC0415
+    from fparser.two.parser import ParserFactory  # noqa: PLC0415
+    from fparser.two.symbol_table import SYMBOL_TABLES  # noqa: PLC0415
+
+    parse, create = cache(reader.fpapi.parse), ParserFactory.create
+    package = str(Path(reader.__file__).parents[1])
+    ready: list[tuple[str | None, type]] = []
+
+    def parsed(path: str, **options: object) -> object:
+        inside = path.startswith(package) and not options
+        return parse(path) if inside else parse.__wrapped__(path, **options)
+
+    def created(factory: ParserFactory, std: str | None = None) -> type:
+        SYMBOL_TABLES.clear()
+        if [known for known, _ in ready] != [std]:
+            ready[:] = [(std, create(factory, std=std))]
+        return ready[0][1]
+
+    reader.fpapi = SimpleNamespace(parse=parsed, walk=reader.fpapi.walk)
+    ParserFactory.create = created
+
+
 def _run(algorithm: Path, kernels: Path, mode: Mode) -> dict[str, str]:
     # PSyclone is an optional third party; this is the one file that imports it.
     from psyclone.configuration import Config  # noqa: PLC0415
     from psyclone.errors import PSycloneError  # noqa: PLC0415
     from psyclone.generator import generate  # noqa: PLC0415
 
+    remember_what_is_parsed()
     Config.get().load(None, f"COMPUTE_ANNEXED_DOFS={str(mode.annexed).lower()}")
     Config.get().api = "lfric"
     try:
@@ -119,6 +151,7 @@ def gocean_layer(algorithm: Path, kernels: Path, *, distributed: bool) -> str | 
     from psyclone.errors import PSycloneError  # noqa: PLC0415
     from psyclone.generator import generate  # noqa: PLC0415
 
+    remember_what_is_parsed()
     Config.get().load(None)
     Config.get().api = "gocean"
     try:
