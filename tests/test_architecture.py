@@ -117,6 +117,7 @@ PROCESS_WIDE: dict[str, set[str]] = {
     "storage/kokkos/view_data.py": {"_registered"},
     "storage/kokkos/view_handle.py": {"_RECORDS"},
     "storage/memory/registry.py": {"_MEMORIES"},
+    "storage/accessors/tasks.py": {"_SUBMITTED"},
     "storage/memory/stream.py": {"_STREAMS"},
 }
 

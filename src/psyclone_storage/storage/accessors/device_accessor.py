@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -77,7 +78,11 @@ class DeviceAccessor:
         if opening is None:
             raise AccessReleasedError(f"{self!r} was closed, but it is not open.")
         too_soon = AccessReleasedError(f"{self!r} was closed before it was open.")
-        return opening.close(lambda _: error, too_soon)
+        try:
+            return opening.close(lambda _: error, too_soon)
+        except BaseException:
+            opening.abandon()
+            raise
 
     def close_after(self, work: Future[Any]) -> None:
         """Close when `work` ends, as failed if it fails; meanwhile others may wait for that."""
@@ -140,9 +145,12 @@ class DeviceAccessor:
             self.close(error)
 
     def __del__(self) -> None:
-        """End the access of an accessor that is gone, with a `ResourceWarning`."""
+        """End the access of an accessor that is gone, with a `ResourceWarning`.
+
+        At the end of the program there is nobody who could wait, and little left to warn with.
+        """
         opening = getattr(self, "_opening", None)
-        if opening is not None and opening.drop():
+        if opening is not None and opening.drop() and not sys.is_finalizing():
             text = f"{self!r} was dropped while it was open: close it."
             warnings.warn(text, ResourceWarning, stacklevel=2)
 

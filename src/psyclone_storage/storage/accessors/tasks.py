@@ -9,6 +9,7 @@ It refuses to know what the kernel computes, and to move anything itself: the in
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Self, TypeAlias
@@ -25,6 +26,7 @@ from psyclone_storage.storage.core.asking import Opening
 from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.core.device import default_device_id
 from psyclone_storage.storage.core.errors import StorageError
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, nothing
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.spaces import (
@@ -54,6 +56,7 @@ class GpuTask:
 
     The events are `register` for each input, `setup`, then `prepare`, `execute` and `finalize`,
     which `run` does in one go and `submit` without waiting. A finalised task may be run again.
+    `thread` is the number of the thread that works for a task that was submitted.
     """
 
     def __init__(self, name: str, work: Callable[..., Any] | None = None) -> None:
@@ -66,6 +69,8 @@ class GpuTask:
         self._inputs: list[Input] = []
         self._opening: Opening | None = None
         self._failure: BaseException | None = None
+        self._promise: Future[Any] | None = None
+        self.thread: int | None = None
 
     @property
     def spaces(self) -> tuple[MemorySpace, ...]:
@@ -181,11 +186,15 @@ class GpuTask:
 
     def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
         """Do `run` in the background; the inputs are asked for before this returns."""
+        self.thread = None
         self._prepare(AccessRequest(owner=self, in_flight=True))
         assert self._opening is not None
         future: Future[Any] = Future(self._opening.ready.begin_wait)
+        self._promise = future
+        _SUBMITTED.add(self)
 
         def serve() -> None:
+            self.thread = threading.get_ident()
             try:
                 result = self._finish(work)
             except BaseException as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
@@ -195,6 +204,14 @@ class GpuTask:
 
         threading.Thread(target=serve, name=self.name, daemon=True).start()
         return future
+
+    def fail_elsewhere(self) -> None:
+        """Break the promise of a task that no thread of this process is at, after a fork."""
+        promise = self._promise
+        if promise is None or promise.done() or self.thread == threading.get_ident():
+            return
+        text = f'The process was forked while the task "{self.name}" ran: submit it again.'
+        promise.set_exception(StorageError(text))
 
     # -- private ---------------------------------------------------------------------------------
 
@@ -275,3 +292,15 @@ def _cheapest(registrations: Sequence[Registration]) -> MemorySpace:
 
 def _space_of(where: Where) -> MemorySpace:
     return where.space if isinstance(where, Context) else memory_space(where)
+
+
+_SUBMITTED: weakref.WeakSet[GpuTask] = weakref.WeakSet()
+
+
+def _fail_lost() -> None:
+    """Break the promises of the tasks that no thread of a child process is at."""
+    for task in tuple(_SUBMITTED):
+        task.fail_elsewhere()
+
+
+FORKS.add(ForkHandlers(nothing, nothing, _fail_lost, last=True))

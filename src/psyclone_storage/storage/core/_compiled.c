@@ -94,6 +94,7 @@ static int name_all(void)
         {"release", &names.release},   {"_picked", &names.picked}, {"backing", &names.backing},
         {"_enter", &names.enter},      {"_leave", &names.leave},   {"writes", &names.writes},
         {"space", &names.space},       {"bit", &names.bit},        {"_things", &names.things},
+        {"_refuse", &names.refuse}, {"_give_all_back", &names.give_all_back},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -119,7 +120,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
         add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
         add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 1) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 2) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

@@ -15,7 +15,8 @@ typedef struct {
     Py_ssize_t count;
     Argument *seen, few[FEW];
     char entered; /* the short way: the accesses are those of `seen` */
-    char busy;    /* a thread is about to enter */
+    char claimed; /* from the begin of an entry to the end of the exit: nobody else may enter */
+    char busy;    /* a thread looks at the arguments */
 } Block;
 
 static int Block_traverse(PyObject *object, visitproc visit, void *arg)
@@ -104,7 +105,7 @@ static PyObject *Block_get_tokens(Block *self, void *unused)
 {
     (void)unused;
     if (self->busy)
-        return Py_BuildValue("(O)", Py_None);
+        return PyTuple_New(0);
     if (!self->entered)
         return Py_NewRef(self->tokens != NULL ? self->tokens : Py_None);
     PyObject *held = PyList_New(0);
@@ -249,12 +250,12 @@ static PyObject *block_arrays(Block *self)
     return block_arrays(self);
 }
 
-static PyObject *Block_enter(Block *self, PyObject *unused)
+/* Enter a block that this thread has claimed. */
+static PyObject *block_enter(Block *self)
 {
-    (void)unused;
     int simple = 0;
     PyObject *arrays = NULL;
-    if (!self->busy && !self->entered && is_empty(self->tokens) && is_empty(self->guests) &&
+    if (!self->entered && is_empty(self->tokens) && is_empty(self->guests) &&
         self->block == Py_None) {
         self->busy = 1;
         simple = block_look(self);
@@ -293,12 +294,22 @@ static PyObject *Block_enter(Block *self, PyObject *unused)
     return PyObject_CallMethodObjArgs((PyObject *)self, names.enter, NULL);
 }
 
-static PyObject *Block_exit(Block *self, PyObject *const *args, Py_ssize_t count)
+/* Of threads that come at once one enters: between the look at `claimed` and its change nothing
+ * else runs. */
+static PyObject *Block_enter(Block *self, PyObject *unused)
 {
-    if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "__exit__() takes three arguments.");
-        return NULL;
-    }
+    (void)unused;
+    if (self->claimed) /* which raises */
+        return PyObject_CallMethodObjArgs((PyObject *)self, names.refuse, NULL);
+    self->claimed = 1;
+    PyObject *arrays = block_enter(self);
+    if (arrays == NULL)
+        self->claimed = 0;
+    return arrays;
+}
+
+static PyObject *block_exit(Block *self, PyObject *const *args)
+{
     if (self->entered && args[1] == Py_None) {
         int ended = 1;
         for (Py_ssize_t i = 0; ended > 0 && i < self->count; i++) {
@@ -314,6 +325,24 @@ static PyObject *Block_exit(Block *self, PyObject *const *args, Py_ssize_t count
     }
     return PyObject_CallMethodObjArgs((PyObject *)self, names.leave, args[0], args[1], args[2],
                                       NULL);
+}
+
+static PyObject *Block_exit(Block *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "__exit__() takes three arguments.");
+        return NULL;
+    }
+    PyObject *left = block_exit(self, args);
+    if (left == NULL) {
+        PyObject *kind, *value, *trace;
+        PyErr_Fetch(&kind, &value, &trace);
+        Py_XDECREF(PyObject_CallMethodObjArgs((PyObject *)self, names.give_all_back, NULL));
+        PyErr_Restore(kind, value, trace);
+    }
+    if (!self->busy) /* else this is the end of nothing, and another thread is about to begin */
+        self->claimed = 0;
+    return left;
 }
 
 /* bound(arguments, *, device=None, writes=()) */

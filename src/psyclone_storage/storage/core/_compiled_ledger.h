@@ -74,7 +74,7 @@ static struct {
 /* Names of methods and attributes. */
 static struct {
     PyObject *acquire_carefully, *release_carefully, *release, *picked, *backing, *enter, *leave;
-    PyObject *writes, *space, *bit, *things;
+    PyObject *writes, *space, *bit, *things, *refuse, *give_all_back;
 } names;
 
 static int is_given(PyObject *thing) { return thing != NULL && thing != Py_None; }

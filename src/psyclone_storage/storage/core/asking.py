@@ -29,28 +29,30 @@ def acquire_all(tokens: Sequence[AccessToken]) -> None:
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
     """
-    if begin(tokens):
-        return
-    for done, token in enumerate(tokens):
-        if not token.buffer.table.try_acquire(token):
-            # To wait for one while others are held is what locks threads up.
-            _let_go(tokens[:done])
-            hold_all(_pairs(tokens))
-            break
-    prepare_all(tokens)
+    try:
+        if begin(tokens):
+            return
+        for done, token in enumerate(tokens):
+            if not token.buffer.table.try_acquire(token):
+                # To wait for one while others are held is what locks threads up.
+                _let_go(tokens[:done])
+                hold_all(_pairs(tokens))
+                break
+        prepare_all(tokens)
+    except BaseException:
+        # What failed, or an interrupt that came amid anything.
+        for token in tokens:
+            token.buffer.table.retract(token)
+        raise
 
 
 def prepare_all(tokens: Sequence[AccessToken]) -> None:
-    """Make the replicas of granted accesses ready; let all of them go where that fails."""
-    try:
-        for token in tokens:
-            token.buffer.replicas.check_usable(token)
-        for token in tokens:
-            token.buffer.replicas.bring(token)
-            _follow_devices(token)
-    except BaseException:
-        _let_go(tokens)
-        raise
+    """Make the replicas of granted accesses ready."""
+    for token in tokens:
+        token.buffer.replicas.check_usable(token)
+    for token in tokens:
+        token.buffer.replicas.bring(token)
+        _follow_devices(token)
     for token in tokens:
         if token.mode.writes:
             token.buffer.replicas.mark_written(token)
@@ -112,6 +114,11 @@ class Opening:
 
         self.ready.then(end)
         return closed
+
+    def abandon(self) -> None:
+        """Take back what an interrupt has left of the accesses."""
+        for token in self.tokens:
+            token.buffer.table.retract(token)
 
     def drop(self) -> bool:
         """End accesses whose user is gone; may come amid anything. Say whether there were any.

@@ -449,16 +449,27 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self, space: SpaceLike, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
         token = self._token(memory_space(space), (mode, policy), request)
-        acquire_all((token,))
-        return token
+        try:
+            acquire_all((token,))
+            return token  # noqa: TRY300 - where an interrupt may come, too
+        except BaseException:
+            self.table.retract(token)
+            raise
 
     def _release_carefully(self, token: AccessToken, error: BaseException | None) -> None:
         if not token.active:
             raise AccessReleasedError(f"{token.describe()} was released twice.")
-        if token.mode.writes:
-            self.version += 1
-            self.replicas.close_write(token, error)
-        self._end(token, error)
+        try:
+            if token.mode.writes:
+                self.version += 1
+                self.replicas.close_write(token, error)
+            self._end(token, error)
+        except BaseException:
+            # Nobody can release it once more, whatever came.
+            if token.mode.writes:
+                self.replicas.close_write(token, error)
+            self.table.retract(token)
+            raise
 
     def _token(
         self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: AccessRequest | None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, Generic, TypeVar
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
+from psyclone_storage.storage.core.waiters import Waiters
 
 _LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
 """Held for a few steps, in which objects may end that have futures of their own."""
@@ -33,7 +34,7 @@ class Future(Generic[T]):
         "_value",
         "_error",
         "_done",
-        "_event",
+        "_waiters",
         "_callbacks",
         "_before_wait",
         "_after_wait",
@@ -44,7 +45,7 @@ class Future(Generic[T]):
         self._value: T | None = None
         self._error: BaseException | None = None
         self._done = False
-        self._event: threading.Event | None = None
+        self._waiters: Waiters | None = None
         self._callbacks: list[Callable[[Future[T]], None]] = []
         self._before_wait = before_wait
 
@@ -153,13 +154,13 @@ class Future(Generic[T]):
         with _LOCK:
             self._done = True
             callbacks, self._callbacks = self._callbacks, []
-            event = self._event
+            waiters = self._waiters
         try:
             for callback in callbacks:
                 callback(self)
         finally:
-            if event is not None:
-                event.set()
+            if waiters is not None:
+                waiters.wake()
 
     def _block(self, timeout: float | None) -> None:
         after_wait = self._before_wait() if self._before_wait is not None else None
@@ -167,10 +168,9 @@ class Future(Generic[T]):
             with _LOCK:
                 if self._done:
                     return
-                if self._event is None:
-                    self._event = threading.Event()
-                event = self._event
-            if not event.wait(timeout):
+                if self._waiters is None:
+                    self._waiters = Waiters()
+            if not self._waiters.wait(self.done, timeout):
                 raise TimeoutError(f"The future was not done after {timeout} s.")
         finally:
             if after_wait is not None:

@@ -17,12 +17,13 @@ just an alias.
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
@@ -118,6 +119,10 @@ class Claim(AccessFields):
         """Return the subject of an error message."""
         return f"A {self.mode.value} access at {self.space.tag}"
 
+    def drop(self) -> None:
+        """End the access: whoever had it is gone."""
+        raise NotImplementedError
+
 
 class Group:
     """The claims that were asked for together, and that are of use together only.
@@ -141,43 +146,61 @@ class Group:
         With `checked`, a conflict that a policy does not wait for raises `AccessConflictError`, and
         leaves everything as it was.
         """
-        with _all_locked(self.pairs):
-            passes = {id(table): table.holds(claim.owner) for table, claim in self.pairs}
-            for table, claim in self.pairs:
-                turn = Turn(table, claim, self)
-                if not table.grant_if_free(turn, passes[id(table)]):
-                    self._queue(checked)
-                    return
-            self._waiting = False
-        self._finish()
+        if _all_locked(self.pairs, lambda: self._take_all(checked)):
+            self._finish()
 
     def try_grant(self) -> None:
         """Grant all claims, which are in line, if nothing is in the way of any."""
-        with _all_locked(self.pairs):
-            if not self._waiting or any(table.blockers(claim) for table, claim in self.pairs):
-                return
-            for table, claim in self.pairs:
-                table.grant_in_line(claim)
-            self._waiting = False
-        self._finish()
+        if _all_locked(self.pairs, self._take_all_in_line):
+            self._finish()
 
     def go_ahead(self) -> None:
         """Pass those in line, as they wait for what the owner of these claims holds."""
-        with _all_locked(self.pairs):
-            if self._waiting:
-                for table, claim in reversed(self.pairs):
-                    table.put_first(claim)
+        _all_locked(self.pairs, self._put_first)
         self.try_grant()
 
     def give_up(self) -> bool:
         """Leave the lines; say no if the claims are granted already."""
-        with _all_locked(self.pairs):
-            if not self._waiting:
-                return False
-            self._waiting = False
+        if not _all_locked(self.pairs, self._stop_waiting):
+            return False
         self._granted = _nothing
-        _leave(self.pairs)
+        for table, claim in self.pairs:
+            table.leave(claim)
         return True
+
+    def abandon(self) -> None:
+        """Take all claims back after an interrupt, granted or not."""
+        self._waiting = False
+        self._granted = _nothing
+        for table, claim in self.pairs:
+            table.retract(claim)
+
+    def _take_all(self, checked: bool) -> bool:
+        """Grant all claims and say so, or put them in line; the tables are locked."""
+        passes = {id(table): table.holds(claim.owner) for table, claim in self.pairs}
+        for table, claim in self.pairs:
+            if not table.grant_if_free(Turn(table, claim, self), passes[id(table)]):
+                self._queue(checked)
+                return False
+        return self._stop_waiting()
+
+    def _take_all_in_line(self) -> bool:
+        """Grant all claims, which are in line, and say so; the tables are locked."""
+        if not self._waiting or any(table.blockers(claim) for table, claim in self.pairs):
+            return False
+        for table, claim in self.pairs:
+            table.grant_in_line(claim)
+        return self._stop_waiting()
+
+    def _put_first(self) -> bool:
+        for table, claim in reversed(self.pairs) if self._waiting else ():
+            table.put_first(claim)
+        return self._waiting
+
+    def _stop_waiting(self) -> bool:
+        """Note that nobody waits any more; say whether that is new."""
+        waiting, self._waiting = self._waiting, False
+        return waiting
 
     def _queue(self, checked: bool) -> None:
         """Put all claims in line; undo that, and raise, if one is not to wait."""
@@ -249,9 +272,15 @@ class WaitGraph:
 
         return end_wait
 
+    def forget(self, pairs: Pairs, waiter: Hashable) -> None:
+        """Take back a note that there may be, after an interrupt."""
+        with self._lock:
+            if any(known is pairs for known in self._waits.get(waiter, ())):
+                self._end(pairs, waiter)
+
     def _end(self, pairs: Pairs, waiter: Hashable) -> None:
         waits = self._waits[waiter]
-        waits.remove(pairs)
+        waits[:] = [known for known in waits if known is not pairs]
         if not waits:
             del self._waits[waiter]
 
@@ -312,6 +341,27 @@ class LockTable(Ledger):
             free = self._free_groups()
         for group in free:
             group.try_grant()
+
+    def retract(self, claim: Claim) -> None:
+        """Take `claim` back after an interrupt, which may have come amid any of these methods."""
+        with self.lock:
+            self.holders[:] = [held for held in self.holders if held is not claim]
+            self.writers = sum(held.mode.writes for held in self.holders)
+            self._remove(claim)
+            claim.active = False
+            claim.turn = None
+            free = self._free_groups()
+        for group in free:
+            group.try_grant()
+
+    def end_lost(self) -> None:
+        """End the accesses that nobody has any more, as if their objects had been dropped.
+
+        An interrupt between two steps of Python may take an access from who asked for it.
+        """
+        for position in reversed(range(len(self.holders))):
+            if _is_lost(self.holders, position):
+                self.holders[position].drop()
 
     def leave(self, claim: Claim) -> None:
         """End `claim`, or take it out of the line, and grant those that waited for it."""
@@ -410,25 +460,32 @@ def hold_all(pairs: Pairs) -> None:
     `AccessDeadlockError`.
     """
     DROPPED.end_all()
-    event = threading.Event()
-    group = Group(pairs, event.set)
-    group.line_up(checked=True)
-    if event.is_set():
-        return
+    for table, _ in pairs:
+        table.end_lost()
+    granted = threading.Lock()
+    granted.acquire()  # pylint: disable=consider-using-with  # let go by who grants
+    group = Group(pairs, granted.release)
+    waiter = pairs[0][1].owner
     try:
-        end_wait = begin_wait(group, pairs[0][1].owner)
+        group.line_up(checked=True)
+        if granted.locked():
+            _wait(group, waiter, granted)
+    except BaseException:
+        WAITS.forget(group.pairs, waiter)
+        group.abandon()
+        raise
+
+
+def _wait(group: Group, waiter: Hashable, granted: threading.Lock) -> None:
+    """Wait until `granted` is let go, which says that the claims of `group` are granted."""
+    try:
+        end_wait = begin_wait(group, waiter)
     except AccessDeadlockError:
         if group.give_up():
             raise
         return
-    try:
-        event.wait()
-    except BaseException:
-        if not group.give_up():
-            _leave(pairs)
-        raise
-    finally:
-        end_wait()
+    granted.acquire()  # pylint: disable=consider-using-with  # nobody needs it any more
+    end_wait()
 
 
 def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
@@ -437,9 +494,15 @@ def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
     That may be at once, in this thread. The group that is returned can be given up until then.
     """
     DROPPED.end_all()
+    for table, _ in pairs:
+        table.end_lost()
     group = Group(pairs, granted)
-    group.line_up(checked=False)
-    return group
+    try:
+        group.line_up(checked=False)
+        return group  # noqa: TRY300 - where an interrupt may come, too
+    except BaseException:
+        group.abandon()
+        raise
 
 
 def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
@@ -455,18 +518,32 @@ def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
         return WAITS.begin(group.pairs, waiter)
 
 
-@contextmanager
-def _all_locked(pairs: Pairs) -> Iterator[None]:
-    """Hold the locks of all tables, which are taken in one order everywhere."""
+def _all_locked(pairs: Pairs, work: Callable[[], bool]) -> bool:
+    """Return `work()`, done under the locks of all tables, which have one order everywhere."""
     tables = {id(table): table for table, _ in pairs}
-    locked = [tables[key] for key in sorted(tables)]
-    for table in locked:
-        table.lock.acquire()  # pylint: disable=consider-using-with
+    return _under([tables[key].lock for key in sorted(tables)], work)
+
+
+def _under(locks: Sequence[Any], work: Callable[[], bool]) -> bool:
+    """Do `work` under all the locks: an interrupt finds each in the hands of a `with`."""
+    if not locks:
+        return work()
+    with locks[0]:
+        return _under(locks[1:], work)
+
+
+def _is_lost(holders: list[Claim], position: int) -> bool:
+    """Say whether only the list has a claim; where several threads count at once nobody can."""
+    if _MANY_COUNT:
+        return False
     try:
-        yield
-    finally:
-        for table in locked:
-            table.lock.release()
+        return sys.getrefcount(holders[position]) == _ONLY_THE_LIST
+    except IndexError:  # another thread has ended some
+        return False
+
+
+_ONLY_THE_LIST = 2
+_MANY_COUNT = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:
@@ -477,11 +554,6 @@ def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:
     own = [held for held in blocking if held.owner == claim.owner]
     waits = claim.policy is Policy.WAIT or all(held.in_flight for held in own)
     return [] if waits else own
-
-
-def _leave(pairs: Pairs) -> None:
-    for table, claim in pairs:
-        table.leave(claim)
 
 
 def _conflict(new: Claim, held: Claim) -> bool:

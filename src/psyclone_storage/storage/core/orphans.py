@@ -9,10 +9,19 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, nothing
+
+
+@runtime_checkable
+class ThreadOfWork(Protocol):
+    """Describe an owner of accesses that a thread works for."""
+
+    @property
+    def thread(self) -> int | None:
+        """Return the number of the thread, None while there is none."""
 
 
 class KnownBuffers:
@@ -64,9 +73,12 @@ FORKS.add(ForkHandlers(nothing, nothing, BUFFERS.end_orphans, last=True))
 def _end_accesses(buffer: Any) -> None:
     table = buffer.table
     for turn in tuple(table.queue or ()):
-        if _is_orphan(turn.claim):
+        # What is asked for in advance, and ends by itself, is of use whoever asked.
+        claim = turn.claim
+        if _is_orphan(claim) and not (claim.in_flight and isinstance(claim.owner, int)):
             turn.group.give_up()
     for claim in tuple(table.holders):
+        # What streams were at has ended by now.
         if _is_orphan(claim):
             if claim.mode.writes:
                 gone = StorageError("The process was forked while another thread was writing.")
@@ -75,6 +87,10 @@ def _end_accesses(buffer: Any) -> None:
 
 
 def _is_orphan(claim: Any) -> bool:
-    """Say whether the claim is of a thread that is not there; threads go by their numbers."""
-    owner: Hashable = claim.owner
-    return not claim.in_flight and isinstance(owner, int) and owner != threading.get_ident()
+    """Say whether the claim is of a thread that is not there; threads go by their numbers.
+
+    An owner that is no thread says which one works for it (`ThreadOfWork`).
+    """
+    owner: Hashable | ThreadOfWork = claim.owner
+    thread = owner.thread if isinstance(owner, ThreadOfWork) else owner
+    return thread is None or (isinstance(thread, int) and thread != threading.get_ident())

@@ -186,21 +186,22 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def bring(self, token: AccessToken) -> None:
         """Make the replica of `token` valid."""
         replica = token.replica
-        entry = self._enter(token)
-        if entry is None:
-            return
+        entries: list[_Transfer] = []
         done: list[int] = []
         try:
-            needed = self._needed(token)
-            for chunk in self._fillable(needed):
-                replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
-                done.append(chunk)
-            for chunk in self.validity.stale(replica.bit, needed):
-                self._fetch(replica, chunk)
-                done.append(chunk)
-        finally:
-            self._leave(entry, done)
-            entry.end.set_result(None)
+            if self._enter(token, entries):
+                needed = self._needed(token)
+                for chunk in self._fillable(needed):
+                    replica.memory.fill(replica.allocation_there(), *self._init_of(chunk))
+                    done.append(chunk)
+                for chunk in self.validity.stale(replica.bit, needed):
+                    self._fetch(replica, chunk)
+                    done.append(chunk)
+                self._end(entries, done)
+        except BaseException:
+            # Once more, if it was there that an interrupt came.
+            self._end(entries, done)
+            raise
 
     def start(self, token: AccessToken) -> Future[None]:
         """Do what `bring` does without waiting; a write comes after all transfers under way."""
@@ -223,11 +224,13 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         try:
             self.check_usable(token)
             moved = self._start(token, token.replica.bit)
-        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             self.table.release(token)
+        except BaseException as error:
+            self.table.retract(token)
             future.set_exception(error)
-            return
-        self.table.release(token)
+            if isinstance(error, Exception):
+                return
+            raise
         moved.then(lambda done: forward(done, future))
 
     @property
@@ -448,9 +451,10 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     # -- private: asynchronous -------------------------------------------------------------------
 
-    def _enter(self, token: AccessToken) -> _Transfer | None:
-        """Announce that the caller will bring the values that `token` needs; None if none.
+    def _enter(self, token: AccessToken, entries: list[_Transfer]) -> bool:
+        """Announce that the caller will bring the values that `token` needs; say no if none.
 
+        What is announced is in `entries`, too.
         Waits for others that are at it, so that nothing is moved twice. What failed for them, the
         caller tries again.
         """
@@ -463,24 +467,31 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
                     self.allocate(token.replica)
                     needed = self._needed(token)
                     if not (self._fillable(needed) or self.validity.stale(bit, needed)):
-                        return None
-                    return self._announce(bit, needed)
+                        return False
+                    self._announce(bit, needed, entries)
+                    return True
             for future in others:
                 future.exception()
 
-    def _announce(self, bit: int, chunks: Iterable[int]) -> _Transfer:
+    def _announce(self, bit: int, chunks: Iterable[int], entries: list[_Transfer]) -> None:
         entry = _Transfer(bit, sum(1 << chunk for chunk in chunks), Future())
-        self._pending.append(entry)
+        entries.append(entry)
         self.table.attention = True
-        return entry
+        self._pending.append(entry)
 
     def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
         """Take back what was announced; the chunks in `done` are valid from now on."""
         with self.table.lock:
             if done:
                 self.validity.add(entry.bit, done)
-            self._pending.remove(entry)
+            self._pending[:] = [other for other in self._pending if other is not entry]
             self._note_attention()
+
+    def _end(self, entries: Iterable[_Transfer], done: Iterable[int]) -> None:
+        for entry in entries:
+            self._leave(entry, done)
+            if not entry.end.done():
+                entry.end.set_result(None)
 
     def _validate(self, bit: int, chunk: int) -> None:
         with self.table.lock:
@@ -488,25 +499,30 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def _start(self, token: AccessToken, after: int) -> Future[None]:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
-        with self.table.lock:
-            self.allocate(token.replica)
-            before = all_of([t.end for t in self._pending if t.bit & after])
-            entry = self._announce(token.replica.bit, self._needed(token))
+        entries: list[_Transfer] = []
 
         def end(moved: Future[None]) -> None:
-            self._leave(entry)
-            forward(moved, entry.end)
+            for entry in entries:
+                self._leave(entry)
+                if not entry.end.done():
+                    forward(moved, entry.end)
 
         def begin(_: Future[None]) -> None:
             try:
-                moves = self._submit(token)
+                all_of(self._submit(token)).then(end)
             except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
                 end(Future.failed(error))
-                return
-            all_of(moves).then(end)
 
-        before.then(begin)
-        return entry.end
+        try:
+            with self.table.lock:
+                self.allocate(token.replica)
+                before = all_of([t.end for t in self._pending if t.bit & after])
+                self._announce(token.replica.bit, self._needed(token), entries)
+            before.then(begin)
+            return entries[0].end
+        except BaseException as error:
+            end(Future.failed(error))
+            raise
 
     def _submit(self, token: AccessToken) -> list[Future[None]]:
         """Put the work for one access into the streams; return the futures of its parts."""

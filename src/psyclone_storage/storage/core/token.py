@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
-from psyclone_storage.storage.core.errors import AccessReleasedError
+from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.locks import Claim, LockTable
@@ -145,6 +145,10 @@ class AccessToken(Claim):
         """End the access, which nobody used because of `error`: only what it gave up is lost."""
         self.leave_device()
         self.release(None if self.mode.reads else error)
+
+    def drop(self) -> None:
+        """End the access: whoever had it is gone, and has not said that it wrote."""
+        self.buffer.drop(self, AccessConflictError("The access was dropped, not released."))
 
     def release_after(self, work: Future[Any]) -> None:
         """End the access when `work` ends, as failed if it fails; others may wait for that."""

@@ -23,7 +23,7 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 1
+EDITION = 2
 """Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
@@ -103,7 +103,8 @@ class Ledger:
 
     def __init__(self) -> None:
         """Start with no access and nothing valid."""
-        self.lock = threading.Lock()
+        # Of an RLock one can ask whether this thread has it, however far an interrupt let it come.
+        self.lock: Any = threading.RLock()
         self.holders: list[Any] = []
         self.queue: Any = None
         self.last_writer: Any = None
@@ -114,29 +115,41 @@ class Ledger:
 
     def try_acquire(self, claim: Any) -> bool:
         """Grant `claim` if nobody holds or wants anything that could conflict with it."""
-        with self.lock:
-            writes = claim.mode.writes
-            if self.writers or (writes and self.holders) or self.queue:
-                return False
-            self.holders.append(claim)
-            if writes:
-                self.writers += 1
-            claim.active = True
-            return True
+        try:
+            with self.lock:
+                writes = claim.mode.writes
+                if self.writers or (writes and self.holders) or self.queue:
+                    return False
+                self.holders.append(claim)
+                if writes:
+                    self.writers += 1
+                claim.active = True
+                return True
+        except BaseException:
+            self.retract(claim)
+            raise
 
     def try_drop(self, claim: Any) -> bool:
         """End `claim` where that means no more than taking a note: from the middle of anything.
 
         Says no where somebody waits, or where the ledger is in use, perhaps by this very thread.
         """
-        if not self.lock.acquire(blocking=False):  # pylint: disable=consider-using-with
+        lock, dropped = self.lock, False
+        if lock._is_owned():  # noqa: SLF001
             return False
         try:
-            if self.queue:
-                return False
-            self.drop(claim)
-            return True
-        finally:
+            if lock.acquire(blocking=False) and not self.queue:
+                self.drop(claim)
+                dropped = True
+            self._let_go()
+        except BaseException:
+            self._let_go()
+            raise
+        return dropped
+
+    def _let_go(self) -> None:
+        """Let the lock go if this thread has it."""
+        if self.lock._is_owned():  # noqa: SLF001
             self.lock.release()
 
     def drop(self, claim: Any) -> None:
@@ -146,22 +159,30 @@ class Ledger:
         claim.active = False
         claim.turn = None
 
+    def retract(self, claim: Any) -> None:
+        """Take `claim` back after an interrupt, which may have come amid any of these methods."""
+        raise NotImplementedError
+
     def try_begin(self, token: Any) -> bool:
         """Do `try_acquire` for an access that lacks nothing, and changes nothing."""
         bit = token.replica.bit
-        with self.lock:
-            if self.writers or self.queue or self.attention:
-                return False
-            if not token.mode.writes:
-                if not self.everywhere & bit:
+        try:
+            with self.lock:
+                if self.writers or self.queue or self.attention:
                     return False
-            elif self.holders or not self.everywhere == self.anywhere == bit:
-                return False
-            else:
-                self.writers = 1
-            self.holders.append(token)
-            token.active = True
-            return True
+                if not token.mode.writes:
+                    if not self.everywhere & bit:
+                        return False
+                elif self.holders or not self.everywhere == self.anywhere == bit:
+                    return False
+                else:
+                    self.writers = 1
+                self.holders.append(token)
+                token.active = True
+                return True
+        except BaseException:
+            self.retract(token)
+            raise
 
     def try_end(self, token: Any) -> bool:
         """End an access that went well, if that concerns nobody else; count what it wrote."""
@@ -173,9 +194,9 @@ class Ledger:
                     return False
                 self.writers -= 1
                 token.buffer.version += 1
-            self.holders.remove(token)
             token.active = False
             token.turn = None
+            self.holders.remove(token)
             return True
 
 
@@ -206,13 +227,22 @@ class Acquirable:
         if replica is not None:
             asked = replica.space if space is None else space
             token = WORDS.token(self, replica, (asked, self._whole), mode, policy)
-            if self.table.try_begin(token):
-                return token
+            try:
+                if self.table.try_begin(token):
+                    return token
+            except BaseException:
+                self.table.retract(token)
+                raise
         return self._acquire_carefully(space, mode, policy, request)
 
     def release(self, token: Any, error: BaseException | None = None) -> None:
         """End an access; `error` says that its writing failed."""
-        if error is not None or self._has_wishes or not self.table.try_end(token):
+        try:
+            ended = error is None and not self._has_wishes and self.table.try_end(token)
+        except BaseException:
+            self.table.retract(token)
+            raise
+        if not ended:
             self._release_carefully(token, error)
 
     def is_at_rest(self, space: Any) -> bool:
@@ -231,11 +261,16 @@ class Acquirable:
 
 def begin(tokens: Any) -> bool:
     """Begin all the accesses if nobody is in the way and none lacks anything; else do nothing."""
-    for done, token in enumerate(tokens):
-        if not token.buffer.table.try_begin(token):
-            for other in tokens[:done]:
-                other.buffer.table.release(other)
-            return False
+    try:
+        for done, token in enumerate(tokens):
+            if not token.buffer.table.try_begin(token):
+                for other in tokens[:done]:
+                    other.buffer.table.release(other)
+                return False
+    except BaseException:
+        for token in tokens:
+            token.buffer.table.retract(token)
+        raise
     return True
 
 
@@ -359,7 +394,7 @@ class BindingBlock:
     The subclass has the long ways, `_enter` and `_leave`.
     """
 
-    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests", "_block")
+    __slots__ = ("_arguments", "_device", "_writes", "_tokens", "_guests", "_block", "_entry")
 
     def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
         """Get ready; nothing is acquired before the block begins."""
@@ -369,36 +404,66 @@ class BindingBlock:
         self._tokens: Any = ()
         self._guests: Any = ()
         self._block: Any = None
+        self._entry: dict[None, Any] = {}
 
     def __enter__(self) -> Any:
-        """Acquire all arguments and return their arrays, by name."""
-        if self._tokens:
-            return self._enter()
+        """Acquire all arguments and return their arrays, by name.
+
+        Of threads that come at once one enters: who sets `_entry` first, which is one step.
+        """
+        tokens: list[Any] = []
+        try:
+            if self._entry.setdefault(None, tokens) is not tokens:
+                self._refuse()
+            return self._short(tokens) or self._enter()
+        except BaseException:
+            if self._entry.get(None) is tokens:
+                for token in tokens:
+                    token.buffer.table.retract(token)
+                self._tokens = ()
+                self._entry.clear()
+            raise
+
+    def _short(self, tokens: list[Any]) -> Any:
+        """Enter the short way; return nothing where there is none."""
         arrays = WORDS.arguments(self._arguments)
         on_host = self._device is None
-        tokens = []
         for name, thing in self._arguments.items():
             mode = WORDS.read_write if name in self._writes else WORDS.read
             array, token = _seen(thing, mode, on_host)
             if array is None:
-                return self._enter()
+                tokens.clear()
+                return None
             arrays[name] = array
             tokens.append(token)
         if not tokens or not begin(tokens):
-            return self._enter()
+            tokens.clear()
+            return None
         self._tokens = tokens
         return arrays
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         """Touch what was written and release everything; a failed block touches nothing."""
-        if error is None and self._block is None and not self._guests:
-            tokens, self._tokens = self._tokens, ()
-            for token in tokens:
-                token.buffer.release(token)
-            return
-        self._leave(kind, error, trace)
+        try:
+            if error is None and self._block is None and not self._guests:
+                for token in self._tokens:
+                    token.buffer.release(token)
+                self._tokens = ()
+            else:
+                self._leave(kind, error, trace)
+        except BaseException:
+            self._give_all_back()
+            raise
+        finally:
+            self._entry.clear()
 
     def _enter(self) -> Any:
+        raise NotImplementedError
+
+    def _refuse(self) -> None:
+        raise NotImplementedError
+
+    def _give_all_back(self) -> None:
         raise NotImplementedError
 
     def _leave(self, kind: Any, error: BaseException | None, trace: Any) -> None:

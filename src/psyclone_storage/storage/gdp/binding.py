@@ -149,8 +149,6 @@ class Binding(BindingBlock):
         What others describe comes first: their ways to bring values may wait, which is no good
         while storages are held. The storages follow all at once.
         """
-        if self._tokens or self._guests or self._block is not None:
-            raise AccessConflictError("The arguments of a block are bound until the block ends.")
         arrays = Arguments(self._arguments)
         device, writes = self._device, self._writes
         lent: list[tuple[str, Storage]] = []
@@ -166,8 +164,8 @@ class Binding(BindingBlock):
                     arrays[name] = None
                     lent.append((name, storage))
                     tokens.append(token)
-            acquire_all(tokens)
             self._tokens = tokens
+            acquire_all(tokens)
             for (name, storage), token in zip(lent, tokens, strict=True):
                 arrays[name] = storage.window_for(token)
             if device is not None:
@@ -178,6 +176,16 @@ class Binding(BindingBlock):
             self._give_up(error)
             raise
         return arrays
+
+    def _refuse(self) -> None:
+        raise AccessConflictError("The arguments of a block are bound until the block ends.")
+
+    def _give_all_back(self) -> None:
+        """End what an interrupt, or a failure, has left; what was written is."""
+        tokens, self._tokens = self._tokens, ()
+        for token in tokens:
+            if token.active:
+                token.buffer.release(token)
 
     def _leave(
         self,
@@ -229,21 +237,28 @@ class Binding(BindingBlock):
 
     def _give_up(self, error: BaseException) -> None:
         """End what was acquired for a block that does not begin: nobody has written."""
-        tokens, self._tokens = self._tokens, []
+        tokens, self._tokens = self._tokens, ()
         try:
             for token in tokens:
-                token.give_back(error)
+                if token.active:
+                    token.give_back(error)
         finally:
             self._end(error)
 
     def _end(self, error: BaseException | None) -> None:
-        tokens, self._tokens = self._tokens, ()
-        guests, self._guests = self._guests, ()
+        tokens, guests = self._tokens, self._guests
         try:
             for token in tokens:
                 token.buffer.release(token, error)
+            self._tokens, self._guests = (), ()
             if error is None:
                 _touch(guests, self._device)
+        except BaseException:
+            for token in tokens:
+                if token.active:
+                    token.buffer.release(token, error)
+            self._tokens, self._guests = (), ()
+            raise
         finally:
             for guest in guests:
                 call(guest.info, "release")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers
 from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.waiters import Waiters
 
 T = TypeVar("T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
@@ -20,7 +21,7 @@ class Stream:
     """A worker thread that does one piece of work after the other, from the first on."""
 
     __slots__ = (
-        "name", "_jobs", "_open", "_worker", "_idle", "_running", "_settling", "_held",
+        "name", "_jobs", "_open", "_worker", "_lock", "_idle", "_running", "_settling", "_held",
         "__weakref__",
     )  # fmt: skip
 
@@ -34,7 +35,8 @@ class Stream:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._open: set[Future[Any]] = set()
         self._worker: threading.Thread | None = None
-        self._idle = threading.Condition()
+        self._lock = threading.Lock()
+        self._idle = Waiters()
         self._running = threading.RLock()
         self._settling = threading.RLock()
         self._held = False
@@ -42,13 +44,26 @@ class Stream:
     def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
         """Queue `work(*args)`; return the future of its result."""
         future: Future[T] = Future()
-        with self._idle:
-            self._open.add(future)
-            if self._worker is None:
-                self._worker = threading.Thread(target=self._serve, name=self.name, daemon=True)
-                self._worker.start()
-            self._jobs.put((future, work, args))
+        try:
+            with self._lock:
+                self._open.add(future)
+                if self._worker is None:
+                    self._start_worker()
+                self._jobs.put((future, work, args))
+        except BaseException:
+            # An interrupt: the work is done or not, and nobody waits for it.
+            self._finish(future)
+            raise
         return future
+
+    def _start_worker(self) -> None:
+        self._worker = threading.Thread(target=self._serve, name=self.name, daemon=True)
+        try:
+            self._worker.start()
+        except BaseException:
+            if not self._worker.is_alive():
+                self._worker = None
+            raise
 
     def run(self, work: Callable[..., T], *args: Any) -> T:
         """Do `work(*args)` after all that is queued, and return its result.
@@ -69,21 +84,31 @@ class Stream:
         For callers that must not block, as they may be the worker of another device; `work` must
         not raise.
         """
+        if not self._done_at_once(work, args):
+            self.submit(work, *args)
+
+    def _done_at_once(self, work: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+        """Do `work(*args)` and say so, unless there is work under way."""
         # The worker holds the lock while it works: whoever gets it at once finds an idle stream.
-        if self._running.acquire(blocking=False):  # pylint: disable=consider-using-with
-            try:
-                if not self._open:
-                    work(*args)
-                    return
-            finally:
-                self._running.release()
-        self.submit(work, *args)
+        running: Any = self._running
+        inside = running._is_owned()  # noqa: SLF001  # pylint: disable=protected-access
+        done = False
+        try:
+            if (inside or running.acquire(blocking=False)) and not self._open:
+                work(*args)
+                done = True
+            _let_go(running, inside)
+        except BaseException:
+            # Once more, if it was there that an interrupt came.
+            _let_go(running, inside)
+            raise
+        return done
 
     def synchronize(self) -> None:
         """Wait until all that was submitted is done; does nothing on the worker itself."""
-        if self._open and threading.current_thread() is not self._worker:
-            with self._idle:
-                self._idle.wait_for(lambda: not self._open)
+        if threading.current_thread() is not self._worker:
+            while self._open:
+                self._idle.wait(lambda: not self._open)
 
     @property
     def idle(self) -> bool:
@@ -127,9 +152,16 @@ class Stream:
                 future.set_result(result)
 
     def _finish(self, future: Future[Any]) -> None:
-        with self._idle:
+        with self._lock:
             self._open.discard(future)
-            self._idle.notify_all()
+        if not self._open:
+            self._idle.wake()
+
+
+def _let_go(lock: Any, inside: bool) -> None:
+    """Release a lock if this thread has it, and had it not before."""
+    if not inside and lock._is_owned():  # noqa: SLF001  # pylint: disable=protected-access
+        lock.release()
 
 
 _STREAMS: weakref.WeakSet[Stream] = weakref.WeakSet()

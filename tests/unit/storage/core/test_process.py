@@ -282,3 +282,116 @@ def run(program: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+TASK = """
+import os, signal, threading, time
+import psyclone_storage.storage as gt
+from psyclone_storage.storage.accessors import Buffer, GpuTask
+from psyclone_storage.storage.core.errors import StorageError
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+
+gt.use_device("emulated")
+buffer = Buffer((4,), init=3.0)
+waits = threading.Event()
+
+def kernel(x):
+    %(kernel)s
+
+def child():
+    signal.alarm(20)
+    %(child)s
+    os._exit(7)
+
+def forked():
+    pid = os.fork()
+    return pid if pid else child()
+
+task = GpuTask("slow").register(buffer, mode="rw")
+queued = GpuTask("queued").register(buffer, mode="rw")
+%(run)s
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+with buffer.acquire("host", AccessMode.READ_WRITE, Policy.WAIT) as token:
+    assert token.array.tolist()[0] in (4.0, 5.0)
+print("both went on")
+"""
+
+SLEEPS = "waits.set(); time.sleep(0.3); x += 1"
+GOES_ON = """
+    for promise in promises:
+        try:
+            promise.result(5)
+        except StorageError as error:
+            assert "forked while the task" in str(error)
+        else:
+            raise AssertionError("there was nobody to keep it")
+    with buffer.acquire("host", AccessMode.WRITE_ONLY, Policy.WAIT) as token:
+        token.array[...] = 1.0
+    assert GpuTask("again").register(buffer).run(lambda x: x.tolist()) == [1.0] * 4
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(
+    "start",
+    [
+        "promises = [task.submit(kernel)]",
+        "promises = [task.submit(kernel), queued.submit(kernel)]",
+        "promises = []; threading.Thread(target=task.run, args=(kernel,)).start()",
+    ],
+)
+def test_a_child_is_rid_of_the_tasks_of_other_threads(start: str) -> None:
+    run_ = f"{start}; waits.wait(5); pid = forked()"
+    program = TASK % {"kernel": SLEEPS, "child": GOES_ON, "run": run_}
+    assert run(program) == "both went on"
+
+
+IN_THE_KERNEL = "global pid; x += 1; pid = os.fork(); pid or signal.alarm(20)"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("call", ["task.run(kernel)", "task.submit(kernel).result(5)"])
+def test_a_kernel_that_forks_ends_in_both_processes(call: str) -> None:
+    run_ = f"""
+parent = os.getpid()
+threading.Thread(target=lambda: ({call}, waits.set())).start()
+waits.wait(5)
+"""
+    at_end = """
+    assert GpuTask("again").register(buffer).run(lambda x: x.tolist()) == [4.0] * 4
+    os._exit(7)
+"""
+    kernel = f"{IN_THE_KERNEL}; pid or buffers_end()"
+    program = TASK % {"kernel": kernel, "child": "", "run": run_}
+    ends = f"""
+def buffers_end():
+    def later():
+        while buffer.table.holders:
+            time.sleep(0.01)
+{at_end.replace("    ", "        ")}
+    threading.Thread(target=later).start()
+"""
+    program = program.replace("def kernel(x):", f"{ends}\ndef kernel(x):")
+    assert run(program) == "both went on"
+
+
+HELD = """
+import psyclone_storage.storage as gt
+from psyclone_storage.storage.accessors import Buffer, DeviceAccessor
+import builtins
+
+gt.use_device("emulated")
+accessor = DeviceAccessor(Buffer((4,)), "gpu")
+accessor.open().result()
+builtins.keep = accessor
+print("done")
+"""
+
+
+def test_an_accessor_that_is_open_at_the_end_says_nothing_strange() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-W", "default", "-c", HELD], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "done\n"
+    assert "ImportError" not in ended.stderr
+    assert "Exception ignored" not in ended.stderr

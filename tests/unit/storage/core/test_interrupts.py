@@ -1,0 +1,224 @@
+"""An interrupt (Ctrl-C) may come between any two steps: nothing stays held, locked or under way.
+
+A trace function raises `KeyboardInterrupt` where CPython looks for signals: after calls, at the
+begin of functions and at the end of rounds of loops, one run for each place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import sys
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import psyclone_storage.storage as gt
+from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
+from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.locks import AccessMode, Policy
+
+READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
+SOURCES = (str(Path(gt.__file__).parent), str(threading.__file__), str(contextlib.__file__))
+CHECKED = {"CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD", "RESUME"}
+PLACES: dict[Any, frozenset[int]] = {}
+ROUNDS = 30
+
+pytestmark = [
+    pytest.mark.usefixtures("_emulated"),
+    pytest.mark.skipif(sys.version_info[:2] not in ((3, 11), (3, 12)), reason="other opcodes"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+Scenario = Callable[[], tuple[list[CoherentBuffer], Callable[[], Any]]]
+
+
+def places_of(code: Any) -> frozenset[int]:
+    """Return the offsets where an interrupt has the effect that it has right after a check."""
+    if code not in PLACES:
+        steps = list(dis.get_instructions(code))
+        table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+
+        def handler(offset: int) -> Any:
+            return next((e.target for e in table if e.start <= offset < e.end), None)
+
+        PLACES[code] = frozenset(
+            after.offset
+            for step, after in pairwise(steps)
+            if step.opname in CHECKED and handler(step.offset) == handler(after.offset)
+        )
+    return PLACES[code]
+
+
+class Interrupter:
+    """Raise at place number `at` of what is traced; count the places."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.count = 0
+
+    def __call__(self, frame: Any, _: str, __: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(SOURCES):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        places = places_of(frame.f_code)
+
+        def local(frame: Any, event: str, _: Any) -> Any:
+            if event == "opcode" and frame.f_lasti in places and self.count < self.at:
+                self.count += 1
+                if self.count == self.at:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return local
+
+        return local
+
+
+def places_met(work: Callable[[], Any], at: int) -> int:
+    """Do `work`, interrupted at place `at`; return the number of places met."""
+    interrupter = Interrupter(at)
+    before = sys.gettrace()
+    sys.settrace(interrupter)
+    try:
+        work()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return interrupter.count
+
+
+def all_can_go_on(buffers: list[CoherentBuffer]) -> bool:
+    """Use the buffers in all ways in another thread."""
+    done = []
+
+    def use() -> None:
+        for buffer in buffers:
+            for space in ("gpu", "host"):
+                for mode in (WRONLY, READ, RDWR):
+                    with buffer.acquire(space, mode, Policy.WAIT):
+                        pass
+            buffer.wait()
+        done.append(True)
+
+    thread = threading.Thread(target=use, daemon=True)
+    thread.start()
+    thread.join(60)
+    return bool(done)
+
+
+def filled(**words: Any) -> CoherentBuffer:
+    buffer = CoherentBuffer(16, "f8", BufferOptions(init=3.0, **words))
+    buffer.make_valid("host")
+    return buffer
+
+
+def used(buffer: CoherentBuffer, space: str, mode: AccessMode) -> Callable[[], None]:
+    def work() -> None:
+        with buffer.acquire(space, mode) as token:
+            token.array  # noqa: B018
+
+    return work
+
+
+def a_read_that_copies() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+    return [buffer], used(buffer, "gpu", READ)
+
+
+def a_write_that_copies() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+    return [buffer], used(buffer, "gpu", RDWR)
+
+
+def a_write_that_ends_a_replica() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+    buffer.make_valid("gpu")
+    return [buffer], used(buffer, "host", RDWR)
+
+
+def a_prefetch() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+    return [buffer], lambda: buffer.prefetch("gpu").result()
+
+
+def a_wish() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled(hints=Hints(read_mostly=True))
+    buffer.make_valid("gpu")
+    return [buffer], used(buffer, "host", RDWR)
+
+
+def a_block(device: str | None = "gpu") -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    a, b = gt.zeros((4,), device="gpu"), gt.zeros((4,), device="gpu")
+    block = gt.bound({"a": a, "b": b}, device=device, writes=("b",))
+
+    def work() -> None:
+        with block as arrays:
+            arrays["b"][...] = 1.0
+
+    return [a.buffer, b.buffer], work
+
+
+def a_block_again() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffers, work = a_block(None)
+    work()
+    return buffers, work
+
+
+def a_block_of_one_side() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    a = gt.zeros((4,), device="gpu")
+
+    def work() -> None:
+        with a.access("gpu", mode="rw"):
+            pass
+
+    return [a.buffer], work
+
+
+def an_assignment() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    a = gt.zeros((4,), device="gpu")
+    return [a.buffer], lambda: a.__setitem__(..., 3.0)
+
+
+SCENARIOS: list[Scenario] = [
+    a_read_that_copies,
+    a_write_that_copies,
+    a_write_that_ends_a_replica,
+    a_prefetch,
+    a_wish,
+    a_block,
+    a_block_again,
+    a_block_of_one_side,
+    an_assignment,
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_an_interrupt_leaves_nothing_behind(scenario: Scenario) -> None:
+    _, work = scenario()
+    number = places_met(work, sys.maxsize)
+    for at in range(1, number + 1, max(1, number // ROUNDS)):
+        buffers, work = scenario()
+        places_met(work, at)
+        # In Python, an exit that did not begin leaves a block entered, until it is gone.
+        del work
+        assert all_can_go_on(buffers), at
+        for buffer in buffers:
+            assert not buffer.table.holders, at
+            assert not buffer.table.queue, at
+            assert buffer.table.writers == 0, at
+
+
+def test_an_access_that_nobody_has_any_more_ends() -> None:
+    buffer = filled()
+    buffer.acquire("host", READ)
+    assert len(buffer.table.holders) == 1
+    assert all_can_go_on([buffer])
+    kept = buffer.acquire("host", READ)
+    with buffer.acquire("gpu", READ):
+        assert buffer.table.holders[0] is kept
+    kept.release()
