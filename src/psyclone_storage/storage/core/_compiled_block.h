@@ -68,13 +68,33 @@ static int Block_clear(PyObject *self)
     return clear_fields(self, 7);
 }
 
+/* Blocks come and go with each call, as tokens do: some are kept, empty, for the next ones. */
+enum { SPARE_BLOCKS = 8 };
+static PyObject *spare_blocks[SPARE_BLOCKS];
+static int spare_block_count;
+
 static void Block_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     Block_clear(self);
-    PyObject_GC_Del(self);
+    if (type == (PyTypeObject *)words.block && spare_block_count < SPARE_BLOCKS)
+        spare_blocks[spare_block_count++] = self;
+    else
+        PyObject_GC_Del(self);
     Py_DECREF(type);
+}
+
+/* Return a block without arguments. */
+static Block *block_new(void)
+{
+    if (spare_block_count == 0)
+        return (Block *)PyType_GenericAlloc((PyTypeObject *)words.block, 0);
+    Block *self = (Block *)spare_blocks[--spare_block_count];
+    PyObject_Init((PyObject *)self, (PyTypeObject *)words.block);
+    self->entered = self->claimed = self->busy = 0;
+    PyObject_GC_Track((PyObject *)self);
+    return self;
 }
 
 static int block_fill(Block *self, PyObject *arguments, PyObject *device, PyObject *writes)
@@ -136,13 +156,13 @@ static int is_empty(PyObject *things)
 /* Find out about one argument: yes (1), not simple (0), error (-1). */
 static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *thing)
 {
-    if (!PyObject_TypeCheck(thing, SliceableType))
+    if (!IS(thing, Sliceable))
         return 0;
     Sliceable *storage = (Sliceable *)thing;
-    if (!is_a(storage->backing, SidesType) || !is_a(storage->windows, WindowsType))
+    if (!IS(storage->backing, Sides) || !IS(storage->windows, Windows))
         return 0;
     Sides *sides = (Sides *)storage->backing;
-    if (!is_a(sides->buffer, AcquirableType))
+    if (!IS(sides->buffer, Acquirable))
         return 0;
     Acquirable *buffer = (Acquirable *)sides->buffer;
     int writes = PySequence_Contains(self->writes, name), on_host = self->device == Py_None;
@@ -176,7 +196,7 @@ static int argument_lasts(Argument *seen, PyObject *name, PyObject *thing)
     PyObject *windows = ((Sliceable *)thing)->windows;
     Access *token = (Access *)seen->token;
     PyObject *backing = ((Sliceable *)thing)->backing;
-    return is_a(windows, WindowsType) && is_a(backing, SidesType) &&
+    return IS(windows, Windows) && IS(backing, Sides) &&
            ((Sides *)backing)->buffer == token->buffer &&
            *(PyObject **)((char *)windows + seen->window) == seen->array && !token->active &&
            token->request == words.plain;
@@ -222,19 +242,35 @@ static int block_look(Block *self)
     return simple;
 }
 
+/* Return an empty `Arguments`, whose slot for the arguments is filled without a look at its name. */
+static PyObject *new_arguments(PyObject *things)
+{
+    static newfunc make;
+    static descrsetfunc set;
+    static PyObject *slot, *nothing;
+    if (nothing == NULL) {
+        PyTypeObject *type = (PyTypeObject *)words.arguments;
+        slot = PyObject_GetAttr((PyObject *)type, names.things);
+        if (slot == NULL)
+            return NULL;
+        make = (newfunc)PyType_GetSlot(type, Py_tp_new);
+        set = (descrsetfunc)PyType_GetSlot(Py_TYPE(slot), Py_tp_descr_set);
+        nothing = PyTuple_New(0);
+    }
+    PyObject *arrays = make((PyTypeObject *)words.arguments, nothing, NULL);
+    if (arrays != NULL && set(slot, arrays, things) < 0)
+        Py_CLEAR(arrays);
+    return arrays;
+}
+
 /* Return the dictionary of arrays, the one of the last time if nobody else has it. */
 static PyObject *block_arrays(Block *self)
 {
     PyObject *arrays = self->arrays;
     if (arrays == NULL || Py_REFCNT(arrays) != 1 || PyDict_Size(arrays) != self->count) {
-        newfunc make = (newfunc)PyType_GetSlot((PyTypeObject *)words.arguments, Py_tp_new);
-        PyObject *none = PyTuple_New(0);
-        arrays = none == NULL ? NULL : make((PyTypeObject *)words.arguments, none, NULL);
-        Py_XDECREF(none);
-        if (arrays == NULL || PyObject_SetAttr(arrays, names.things, self->arguments) < 0) {
-            Py_XDECREF(arrays);
+        arrays = new_arguments(self->arguments);
+        if (arrays == NULL)
             return NULL;
-        }
         give_field(&self->arrays, arrays);
     }
     Py_INCREF(arrays);
@@ -266,21 +302,16 @@ static PyObject *block_enter(Block *self)
     if (simple < 0 || (simple > 0 && arrays == NULL))
         return NULL;
     if (simple > 0) {
-        unsigned long me = PyThread_get_thread_ident();
+        PyObject *me = this_thread();
         Py_ssize_t done = 0;
-        int begun = 1;
+        int begun = me == NULL ? -1 : 1;
         for (; begun > 0 && done < self->count; done++) {
             Access *token = (Access *)self->seen[done].token;
-            if (PyLong_AsUnsignedLong(token->owner) != me) {
-                PyObject *owner = PyLong_FromUnsignedLong(me);
-                if (owner == NULL) {
-                    begun = -1;
-                    continue;
-                }
-                give_field(&token->owner, owner);
-            }
+            if (token->owner != me)
+                set_field(&token->owner, me);
             begun = ledger_begin(ledger_of((Acquirable *)token->buffer), token);
         }
+        Py_XDECREF(me);
         if (begun > 0) {
             self->entered = 1;
             return arrays;
@@ -373,7 +404,7 @@ static PyObject *module_bound(PyObject *module, PyObject *const *args, Py_ssize_
     }
     if (simple) {
         PyObject *nothing = writes == NULL ? PyTuple_New(0) : Py_NewRef(writes);
-        Block *block = (Block *)PyType_GenericAlloc((PyTypeObject *)words.block, 0);
+        Block *block = block_new();
         if (nothing == NULL || block == NULL ||
             block_fill(block, args[0], device, nothing) < 0)
             Py_CLEAR(block);

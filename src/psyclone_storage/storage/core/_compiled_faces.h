@@ -12,7 +12,7 @@ RECORD(Acquirable, 3)
 static Ledger *ledger_of(Acquirable *buffer)
 {
     PyObject *table = buffer->table;
-    return table != NULL && PyObject_TypeCheck(table, LedgerType) ? (Ledger *)table : NULL;
+    return IS(table, Ledger) ? (Ledger *)table : NULL;
 }
 
 /* Return the replica that serves `space`, borrowed; NULL where there is none, or with an error. */
@@ -22,7 +22,7 @@ static PyObject *replica_at(Acquirable *buffer, PyObject *space)
     if (resident == NULL || !PyDict_Check(resident))
         return NULL;
     PyObject *found = PyDict_GetItemWithError(resident, space);
-    return found != NULL && PyObject_TypeCheck(found, ReplicaType) ? found : NULL;
+    return IS(found, Replica) ? found : NULL;
 }
 
 /* Put arguments, by position and by name, where `names` says; -1 with an error. */
@@ -97,7 +97,7 @@ static int acquirable_end(Acquirable *self, Access *token)
 
 static PyObject *buffer_release(PyObject *buffer, Access *token, PyObject *error)
 {
-    if (!PyObject_TypeCheck(buffer, AcquirableType))
+    if (!IS(buffer, Acquirable))
         return PyObject_CallMethodObjArgs(buffer, names.release, token, error, NULL);
     if (error == Py_None) {
         int ended = acquirable_end((Acquirable *)buffer, token);
@@ -174,7 +174,7 @@ static PyObject *module_begin(PyObject *module, PyObject *tokens)
         PyObject *thing = PyTuple_GetItem(items, done);
         Access *token = as_access(thing);
         Ledger *ledger = NULL;
-        if (token != NULL && is_a(token->buffer, AcquirableType))
+        if (token != NULL && IS(token->buffer, Acquirable))
             ledger = ledger_of((Acquirable *)token->buffer);
         begun = token == NULL ? -1 : ledger == NULL ? 0 : ledger_begin(ledger, token);
     }
@@ -301,7 +301,7 @@ static PyObject *pick_carefully(Sliceable *self, PyObject *key)
 /* Return one element of the host side, if that is at rest and has been looked at before. */
 static PyObject *pick_element(Sliceable *self, Sides *sides, PyObject *key)
 {
-    PyObject *host = is_a(self->windows, WindowsType) ? ((Windows *)self->windows)->host : NULL;
+    PyObject *host = IS(self->windows, Windows) ? ((Windows *)self->windows)->host : NULL;
     if (is_given(host) && is_given(sides->host)) {
         PyObject *rest = Acquirable_is_at_rest((Acquirable *)sides->buffer, sides->host);
         if (rest == NULL)
@@ -351,11 +351,11 @@ static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
     }
     int kind = kind_of_key(key);
     if (is_given(self->backing)) {
-        if (!PyObject_TypeCheck(self->backing, SidesType))
+        if (!IS(self->backing, Sides))
             return pick_carefully(self, key);
         Sides *sides = (Sides *)self->backing;
         if (is_given(sides->buffer)) {
-            if (kind == NUMBERS && PyObject_TypeCheck(sides->buffer, AcquirableType))
+            if (kind == NUMBERS && IS(sides->buffer, Acquirable))
                 return pick_element(self, sides, key);
             if (kind != SLICES)
                 return pick_carefully(self, key);

@@ -371,12 +371,24 @@ def test_an_interrupted_wait_leaves_the_line(monkeypatch: pytest.MonkeyPatch) ->
     other = Worker()
     held = other(x.acquire, HOST, READ_WRITE)
 
-    class Interrupted(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            raise KeyboardInterrupt
+    class Interrupted:
+        """A lock that an interrupt keeps from being had once more."""
+
+        taken = False
+
+        def acquire(self) -> None:
+            if self.taken:
+                raise KeyboardInterrupt
+            self.taken = True
+
+        def locked(self) -> bool:
+            return self.taken
+
+        def release(self) -> None:
+            self.taken = False
 
     with monkeypatch.context() as patch:
-        patch.setattr(threading, "Event", Interrupted)
+        patch.setattr(threading, "Lock", Interrupted)
         with pytest.raises(KeyboardInterrupt):
             acquire_all([y.token(HOST, READ_WRITE), x.token(HOST, READ_WRITE)])
     assert free(y)
