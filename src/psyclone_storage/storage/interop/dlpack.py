@@ -62,7 +62,8 @@ def export(storage: Exportable, wish: Wish) -> Any:
     array = storage.to_cupy()
     if isinstance(array, EmulatedDeviceArray):
         raise BufferError(  # noqa: TRY004 - the error that the protocol prescribes
-            f"{storage.describe()} is on an emulated device, which no other library can use: ask "
+            f"{storage.describe()} is on an emulated device, which no other library can use, MPI "
+            f"neither: pass its data_ro where it is read and its data where it is written, or ask "
             f"for the host with dl_device=(1, 0)."
         )
     words = {key: value for key, value in wish._asdict().items() if value is not None}

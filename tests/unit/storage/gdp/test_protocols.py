@@ -124,3 +124,18 @@ def test_messages_take_storages_as_they_are(device: str | None) -> None:
         if device is not None:
             with received.access("gpu") as array:
                 assert (np.asarray(array) == 2.0).all()
+
+
+@pytest.mark.mpi
+def test_messages_from_an_emulated_device_are_refused_with_what_to_do() -> None:
+    mpi = pytest.importorskip("mpi4py.MPI")
+    with device_in_place("emulated"):
+        sent, received = gt.zeros((3, 4), device="gpu"), gt.zeros((3, 4), device="gpu")
+        for storage in (sent, received):
+            with storage.access("gpu", mode="rw") as array:
+                array[...] = 2.0
+        with pytest.raises(BufferError, match="pass its data_ro where it is read and its data"):
+            mpi.COMM_SELF.Sendrecv(sent, 0, 0, np.zeros((3, 4)), 0, 0)
+        mpi.COMM_SELF.Sendrecv(sent.data_ro, 0, 0, received.data, 0, 0)
+        with received.access("gpu") as array:
+            assert (np.asarray(array) == 2.0).all()
