@@ -61,14 +61,15 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
     """
     texts = read_settings_texts(options.config, surroundings(os.environ))
     settings = settings_of(texts, options.config_opts)
-    if options.strict and settings.warnings:
-        raise CompileError(*as_errors(settings.warnings))
+    remarks = (*options.remarks, *settings.warnings)
+    if options.strict and remarks:
+        raise CompileError(*as_errors(remarks))
     request = for_file(_request(options), options.files[0])
     inputs = find_inputs(settings, request)
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
     compiler = None if all(known.values()) else _make_compiler(settings, request, inputs)
-    problems = list(settings.warnings)
+    problems = list(remarks)
     finished: list[FileResult] = []
     try:
         with (

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from psyclone_storage import __version__
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import overwrites_input, written_twice
 from psyclone_storage.cli.parser import Formatter, Parser
+from psyclone_storage.cli.psyclone_options import add_psyclone_options, remarks, settings_for
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.locate import shared_file
 from psyclone_storage.config.settings import API_NAMES
@@ -64,7 +65,7 @@ class Options:
 
     `api` and `distributed` are None where the settings decide. `schedule_json` and `dag` are None
     if not asked for, and `-` for standard output. `profile` holds `invokes`, `kernels` or both.
-    `strict` makes warnings errors.
+    `strict` makes warnings errors. `remarks` are warnings about the options themselves.
     """
 
     files: tuple[Path, ...]
@@ -97,6 +98,7 @@ class Options:
     strict: bool = False
     cached: bool = True
     checks: bool = False
+    remarks: tuple[Diagnostic, ...] = ()
 
     @property
     def reports(self) -> bool:
@@ -118,6 +120,9 @@ def read_options(words: Sequence[str]) -> Options:
         SystemExit: help or the version was asked for and printed.
     """
     given = _build_parser().read(_with_flags_joined(words))
+    said = tuple(remarks(given))
+    if any(item.severity is Severity.ERROR for item in said):
+        raise CompileError(*said)
     options = Options(
         files=tuple(given.files),
         api=given.api,
@@ -135,7 +140,7 @@ def read_options(words: Sequence[str]) -> Options:
         line_length=given.limit,
         distributed=given.distributed,
         config=given.config,
-        config_opts=given.config_opts,
+        config_opts=" ".join(filter(None, (given.config_opts, settings_for(given)))),
         jobs=given.jobs,
         build_files=BuildFiles(
             given.depfile,
@@ -155,6 +160,7 @@ def read_options(words: Sequence[str]) -> Options:
         strict=given.warnings == "error",
         cached=given.cached,
         checks=given.check,
+        remarks=said,
     )
     _check(options)
     return options
@@ -331,6 +337,7 @@ def _build_parser() -> Parser:
     _add_build_files(parser)
     _add_inspection(parser)
     _add_compilation(parser)
+    add_psyclone_options(parser)
     return parser
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.records import replace
 from psyclone_storage.cli.kern_options import read_kernel_options
 from psyclone_storage.cli.options import Options, algorithm_path, psy_path, read_options
 
@@ -137,3 +138,38 @@ def test_folders_of_build_systems_are_told(word: str, capsys: pytest.CaptureFixt
         read_options([f"--{word}-dir"])
     (path,) = capsys.readouterr().out.splitlines()
     assert any(Path(path).glob("psyclone_storage*"))
+
+
+def test_options_of_psyclone_that_are_settings() -> None:
+    words = "--backend-disable-validation --backend-disable-indentation --config-opts A=b x.x90"
+    options = read_options(words.split())
+    wanted = "A=b BACKEND_CHECKS_ENABLED=false BACKEND_INDENTATION_DISABLED=true"
+    assert options.config_opts == wanted
+    assert options.remarks == ()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--enable-cache",
+        "--keep-comments",
+        "--keep-directives",
+        "--keep-conditional-openmp-statements",
+        "--frontend treesitter",
+        "--log-level DEBUG",
+        "--log-file psyclone.log",
+        "--modman-file-ignore old",
+        "--backend-add-all-intrinsic-arg-names",
+    ],
+)
+def test_options_of_psyclone_that_change_nothing(words: str) -> None:
+    flag = words.partition(" ")[0]
+    options = read_options([*words.split(), "alg.x90"])
+    (remark,) = options.remarks
+    assert remark.code == "L016"
+    assert remark.message.startswith(f"'{flag}' changes nothing here: ")
+    assert replace(options, remarks=()) == read_options(["alg.x90"])
+
+
+def test_free_form_is_how_all_is_read() -> None:
+    assert read_options(["--free-form", "alg.x90"]) == read_options(["alg.x90"])

@@ -1,0 +1,78 @@
+"""Options of PSyclone that mean nothing here, or something that a setting says.
+
+They are taken, so that a build that gives them goes on, and a line says what becomes of each: what
+changes nothing is a warning, what another tool would do is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Severity
+
+_LEVELS = ("OFF", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+# By flag: why it changes nothing here.
+_WITHOUT_EFFECT = {
+    "--enable-cache": "translations are kept in any case, unless '--no-cache' is given",
+    "--keep-comments": "an algorithm keeps its text, comments included",
+    "--keep-directives": "an algorithm keeps its text, directives included",
+    "--keep-conditional-openmp-statements": "an algorithm keeps its text, such lines included",
+    "--frontend": "there is one reader of Fortran",
+    "--log-level": "no log is written; '--explain' says what was done, and why",
+    "--log-file": "no log is written; '--explain' says what was done, and why",
+    "--modman-file-ignore": "files are chosen by their names; IGNORE_MODULES leaves modules out",
+    "--backend-add-all-intrinsic-arg-names": "arguments are printed as they were written",
+}
+# By flag: the settings that it stands for.
+_SETTINGS = {
+    "--backend-disable-validation": "BACKEND_CHECKS_ENABLED=false",
+    "--backend-disable-indentation": "BACKEND_INDENTATION_DISABLED=true",
+}
+
+
+def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser, which leaves what is given to `settings_for` and `remarks`."""
+    group = parser.add_argument_group("of PSyclone, for the sake of builds that give them")
+    for flag, why in _WITHOUT_EFFECT.items():
+        if flag in ("--frontend", "--log-level"):
+            choices = _LEVELS if flag == "--log-level" else ("fparser2", "treesitter")
+            group.add_argument(flag, choices=choices, help=f"changes nothing: {why}")
+        elif flag in ("--log-file", "--modman-file-ignore"):
+            metavar = "FILE" if flag == "--log-file" else "PATTERN"
+            group.add_argument(flag, metavar=metavar, help=f"changes nothing: {why}")
+        else:
+            group.add_argument(flag, action="store_true", help=f"changes nothing: {why}")
+    for flag, setting in _SETTINGS.items():
+        group.add_argument(flag, action="store_true", help=f"the same as the setting {setting}")
+    group.add_argument("--free-form", action="store_true", help="how every file is read")
+    group.add_argument("--fixed-form", action="store_true", help="refused: it is not read")
+    group.add_argument("-o", metavar="FILE", help="refused: code without an API is not transformed")
+
+
+def settings_for(given: argparse.Namespace) -> str:
+    """Return the settings that the options stand for, as '--config-opts' has them."""
+    return " ".join(text for flag, text in _SETTINGS.items() if _is_given(given, flag))
+
+
+def remarks(given: argparse.Namespace) -> Iterator[Diagnostic]:
+    """Yield a warning for each option that changes nothing, and an error for what is refused."""
+    for flag, why in _WITHOUT_EFFECT.items():
+        if _is_given(given, flag):
+            text = f"'{flag}' changes nothing here: {why}."
+            yield Diagnostic("L016", text, severity=Severity.WARNING)
+    if given.fixed_form:
+        text = "'--fixed-form' asks for Fortran in fixed form, which is not read."
+        yield Diagnostic("L001", text, hint="Convert the file to free form.")
+    if given.o is not None:
+        text = "'-o' is for code without an API, which is not transformed here."
+        hint = (
+            "For an algorithm give '-oalg' and '-opsy', and '-api' if need be. Other files are"
+            " PSyclone's: give them to it."
+        )
+        yield Diagnostic("L001", text, hint=hint)
+
+
+def _is_given(given: argparse.Namespace, flag: str) -> bool:
+    return bool(getattr(given, flag.lstrip("-").replace("-", "_")))
