@@ -32,7 +32,7 @@ from psyclone_storage.ir.expr import (
 from psyclone_storage.ir.rewrite import rewritten, with_expressions, with_parts
 from psyclone_storage.ir.typed import Typing, no_component
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Allocate, Associate, Declare, Line
+from psyclone_storage.ir.unit import Allocate, Associate, Declare, Line, Select
 
 Structures = Callable[[DerivedType], Symbol | None]
 """Gives the definition of a derived type, None where it is not known."""
@@ -78,6 +78,9 @@ class Linker:
             case Associate(pairs):
                 named = tuple((self._name(name.text), self.expr(value)) for name, value in pairs)
                 return replace(line, pairs=named)
+            case Select(alias=Name() as alias):
+                named_here = replace(line, alias=self._name(alias.text))
+                return with_expressions(named_here, self.expr)
         return with_expressions(line, self.expr)
 
     def _allocated(self, array: Expr) -> Expr:

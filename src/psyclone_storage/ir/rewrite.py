@@ -243,8 +243,8 @@ def names_of_line(line: Line) -> frozenset[str]:
             return found | names
         case Associate(pairs):
             found |= {name.key for name, _ in pairs}
-        case Select(alias=alias) if alias:
-            found |= {key_of(alias)}
+        case Select(alias=Name() as alias):
+            found |= {alias.key}
         case ScopedBlock():
             found |= _names_of_scope(line)
         case Exit(name) | Cycle(name) if name:

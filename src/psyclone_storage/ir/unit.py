@@ -292,7 +292,7 @@ class Select:
     selector: Expr
     cases: tuple[Case, ...]
     word: str = "case"
-    alias: str = ""
+    alias: Name | None = None
     before: tuple[Line, ...] = ()
     name: str = field(default="", kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)

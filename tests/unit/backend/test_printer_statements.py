@@ -95,7 +95,7 @@ PRINTED: list[tuple[tuple[Line, ...], str]] = [
                 A,
                 (Case((Name("t"),), (SET,), "class is"), Case((), (SET,), "class")),
                 "type",
-                "x",
+                Name("x"),
             ),
         ),
         "select type (x => a)\nclass is (t)\n  a = b\nclass default\n  a = b\nend select",

@@ -83,8 +83,8 @@ class RoutineNames:
             match line:
                 case Associate():
                     found.update(name.key for name, _ in line.pairs)
-                case Select(alias=alias) if alias:
-                    found.add(key_of(alias))
+                case Select(alias=alias) if alias is not None:
+                    found.add(alias.key)
                 case ScopedBlock():
                     own = (item for item in line.declarations if isinstance(item, Declare))
                     found.update(item.key for item in own)

@@ -371,7 +371,7 @@ def _counted(line: DoConcurrent | Forall) -> str:
 def _selection(line: Select, indent: int) -> Iterator[str]:
     selector = spell_as_written(line.selector)
     if line.alias:
-        selector = f"{line.alias} => {selector}"
+        selector = f"{line.alias.text} => {selector}"
     head = f"select {line.word} ({selector})"
     yield from wrapped(f"{line.name}: {head}" if line.name else head, indent)
     yield from emit_lines(line.before, indent)

@@ -229,7 +229,7 @@ def _parts(text: str) -> list[str]:
 def _select(word: str, inside: str) -> Select:
     alias = _ALIAS.match(inside) if word != "case" else None
     selector = expression(inside[alias.end() :] if alias else inside)
-    return Select(selector, (), word, alias["name"] if alias else "")
+    return Select(selector, (), word, Name(alias["name"]) if alias else None)
 
 
 def _associate(inside: str) -> Associate:

@@ -167,7 +167,7 @@ def _declared_elsewhere(code: KernelCode) -> frozenset[str]:
                 found |= item.names if isinstance(item, Opaque) else set()
                 found |= {item.name.lower()} if isinstance(item, Declare) else set()
         elif isinstance(line, Select) and line.alias:
-            found.add(line.alias.lower())
+            found.add(line.alias.key)
     return frozenset(found)
 
 
