@@ -128,7 +128,7 @@ _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
 _OPTION = "--apply"
 """What diagnostics call the text of the steps."""
 
-_WISH = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
+_REQUEST = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ def _parts(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def _read_step(text: str, place: Span) -> StepRequest:
-    found = _WISH.fullmatch(text)
+    found = _REQUEST.fullmatch(text)
     if found is None:
         hint = "Write it as 'name' or 'name{option=value option=value}', with ';' between steps."
         raise CompileError(Diagnostic("T040", f"'{text.strip()}' is not a step.", place, hint=hint))

@@ -57,7 +57,7 @@ HINT = "Write it in another way, or leave this kernel in Fortran."
 
 
 @dataclass
-class _Construct:
+class _OpenConstruct:
     """A construct that statements inside of it may leave: the labels they jump to."""
 
     name: str
@@ -77,7 +77,7 @@ class Statements:
     subroutine: Callable[[str, tuple[Expr, ...], CScope], None]
     returned: str
     problems: list[Diagnostic] = field(default_factory=list)
-    _open: list[_Construct] = field(default_factory=list)
+    _open: list[_OpenConstruct] = field(default_factory=list)
 
     def lines(self, lines: tuple[Line, ...]) -> None:
         """Write statements in their order."""
@@ -176,7 +176,7 @@ class Statements:
         return names_in(expr) <= by_value
 
     def _loop(self, name: str, head: str, body: tuple[Line, ...]) -> None:
-        construct = _Construct(key_of(name), is_loop=True)
+        construct = _OpenConstruct(key_of(name), is_loop=True)
         self._open.append(construct)
         with self.writer.block(head):
             self.lines(body)
@@ -187,7 +187,7 @@ class Statements:
             self.writer.label(construct.exit)
 
     def _while(self, loop: While) -> None:
-        construct = _Construct(key_of(loop.name), is_loop=True)
+        construct = _OpenConstruct(key_of(loop.name), is_loop=True)
         self._open.append(construct)
         with self.writer.block("for (;;)"):
             if loop.condition is not None:
@@ -224,7 +224,7 @@ class Statements:
     @contextmanager
     def _leavable(self, name: str) -> Iterator[None]:
         """Open a construct that is no loop."""
-        construct = _Construct(key_of(name), is_loop=False)
+        construct = _OpenConstruct(key_of(name), is_loop=False)
         self._open.append(construct)
         yield
         self._open.pop()

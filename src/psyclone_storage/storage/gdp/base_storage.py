@@ -423,7 +423,7 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
         copy: bool | None = None,
     ) -> Any:
         """Return a capsule of the current data; `dl_device=(1, 0)` brings them to the host."""
-        return dlpack.export(self, dlpack.Wish(stream, max_version, dl_device, copy))
+        return dlpack.export(self, dlpack.ExportRequest(stream, max_version, dl_device, copy))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle parameters and the values of the host buffer."""

@@ -13,7 +13,7 @@ HOST = (1, 0)
 _HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.value)
 
 
-class Wish(NamedTuple):
+class ExportRequest(NamedTuple):
     """What a consumer asks for, in the words of the protocol."""
 
     stream: Any = None
@@ -43,17 +43,17 @@ def device_of(storage: Exportable) -> tuple[int, int]:
     return storage.current_space().dlpack_device
 
 
-def export(storage: Exportable, wish: Wish) -> Any:
+def export(storage: Exportable, request: ExportRequest) -> Any:
     """Return a capsule of the data where they are, or on the host if that is wished for.
 
     Raises `BufferError` for a device that the data cannot be exported to, as an emulated one.
     """
     place = storage.current_space()
-    wanted = wish.dl_device or place.dlpack_device
+    wanted = request.dl_device or place.dlpack_device
     # Who names a stream works on the device, and takes unified memory as such.
-    for_device = place.kind is SpaceKind.MANAGED and wish.stream is not None
+    for_device = place.kind is SpaceKind.MANAGED and request.stream is not None
     if wanted[0] in _HOST_KINDS and not for_device:
-        return _export_host(storage, place, wish)
+        return _export_host(storage, place, request)
     if wanted != place.dlpack_device:
         raise BufferError(
             f"{storage.describe()} is at {place.tag}: it can be exported there or to the host, "
@@ -66,7 +66,7 @@ def export(storage: Exportable, wish: Wish) -> Any:
             f"neither: pass its data_ro where it is read and its data where it is written, or ask "
             f"for the host with dl_device=(1, 0)."
         )
-    words = {key: value for key, value in wish._asdict().items() if value is not None}
+    words = {key: value for key, value in request._asdict().items() if value is not None}
     return array.__dlpack__(**words)
 
 
@@ -78,25 +78,27 @@ def imported(thing: Any) -> np.ndarray[Any, Any] | None:
     return np.from_dlpack(thing)
 
 
-def _export_host(storage: Exportable, place: MemorySpace, wish: Wish) -> Any:
-    if wish.stream is not None:
+def _export_host(storage: Exportable, place: MemorySpace, request: ExportRequest) -> Any:
+    if request.stream is not None:
         raise BufferError(f"{storage.describe()} is exported on the host, which has no streams.")
-    array = _on_host(storage, place, wish)
+    array = _on_host(storage, place, request)
     words: dict[str, Any] = {}
-    if wish.max_version is not None:
-        words["max_version"] = wish.max_version
-    if wish.copy is not None:
-        words["copy"] = wish.copy
+    if request.max_version is not None:
+        words["max_version"] = request.max_version
+    if request.copy is not None:
+        words["copy"] = request.copy
     return array.__dlpack__(**words)
 
 
-def _on_host(storage: Exportable, place: MemorySpace, wish: Wish) -> np.ndarray[Any, Any]:
+def _on_host(
+    storage: Exportable, place: MemorySpace, request: ExportRequest
+) -> np.ndarray[Any, Any]:
     if place.host_accessible or place is host_space():
         return storage.to_numpy()
     try:
         return storage.to_numpy()
     except BufferError:
-        if wish.copy is False:
+        if request.copy is False:
             raise
     array: np.ndarray[Any, Any] = storage.to_cupy().get()
     return array

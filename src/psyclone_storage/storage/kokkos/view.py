@@ -28,7 +28,7 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.values import as_stored
-from psyclone_storage.storage.interop.dlpack import Wish, device_of, export
+from psyclone_storage.storage.interop.dlpack import ExportRequest, device_of, export
 from psyclone_storage.storage.kokkos.view_assign import assigned, extent_reasons, type_reasons
 from psyclone_storage.storage.kokkos.view_atomic import AtomicElement, Cell
 from psyclone_storage.storage.kokkos.view_copy import Part, copy_values, host_values
@@ -413,8 +413,8 @@ class View(Viewed, metaclass=_TypedView):
         copy: bool | None = None,
     ) -> Any:
         """Return a capsule of the elements; raise `BufferError` for an emulated device."""
-        wish = Wish(stream, max_version, dl_device, copy)
-        return self._lending(lambda part: export(Exported(part), wish))
+        request = ExportRequest(stream, max_version, dl_device, copy)
+        return self._lending(lambda part: export(Exported(part), request))
 
     def __buffer__(self, flags: int) -> memoryview:
         """Return the buffer of Python for the elements (Python 3.12 and later ask for it)."""

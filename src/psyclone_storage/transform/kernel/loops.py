@@ -374,7 +374,7 @@ def with_chunks(code: KernelCode, number: int, size: int) -> KernelCode:
     code = addressed(code)
     loop = loops_of(code)[number - 1]
     scratch = Scratch(code)
-    around, inside = _chunked(loop, size, scratch)
+    around, inside = _strip_mined(loop, size, scratch)
     changed = with_lines_for(code, {loop.address: (replace(around, body=(inside,)),)})
     return replace(scratch.code, body=changed.body)
 
@@ -386,8 +386,8 @@ def with_tiles(code: KernelCode, number: int, size: int) -> KernelCode:
     inner = inner_loop(outer)
     assert inner is not None
     scratch = Scratch(code)
-    outer_around, outer_inside = _chunked(outer, size, scratch)
-    inner_around, inner_inside = _chunked(inner, size, scratch)
+    outer_around, outer_inside = _strip_mined(outer, size, scratch)
+    inner_around, inner_inside = _strip_mined(inner, size, scratch)
     points = replace(outer_inside, body=(inner_inside,))
     tiles = replace(outer_around, body=(replace(inner_around, body=(points,)),))
     return replace(scratch.code, body=with_lines_for(code, {outer.address: (tiles,)}).body)
@@ -440,7 +440,7 @@ def _shifted(lines: tuple[Line, ...], variable: Name, shift: int) -> tuple[Line,
     return rewritten(changed, lambda line: (unnamed(line),)) if shift else changed
 
 
-def _chunked(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
+def _strip_mined(loop: Do, size: int, scratch: Scratch) -> tuple[Do, Do]:
     """Return the loop over chunks, which is empty, and the loop inside of one."""
     kind = type_of(loop.variable, scratch.code) or INTEGER
     counter = scratch.variable(f"{loop.variable.text}_chunk", kind)
