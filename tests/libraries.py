@@ -58,6 +58,9 @@ LFRIC_MPI = Library("lfric_infrastructure", ("MESSAGES=mpi",), (*CHECKED, "-fope
 LFRIC_OF_EXAMPLES = Library("lfric_infrastructure", ("MESSAGES=mpi",))
 GOCEAN = Library("gocean_infrastructure", flags=STRICT)
 GOCEAN_MPI = Library("gocean_infrastructure", ("MESSAGES=mpi",), (*CHECKED, "-fopenmp"))
+GOCEAN_EMULATED = Library(
+    "gocean_infrastructure", ("MESSAGES=mpi", "DEVICE=emulated"), (*CHECKED, "-fopenmp")
+)
 GOCEAN_OF_EXAMPLE = {
     "serial": Library("gocean_infrastructure"),
     "mpi": Library("gocean_infrastructure", ("MESSAGES=mpi",)),
@@ -107,8 +110,10 @@ def linked_with(*folders: Path) -> list[str]:
 def _name(library: Library, f90: tuple[str, ...]) -> str:
     compiler = library.compiler(f90)
     words = [*compiler, _identity(compiler[0]), *library.options, *library.flags, *library.targets]
-    files = (path for part in PARTS for path in library.sources.glob(part))
-    return f"{library.name}-{fingerprint(library.sources, files, *words)}"
+    listed = (library.sources / "files.txt").read_text(encoding="utf-8")
+    folders = (library.sources, *([EXTERNAL / "storage"] if "../storage/" in listed else []))
+    files = (path for folder in folders for part in PARTS for path in folder.glob(part))
+    return f"{library.name}-{fingerprint(EXTERNAL, files, *words)}"
 
 
 def _identity(compiler: str) -> str:

@@ -1,31 +1,35 @@
 !> Fields on a grid: one real number at each point of one type.
 !>
 !> A field knows to which depth its halo is clean if the program calls `set_dirty` after writing it.
-!> Exchanges note what they have cleaned and ask nothing; generated code has no use for it.
+!> Exchanges note what they have cleaned and ask nothing.
+!>
+!> Code that acquires and releases a field makes it one with a storage, which knows where its values
+!> are current. From then on `data` is what the host has, which is good for a look after `get_data`
+!> or between an acquire on the host and its release.
 module field_mod
 
-  use, intrinsic :: iso_c_binding, only: c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr
 
+  use arrays_mod, only: checksum_of_array, copy_array, copy_array_patch
+  use field_regions_mod, only: go_all_points, go_f_points, go_t_points, go_u_points, go_v_points, &
+                               nboundary, set_regions
+  use field_storage_mod, only: field_storage_type
   use gocean_mod, only: gocean_stop
-  use grid_mod, only: go_bc_periodic, go_offset_sw, grid_type
+  use grid_mod, only: grid_type
   use halo_exchange_mod, only: array_type, finish_exchange, halo_messages_type, start_exchange
   use kind_params_mod, only: go_wp
   use parallel_mod, only: get_num_ranks, on_master
   use parallel_utils_mod, only: gather, global_sum
   use region_mod, only: region_type
+  use storage_registry_mod, only: forget_storage, known_storage, new_stamp, registered_storage
+  use storage_words_mod, only: access_read, access_read_write, access_write, space_host
 
   implicit none
   private
 
   public :: copy_field, set_field, field_checksum, free_field
   public :: exchange_several
-
-  !> The types of grid point that a field can be on.
-  integer, public, parameter :: go_u_points = 0, go_v_points = 1, go_t_points = 2
-  integer, public, parameter :: go_f_points = 3, go_all_points = 4
-
-  !> How many points lie around the internal region.
-  integer, parameter :: nboundary = 1
+  public :: go_u_points, go_v_points, go_t_points, go_f_points, go_all_points
 
   !> Procedures that move the values of `nx` by `ny` points, from `(startx, starty)` on, between an
   !> array of the host and the copy that a device has of it. Generated code provides them.
@@ -68,7 +72,15 @@ module field_mod
     type(halo_messages_type), private :: messages
     integer, private :: depth_started = 0
     integer, private :: clean_depth = 0
+    integer(c_int64_t), private :: stamp = 0
   contains
+    procedure :: acquire
+    procedure :: release
+    procedure :: prefetch
+    procedure, private :: storage_of
+    procedure, private :: wrote_on_host
+    procedure, private :: assign_field
+    generic :: assignment(=) => assign_field
     procedure :: get_data
     procedure :: set_data
     procedure :: read_from_device
@@ -91,21 +103,21 @@ module field_mod
     module procedure r2d_field_constructor
   end interface r2d_field
 
-  !> Exchange the halos of several fields. Those on one grid that go to one depth share a message for
-  !> each neighbour.
+  !> Exchange the halos of several fields. Those on one grid that go to one depth share a message
+  !> for each neighbour.
   interface exchange_several
     module procedure exchange_to_depth, exchange_to_depths
   end interface exchange_several
 
   !> Copy one field or array to another, or one region of it to another region.
   interface copy_field
-    module procedure copy_whole, copy_patch, copy_array, copy_array_patch
+    procedure copy_whole, copy_patch, copy_array, copy_array_patch
   end interface copy_field
 
   !> Return the sum over all ranks of absolute values, in a field's internal region or in part of
   !> an array. One partial sum of each rank is added, so last digits depend on the number of ranks.
   interface field_checksum
-    module procedure checksum_of_field, checksum_of_array
+    procedure checksum_of_field, checksum_of_array
   end interface field_checksum
 
 contains
@@ -123,8 +135,9 @@ contains
 
     self%grid => grid
     self%defined_on = grid_points
-    call set_regions(self, grid_points)
+    call set_regions(grid, grid_points, self%internal, self%whole)
     allocate (self%data(grid%nx, grid%ny), source=0.0_go_wp)
+    self%stamp = new_stamp()
     if (present(init_global_data)) then
       associate (own => grid%subdomain%internal, domain => grid%subdomain%global)
         self%data(own%xstart:own%xstop, own%ystart:own%ystop) = &
@@ -133,52 +146,88 @@ contains
     end if
   end function r2d_field_constructor
 
-  !> Set the regions of a field.
-  !>
-  !> With the offset to the south-west, the first U points of the domain in x and its first V points
-  !> in y lie on the boundary if it is not periodic, and so do F points in both.
-  subroutine set_regions(self, grid_points)
-    type(r2d_field), intent(inout) :: self
-    integer, intent(in) :: grid_points
-    integer :: dx, dy
+  !> Begin to use the values of a field in a space, where they are current from then on: `values`
+  !> are those that code for the space works on, until `release`. With `access_write`, all points of
+  !> the field's region are going to be written before any is read, and none is brought if these are
+  !> all but padding.
+  subroutine acquire(self, space, access, values)
+    class(r2d_field), target, intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    real(go_wp), pointer, contiguous, intent(out) :: values(:, :)
+    real(go_wp), pointer, contiguous :: data(:, :)
+    type(field_storage_type), pointer :: storage
+    integer(c_int) :: needed
 
-    if (grid_points < go_u_points .or. grid_points > go_all_points) then
-      call gocean_stop('There is no such type of grid point.')
+    data => self%data
+    storage => registered_storage(data, self%stamp, size(self%grid%halo_plans), self%clean_depth)
+    needed = access
+    if (access == access_write .and. size(self%grid%halo_plans) > nboundary) then
+      needed = access_read_write
     end if
-    dx = 0
-    dy = 0
-    if (self%grid%offset == go_offset_sw) then
-      if (any(grid_points == [go_u_points, go_f_points])) dx = on_boundary(self%grid, 1)
-      if (any(grid_points == [go_v_points, go_f_points])) dy = on_boundary(self%grid, 2)
-    end if
-    associate (own => self%grid%subdomain%internal)
-      self%internal = region(own%xstart + dx, own%xstop, own%ystart + dy, own%ystop)
-    end associate
-    associate (own => self%internal)
-      self%whole = region(own%xstart - nboundary, own%xstop + nboundary, &
-          own%ystart - nboundary, own%ystop + nboundary)
-    end associate
-    if (grid_points == go_all_points) self%whole = region(1, self%grid%nx, 1, self%grid%ny)
-  end subroutine set_regions
+    call storage%acquire(space, needed)
+    call storage%window(space, values)
+  end subroutine acquire
 
-  !> Return 1 if this rank is where the domain begins in a dimension and has a boundary, else 0.
-  function on_boundary(grid, dimension_number) result(points)
-    type(grid_type), intent(in) :: grid
-    integer, intent(in) :: dimension_number
-    integer :: points, first(2)
+  !> End the use of the values of a field in a space that began last.
+  subroutine release(self, space)
+    class(r2d_field), target, intent(in) :: self
+    integer(c_int), intent(in) :: space
+    type(field_storage_type), pointer :: storage
 
-    first = [grid%subdomain%global%xstart, grid%subdomain%global%ystart]
-    points = merge(1, 0, first(dimension_number) == 1 .and. &
-        grid%boundary_conditions(dimension_number) /= go_bc_periodic)
-  end function on_boundary
+    storage => self%storage_of()
+    if (.not. associated(storage)) call gocean_stop('A field is released that nobody acquired.')
+    call storage%release(space)
+  end subroutine release
 
-  !> Return the region between four indices, its extents included.
-  function region(xstart, xstop, ystart, ystop)
-    integer, intent(in) :: xstart, xstop, ystart, ystop
-    type(region_type) :: region
+  !> Begin to bring the values of a field to a space, where they will be acquired later.
+  subroutine prefetch(self, space)
+    class(r2d_field), target, intent(in) :: self
+    integer(c_int), intent(in) :: space
+    type(field_storage_type), pointer :: storage
 
-    region = region_type(xstop - xstart + 1, ystop - ystart + 1, xstart, xstop, ystart, ystop)
-  end function region
+    storage => self%storage_of()
+    if (.not. associated(storage)) return
+    call storage%acquire(space, access_read, queue=1)
+    call storage%release(space, queue=1)
+  end subroutine prefetch
+
+  !> Return the storage of a field, null if nobody has ever acquired it.
+  function storage_of(self) result(storage)
+    class(r2d_field), target, intent(in) :: self
+    type(field_storage_type), pointer :: storage
+    real(go_wp), pointer, contiguous :: data(:, :)
+
+    nullify (storage)
+    if (.not. allocated(self%data)) return
+    data => self%data
+    storage => known_storage(data, self%stamp)
+  end function storage_of
+
+  !> Note that all values of the host are new.
+  subroutine wrote_on_host(self)
+    class(r2d_field), target, intent(in) :: self
+    type(field_storage_type), pointer :: storage
+
+    storage => self%storage_of()
+    if (associated(storage)) call storage%touch(space_host)
+  end subroutine wrote_on_host
+
+  !> Make a field equal to another, with values of its own: the latest.
+  impure elemental subroutine assign_field(left, right)
+    class(r2d_field), target, intent(inout) :: left
+    type(r2d_field), target, intent(in) :: right
+    real(go_wp), allocatable :: values(:, :)
+
+    if (associated(right%storage_of())) call right%read_from_device()
+    if (allocated(right%data)) allocate (values, source=right%data)
+    if (allocated(left%data)) call free_field(left)
+    left%field_type = right%field_type
+    left%ntiles = right%ntiles
+    left%clean_depth = right%clean_depth
+    left%stamp = new_stamp()
+    if (allocated(values)) call move_alloc(values, left%data)
+  end subroutine assign_field
 
   !> Return all values of a field, the latest.
   function get_data(self) result(dptr)
@@ -196,6 +245,7 @@ contains
     integer :: flag
 
     self%data = array
+    call self%wrote_on_host()
     call self%write_to_device()
     flag = 0
   end function set_data
@@ -207,7 +257,14 @@ contains
     integer, optional, intent(in) :: startx, starty, nx, ny
     logical, optional, intent(in) :: blocking
     integer :: part(4)
+    type(field_storage_type), pointer :: storage
 
+    storage => self%storage_of()
+    if (associated(storage)) then
+      call storage%acquire(space_host, access_read)
+      call storage%release(space_host)
+      return
+    end if
     if (.not. self%data_on_device) return
     if (.not. associated(self%read_from_device_f)) then
       call gocean_stop('A device has the field, and nothing is known of how to read from it.')
@@ -275,7 +332,7 @@ contains
       call gocean_stop('An exchange of the field has not been finished.')
     end if
     call check_depth(self, depth)
-    call self%read_from_device()
+    call begin_with_storage(self, depth)
     arrays(1)%data => self%data
     call start_exchange(self%grid%halo_plans(depth), arrays, self%messages)
     self%depth_started = depth
@@ -292,10 +349,44 @@ contains
     end if
     arrays(1)%data => self%data
     call finish_exchange(self%grid%halo_plans(depth), arrays, self%messages)
-    call self%write_to_device()
+    call end_with_storage(self, depth)
     self%depth_started = 0
-    call self%set_clean(depth)
   end subroutine halo_exchange_finish
+
+  !> Make the host have what is sent in an exchange: the strips alone, of a field with a storage.
+  subroutine begin_with_storage(self, depth)
+    class(r2d_field), target, intent(inout) :: self
+    integer, intent(in) :: depth
+    type(field_storage_type), pointer :: storage
+
+    storage => self%storage_of()
+    if (.not. associated(storage)) then
+      call self%read_from_device()
+      return
+    end if
+    associate (plan => self%grid%halo_plans(depth))
+      call storage%begin_exchange_of_parts(space_host, depth, &
+          plan%boxes_sent(), plan%boxes_received())
+    end associate
+  end subroutine begin_with_storage
+
+  !> Make known that the halo was received, by the host.
+  subroutine end_with_storage(self, depth)
+    class(r2d_field), target, intent(inout) :: self
+    integer, intent(in) :: depth
+    type(field_storage_type), pointer :: storage
+
+    storage => self%storage_of()
+    if (associated(storage)) then
+      associate (plan => self%grid%halo_plans(depth))
+        call storage%end_exchange(int(size(plan%sent), c_int64_t), &
+            int(plan%count_sent() * storage_size(1.0_go_wp) / 8, c_int64_t))
+      end associate
+    else
+      call self%write_to_device()
+    end if
+    call self%set_clean(depth)
+  end subroutine end_with_storage
 
   !> Exchange the halos of several fields, all to one depth.
   subroutine exchange_to_depth(fields, depth, only_dirty)
@@ -341,7 +432,7 @@ contains
         call gocean_stop('An exchange of a field has not been finished.')
       end if
       call check_depth(fields(n)%field, depth)
-      call fields(n)%field%read_from_device()
+      call begin_with_storage(fields(n)%field, depth)
       arrays(n)%data => fields(n)%field%data
     end do
     associate (grid => fields(1)%field%grid, messages => fields(1)%field%messages)
@@ -349,8 +440,7 @@ contains
       call finish_exchange(grid%halo_plans(depth), arrays, messages)
     end associate
     do n = 1, size(fields)
-      call fields(n)%field%write_to_device()
-      call fields(n)%field%set_clean(depth)
+      call end_with_storage(fields(n)%field, depth)
     end do
   end subroutine exchange_together
 
@@ -365,27 +455,34 @@ contains
   end subroutine check_depth
 
   !> Return whether the halo, `depth` points away, may differ from what its owners hold.
-  pure function is_dirty(self, depth)
-    class(r2d_field), intent(in) :: self
+  function is_dirty(self, depth)
+    class(r2d_field), target, intent(in) :: self
     integer, intent(in) :: depth
     logical :: is_dirty
+    type(field_storage_type), pointer :: storage
 
     is_dirty = depth > self%clean_depth
+    storage => self%storage_of()
+    if (associated(storage)) is_dirty = storage%is_dirty(depth)
   end function is_dirty
 
-  !> Say that the field has been written: its halo is out of date.
+  !> Say that the field has been written: its halo is out of date, and so is what a device has.
   subroutine set_dirty(self)
-    class(r2d_field), intent(inout) :: self
+    class(r2d_field), target, intent(inout) :: self
 
     self%clean_depth = 0
+    call self%wrote_on_host()
   end subroutine set_dirty
 
   !> Say that the halo is up to date, up to `depth` points away.
   subroutine set_clean(self, depth)
-    class(r2d_field), intent(inout) :: self
+    class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
+    type(field_storage_type), pointer :: storage
 
     self%clean_depth = max(self%clean_depth, depth)
+    storage => self%storage_of()
+    if (associated(storage)) call storage%set_clean(depth)
   end subroutine set_clean
 
   !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this
@@ -417,9 +514,14 @@ contains
 
   !> Give back the memory of a field.
   subroutine free_field(fld)
-    type(r2d_field), intent(inout) :: fld
+    type(r2d_field), target, intent(inout) :: fld
+    real(go_wp), pointer, contiguous :: data(:, :)
 
-    if (allocated(fld%data)) deallocate (fld%data)
+    if (allocated(fld%data)) then
+      data => fld%data
+      call forget_storage(data)
+      deallocate (fld%data)
+    end if
     nullify (fld%grid)
   end subroutine free_field
 
@@ -429,6 +531,7 @@ contains
     real(go_wp), intent(in) :: val
 
     fld%data = val
+    call fld%wrote_on_host()
   end subroutine set_field
 
   !> Copy all values of a field.
@@ -436,7 +539,9 @@ contains
     type(r2d_field), intent(in) :: field_in
     type(r2d_field), intent(inout) :: field_out
 
+    if (associated(field_in%storage_of())) call field_in%read_from_device()
     field_out%data = field_in%data
+    call field_out%wrote_on_host()
   end subroutine copy_whole
 
   !> Copy the values of the region `src` to the region `dest` of the same size.
@@ -444,26 +549,11 @@ contains
     type(r2d_field), intent(inout) :: field
     type(region_type), intent(in) :: src, dest
 
+    if (associated(field%storage_of())) call field%read_from_device()
     field%data(dest%xstart:dest%xstop, dest%ystart:dest%ystop) = &
         field%data(src%xstart:src%xstop, src%ystart:src%ystop)
+    call field%wrote_on_host()
   end subroutine copy_patch
-
-  !> Copy all values of an array.
-  subroutine copy_array(field_in, field_out)
-    real(go_wp), intent(in) :: field_in(:, :)
-    real(go_wp), intent(out) :: field_out(:, :)
-
-    field_out = field_in
-  end subroutine copy_array
-
-  !> Copy the values of the region `src` of an array to the region `dest` of the same size.
-  subroutine copy_array_patch(field, src, dest)
-    real(go_wp), intent(inout) :: field(:, :)
-    type(region_type), intent(in) :: src, dest
-
-    field(dest%xstart:dest%xstop, dest%ystart:dest%ystop) = &
-        field(src%xstart:src%xstop, src%ystart:src%ystop)
-  end subroutine copy_array_patch
 
   !> Return the sum over all ranks of absolute values in the internal region.
   function checksum_of_field(field) result(val)
@@ -476,22 +566,5 @@ contains
     end associate
     call global_sum(val)
   end function checksum_of_field
-
-  !> Return the sum over all ranks of absolute values in part of an array; an absent limit is the
-  !> array's own.
-  function checksum_of_array(field, xstart, xstop, ystart, ystop) result(val)
-    real(go_wp), intent(in) :: field(:, :)
-    integer, optional, intent(in) :: xstart, xstop, ystart, ystop
-    real(go_wp) :: val
-    integer :: limits(4)
-
-    limits = [1, size(field, 1), 1, size(field, 2)]
-    if (present(xstart)) limits(1) = xstart
-    if (present(xstop)) limits(2) = xstop
-    if (present(ystart)) limits(3) = ystart
-    if (present(ystop)) limits(4) = ystop
-    val = sum(abs(field(limits(1):limits(2), limits(3):limits(4))))
-    call global_sum(val)
-  end function checksum_of_array
 
 end module field_mod

@@ -1,11 +1,17 @@
 !> The grid that fields are on: its extents, its regions and what is known at each of its points.
 module grid_mod
 
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
+  use, intrinsic :: iso_fortran_env, only: int32
+
   use decomposition_mod, only: decomposition_type, subdomain_type
   use gocean_mod, only: gocean_stop
+  use field_storage_mod, only: field_storage_type
   use halo_plan_mod, only: halo_plan_type
   use kind_params_mod, only: go_wp
   use parallel_mod, only: get_rank, go_decompose
+  use storage_registry_mod, only: fetch_constant, new_stamp
+  use storage_words_mod, only: access_read
 
   implicit none
   private
@@ -46,9 +52,14 @@ module grid_mod
     real(go_wp), allocatable :: xt(:, :), yt(:, :)
     !> What a halo exchange moves, for each depth of halo that there is.
     type(halo_plan_type), allocatable :: halo_plans(:)
+    integer(c_int64_t), private :: stamp = 0
   contains
     procedure :: decompose
     procedure :: get_tmask
+    procedure, private :: acquire_real, acquire_integer
+    procedure, private :: release_real, release_integer
+    generic :: acquire => acquire_real, acquire_integer
+    generic :: release => release_real, release_integer
   end type grid_type
 
   interface grid_type
@@ -133,6 +144,7 @@ contains
     if (any(periodic .and. [grid%global_nx, grid%global_ny] < width)) then
       call gocean_stop('The halo is wider than the periodic domain.')
     end if
+    grid%stamp = new_stamp()
     allocate (grid%halo_plans(width))
     do depth = 1, width
       grid%halo_plans(depth) = halo_plan_type(grid%decomp, periodic, get_rank(), depth, grid%nx)
@@ -170,5 +182,53 @@ contains
       end do
     end associate
   end subroutine set_positions
+
+  !> Begin to read one of the grid's arrays, `array`, in a space, where `values` are its values.
+  subroutine acquire_real(self, array, space, values)
+    class(grid_type), intent(in) :: self
+    real(go_wp), target, contiguous, intent(inout) :: array(:, :)
+    integer(c_int), intent(in) :: space
+    real(go_wp), pointer, contiguous, intent(out) :: values(:, :)
+    type(field_storage_type), pointer :: storage
+
+    storage => fetch_constant(array, self%stamp)
+    call storage%acquire(space, access_read)
+    call storage%window(space, values)
+  end subroutine acquire_real
+
+  !> Begin to read one of the grid's arrays, `array`, in a space, where `values` are its values.
+  subroutine acquire_integer(self, array, space, values)
+    class(grid_type), intent(in) :: self
+    integer(int32), target, contiguous, intent(inout) :: array(:, :)
+    integer(c_int), intent(in) :: space
+    integer(int32), pointer, contiguous, intent(out) :: values(:, :)
+    type(field_storage_type), pointer :: storage
+
+    storage => fetch_constant(array, self%stamp)
+    call storage%acquire(space, access_read)
+    call storage%window(space, values)
+  end subroutine acquire_integer
+
+  !> End the reading of one of the grid's arrays.
+  subroutine release_real(self, array, space)
+    class(grid_type), intent(in) :: self
+    real(go_wp), target, contiguous, intent(inout) :: array(:, :)
+    integer(c_int), intent(in) :: space
+    type(field_storage_type), pointer :: storage
+
+    storage => fetch_constant(array, self%stamp)
+    call storage%release(space)
+  end subroutine release_real
+
+  !> End the reading of one of the grid's arrays.
+  subroutine release_integer(self, array, space)
+    class(grid_type), intent(in) :: self
+    integer(int32), target, contiguous, intent(inout) :: array(:, :)
+    integer(c_int), intent(in) :: space
+    type(field_storage_type), pointer :: storage
+
+    storage => fetch_constant(array, self%stamp)
+    call storage%release(space)
+  end subroutine release_integer
 
 end module grid_mod

@@ -26,13 +26,15 @@ module coherent_storage_mod
 
   !> How a storage comes to be. Memory of the host that is given is used as it is and never freed;
   !> without it, the storage takes memory of its own. `has_values` says whether what is given holds
-  !> any. Nobody may write what is `read_only`.
+  !> any. Nobody may write what is `read_only`. Memory that is given is spoilt, as the storage's own
+  !> is, if it `spoils` it: its owner has agreed to use it through the storage alone.
   type, public :: storage_options_type
     character(:), allocatable :: name
     integer(c_int) :: halo_depth = 0
     logical :: read_only = .false.
     type(c_ptr) :: host = c_null_ptr
     logical :: has_values = .false.
+    logical :: spoils = .false.
   end type storage_options_type
 
   !> The bytes of a field and their state, which is for types that extend this one.
@@ -93,7 +95,7 @@ contains
                        'below 0', status)
       return
     end if
-    self%is_there = self%state%replicas%set_up(bytes, options%host)
+    self%is_there = self%state%replicas%set_up(bytes, options%host, options%spoils)
     if (.not. self%is_there) then
       call self%refuse(error_memory, 'finds no memory left on the host', status)
       return

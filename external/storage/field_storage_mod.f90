@@ -87,11 +87,11 @@ contains
   end subroutine describe
 
   !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
-  subroutine wrap_1(self, values, halo_depth, name, read_only, status)
+  subroutine wrap_1(self, values, halo_depth, name, read_only, spoils, status)
     class(*), target, intent(inout) :: values(:)
     include 'wrap_arguments.inc'
 
-    call make_options(options, halo_depth, name, read_only)
+    call make_options(options, halo_depth, name, read_only, spoils)
     last = c_null_ptr
     if (size(values) > 0) then
       call locate(values(1), options%host)
@@ -101,11 +101,11 @@ contains
   end subroutine wrap_1
 
   !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
-  subroutine wrap_2(self, values, halo_depth, name, read_only, status)
+  subroutine wrap_2(self, values, halo_depth, name, read_only, spoils, status)
     class(*), target, intent(inout) :: values(:, :)
     include 'wrap_arguments.inc'
 
-    call make_options(options, halo_depth, name, read_only)
+    call make_options(options, halo_depth, name, read_only, spoils)
     last = c_null_ptr
     if (size(values) > 0) then
       call locate(values(1, 1), options%host)
@@ -115,11 +115,11 @@ contains
   end subroutine wrap_2
 
   !> Make this a storage of the values of an array, in place; it must be a target, and outlive this.
-  subroutine wrap_3(self, values, halo_depth, name, read_only, status)
+  subroutine wrap_3(self, values, halo_depth, name, read_only, spoils, status)
     class(*), target, intent(inout) :: values(:, :, :)
     include 'wrap_arguments.inc'
 
-    call make_options(options, halo_depth, name, read_only)
+    call make_options(options, halo_depth, name, read_only, spoils)
     last = c_null_ptr
     if (size(values) > 0) then
       call locate(values(1, 1, 1), options%host)
@@ -355,15 +355,17 @@ contains
   end function window_address
 
   !> Set options from arguments that may be absent.
-  subroutine make_options(options, halo_depth, name, read_only)
+  subroutine make_options(options, halo_depth, name, read_only, spoils)
     type(storage_options_type), intent(out) :: options
     integer(c_int), optional, intent(in) :: halo_depth
     character(*), optional, intent(in) :: name
     logical, optional, intent(in) :: read_only
+    logical, optional, intent(in) :: spoils
 
     if (present(halo_depth)) options%halo_depth = halo_depth
     if (present(name)) options%name = name
     if (present(read_only)) options%read_only = read_only
+    if (present(spoils)) options%spoils = spoils
     options%has_values = .true.
   end subroutine make_options
 

@@ -25,6 +25,7 @@ module storage_replicas_mod
     logical :: on_device = .false.
     logical :: owns_host = .false.
     logical :: owns_device = .false.
+    logical :: spoils_host = .false.
   contains
     procedure, public :: set_up
     procedure, public :: allocate_at
@@ -43,12 +44,13 @@ module storage_replicas_mod
 
 contains
 
-  !> Take memory on the host for so many bytes, or use what is at `host` unless that is null. Say
-  !> whether there is memory.
-  function set_up(self, bytes, host) result(is_there)
+  !> Take memory on the host for so many bytes, or use what is at `host` unless that is null; that
+  !> may be spoilt if somebody `spoils` it. Say whether there is memory.
+  function set_up(self, bytes, host, spoils) result(is_there)
     class(replicas_type), intent(inout) :: self
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr), intent(in) :: host
+    logical, intent(in) :: spoils
     logical :: is_there
 
     self%bytes = bytes
@@ -56,7 +58,8 @@ contains
     self%owns_host = .not. c_associated(host)
     if (self%owns_host) self%host = take_memory(bytes)
     is_there = c_associated(self%host)
-    if (is_there) call self%spoil_at(space_host)
+    self%spoils_host = self%owns_host .or. spoils
+    if (is_there .and. self%owns_host) call self%spoil_at(space_host)
   end function set_up
 
   !> Take memory in a space if it has none yet. Say whether there is memory.
@@ -140,7 +143,7 @@ contains
     integer(c_int), intent(in) :: space
 
     if (space == space_host) then
-      if (self%owns_host) call spoil(self%host, self%bytes)
+      if (self%spoils_host) call spoil(self%host, self%bytes)
     else if (self%on_device .and. self%owns_device) then
       call spoil(self%device, self%bytes)
     end if

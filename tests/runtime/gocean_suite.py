@@ -28,7 +28,11 @@ KERNELS = sorted((*CORPUS.glob("kernels/*.f90"), *SOURCES.glob("kernels/*.f90"))
 
 def build_support(library: Path, folder: Path) -> Path:
     """Compile in `folder` what does not depend on generated code and return the folder."""
-    support = [HERE / "lfric" / "mutation_mod.f90", SOURCES / "world_mod.f90"]
+    support = [
+        HERE / "lfric" / "mutation_mod.f90",
+        SOURCES / "world_mod.f90",
+        SOURCES / "away_mod.f90",
+    ]
     compile_sources([*support, *KERNELS], folder, (library,))
     return folder
 

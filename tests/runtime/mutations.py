@@ -127,6 +127,31 @@ LOOPS = Kind(STOP, "{0}", ("widen", "narrow"), asking_where)
 POINTS = Kind(ROWS, "loop over {0}", ("widen", "narrow"), asking_where)
 
 
+def asking_how(match: re.Match[str], number: int) -> str:
+    """Return an acquire that asks whether it brings values and whether it says that they change.
+
+    The values of the field are on the other side before.
+    """
+    named = f"{match['access']}, {match['access']}, without_writing"
+    asked = match[0].replace(match["access"], f"bound_of({number}, {named})")
+    away = f"{match['indent']}call put_away({match['what']}, {match['space']})"
+    brought = f"{match['indent']}if (.not. performs({number})) {match['window']} = no_value()"
+    return "\n".join((away, asked, brought))
+
+
+ACQUIRE = (
+    r"^(?P<indent> *)call (?P<what>\w+)%acquire\((?P<space>\w+), (?P<access>access_{}), "
+    r"(?P<window>\w+)\)$"
+)
+READS = Kind(re.compile(ACQUIRE.format("read")), "hold({0})", ("drop",), asking_how)
+WRITES = Kind(re.compile(ACQUIRE.format("write")), "hold({0})", ("narrow",), asking_how)
+READ_WRITES = Kind(
+    re.compile(ACQUIRE.format("read_write")), "hold({0})", ("drop", "narrow"), asking_how
+)
+HOLDS = (READS, WRITES, READ_WRITES)
+USE_HOLDS = "  use away_mod, only: no_value, put_away, without_writing"
+
+
 def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)) -> list[Place]:
     """Rewrite `layers` in place so that every place of `kinds` asks, and return the places."""
     found: list[Place] = []
@@ -154,6 +179,8 @@ def _asking(
             yield line
             if MODULE.match(line):
                 yield USE
+                if READS in kinds:
+                    yield USE_HOLDS
             continue
         ((kind, match),) = matches
         label = kind.label.format(match["what"].removesuffix("_proxy"))
@@ -182,7 +209,7 @@ def kind_of(mutation: str) -> str:
     """Return what was done, such as `drop mark`."""
     change, place = mutation.split()
     label = place.split("/")[2].partition("(")[0]
-    return f"{change} {label}" if label in ("mark", "reduce", "fill") else change
+    return f"{change} {label}" if label in ("mark", "reduce", "fill", "hold") else change
 
 
 def judge(run: Run, places: list[Place]) -> list[Outcome]:

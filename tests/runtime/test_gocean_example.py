@@ -77,6 +77,16 @@ def test_the_surface_is_the_same_on_any_number_of_ranks(basin: Basin, ranks: int
     assert basin(ranks).files == alone
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("steps", ["", "acc-routine; acc-loop{collapse=0}; acc-parallel"])
+def test_fields_with_storages_give_the_same_surface_beside_a_device(
+    basin: Basin, ranks: int, steps: str
+) -> None:
+    """On the emulated device what is stale is NaN."""
+    held = basin(ranks, TARGET="storage", DEVICE="emulated", STEPS=steps)
+    assert held.files == basin(1).files
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_threads_make_no_difference(basin: Basin, ranks: int) -> None:
     assert basin(ranks, **FOR_THREADS).files == basin(1).files

@@ -7,7 +7,10 @@
 !> from the decomposition, so that ranks agree without asking each other.
 module halo_plan_mod
 
+  use, intrinsic :: iso_c_binding, only: c_int64_t
+
   use decomposition_mod, only: decomposition_type
+  use field_storage_mod, only: box_type
   use parallel_utils_mod, only: new_layout
   use region_mod, only: region_type
 
@@ -38,6 +41,8 @@ module halo_plan_mod
   contains
     procedure :: count_sent
     procedure :: count_received
+    procedure :: boxes_sent
+    procedure :: boxes_received
   end type halo_plan_type
 
   interface halo_plan_type
@@ -219,5 +224,39 @@ contains
 
     count_received = sum(self%received%points)
   end function count_received
+
+  !> Return what a rank sends, and copies, as a storage has it.
+  function boxes_sent(self) result(boxes)
+    class(halo_plan_type), intent(in) :: self
+    type(box_type), allocatable :: boxes(:)
+
+    boxes = boxes_of([self%sent, self%copied_from])
+  end function boxes_sent
+
+  !> Return what a rank receives, and copies to, as a storage has it.
+  function boxes_received(self) result(boxes)
+    class(halo_plan_type), intent(in) :: self
+    type(box_type), allocatable :: boxes(:)
+
+    boxes = boxes_of([self%received, self%copied_to])
+  end function boxes_received
+
+  !> Return the regions of messages, as a storage has them.
+  function boxes_of(messages) result(boxes)
+    type(message_type), intent(in) :: messages(:)
+    type(box_type), allocatable :: boxes(:)
+    integer :: n, r
+
+    allocate (boxes(0))
+    do n = 1, size(messages)
+      if (.not. allocated(messages(n)%regions)) cycle
+      do r = 1, size(messages(n)%regions)
+        associate (region => messages(n)%regions(r))
+          boxes = [boxes, box_type(int([region%xstart, region%ystart, 1], c_int64_t), &
+              int([region%xstop, region%ystop, 1], c_int64_t))]
+        end associate
+      end do
+    end do
+  end function boxes_of
 
 end module halo_plan_mod

@@ -11,7 +11,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.holding import HoldingAction, HoldingContract, HoldingPlan
 from psyclone_storage.ir.runtime_ops import Action, Value
-from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule
+from psyclone_storage.ir.schedule import Actual, Datum, KernelCall, Program, Schedule, Statement
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Declare, DeviceItem, Line, Routine
 
@@ -25,6 +25,12 @@ def _no_helpers(_program: Program, _imports: ModuleImports) -> tuple[Routine, ..
 
 def _as_it_is(_context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return lines
+
+
+def _nothing_beside(
+    _context: LoweringContext, _statement: Statement
+) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    return (), ()
 
 
 def _nothing_more(_context: LoweringContext) -> None:
@@ -47,7 +53,8 @@ class Infrastructure:
     Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
     the statements of a routine into what they need around them. One with a contract for `holding`
     keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
-    `at_once` by what it puts around the statements.
+    `at_once` by what it puts around the statements. `beside` gives what stands before and behind
+    one statement, for what is no datum of the invoke.
     """
 
     name: str
@@ -68,6 +75,9 @@ class Infrastructure:
     padding: int = PADDING
     around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
     holding: HoldingContract | None = None
+    beside: Callable[[LoweringContext, Statement], tuple[tuple[Line, ...], tuple[Line, ...]]] = (
+        _nothing_beside
+    )
     storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )

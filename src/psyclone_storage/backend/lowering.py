@@ -129,7 +129,8 @@ def _lower_body(
             exchanges = tuple(item for item in items if isinstance(item, HaloExchange))
             lines = joint_lines(context, exchanges)
         else:
-            lines = _outer(context, statement)
+            first, last = context.ops.beside(context, statement)
+            lines = (*first, *_outer(context, statement), *last)
         begins = isinstance(statement, HaloExchange | FillHalo | Compound)
         if before is not None and begins and not isinstance(before, HaloExchange | FillHalo):
             yield Blank()

@@ -108,6 +108,7 @@ def _request(options: Options) -> CompileRequest:
         options.kernel_output,
         options.includes,
         not options.directories,
+        target=options.target,
         checks=options.checks or bool(os.environ.get(CHECKING)),
     )
 

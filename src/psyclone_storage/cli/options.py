@@ -99,6 +99,7 @@ class Options:
     cached: bool = True
     checks: bool = False
     remarks: tuple[Diagnostic, ...] = ()
+    target: str = ""
 
     @property
     def reports(self) -> bool:
@@ -161,6 +162,7 @@ def read_options(words: Sequence[str]) -> Options:
         cached=given.cached,
         checks=given.check,
         remarks=said,
+        target=given.target,
     )
     _check(options)
     return options
@@ -403,6 +405,11 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "output (standard output if no file is named; folders are made as needed)"
     )
+    group.add_argument(
+        "--target", default="", metavar="NAME",
+        help="what is generated: for gocean dl_esm_inf (default), or storage, whose fields know "
+        "where their values are current; for programs in Python c or numpy",
+    )  # fmt: skip
     group.add_argument("-oalg", type=Path, metavar="FILE", help="the transformed algorithm")
     group.add_argument("-opsy", type=Path, metavar="FILE", help="the generated PSy layer")
     group.add_argument(

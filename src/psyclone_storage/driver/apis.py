@@ -10,8 +10,15 @@ from collections.abc import Mapping
 
 from psyclone_storage import __version__
 from psyclone_storage.backend.lowering import lower_program
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.config.settings import Api, Settings
-from psyclone_storage.driver.gocean import DL_ESM_INF, GOCEAN, GRIDS_IN_C, GRIDS_IN_PYTHON
+from psyclone_storage.driver.gocean import (
+    DL_ESM_INF,
+    GOCEAN,
+    GOCEAN_STORAGE,
+    GRIDS_IN_C,
+    GRIDS_IN_PYTHON,
+)
 from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE
 from psyclone_storage.driver.rows import ApiParts, Target
 from psyclone_storage.ir.keys import key_of
@@ -29,17 +36,25 @@ TARGETS: Mapping[tuple[Api, str], Target] = {
     (Api.LFRIC, "lfric"): LFRIC_CORE,
     (Api.GOCEAN, "dl_esm_inf"): DL_ESM_INF,
     (Api.GOCEAN, "c"): GRIDS_IN_C,
+    (Api.GOCEAN, "storage"): GOCEAN_STORAGE,
     (Api.GOCEAN, "numpy"): GRIDS_IN_PYTHON,
 }
 """What can be generated for each API, by name; the first row of an API is what is by default."""
 
 
 def target_of(api: Api, name: str = "", suffix: str = "") -> Target:
-    """Return the target `name` of an API, which it must have, or its first.
+    """Return the target `name` of an API, or its first.
 
     With a `suffix` it is the first for files that end so, if there is one.
+
+    Raises:
+        CompileError: L002, the API has no such target.
     """
     known = {known: row for (owner, known), row in TARGETS.items() if owner is api}
+    if name and name not in known:
+        message = f"The API '{api.value}' has no target '{name}'."
+        hint = f"Choose from {', '.join(sorted(known))} with '--target'."
+        raise CompileError(Diagnostic("L002", message, hint=hint))
     if name:
         return known[name]
     fitting = [row for row in known.values() if key_of(suffix) in row.language.suffixes]

@@ -219,6 +219,7 @@ def make_compiler(
     """
     name = API_NAMES[request.api] if request.api else settings.api
     api, target = APIS[name], target_of(name, request.target, request.suffix)
+    settings = target.adapted(settings)
     distributed = request.distributed
     if distributed is None:
         distributed = settings.distributed_memory
@@ -267,7 +268,9 @@ def _requested(
         return None
     from psyclone_storage.driver.requested import read_requested  # noqa: PLC0415
 
-    return read_requested(request, settings, name, distributed, partial(_emitted, target, settings))
+    emitted = partial(_emitted, target, settings)
+    found = read_requested(request, settings, name, distributed, emitted)
+    return replace(found, in_storages=target.infrastructure(settings).holding is not None)
 
 
 def _placed(program: Program, numbering: KernelNumbering, language: Language) -> NumberedProgram:

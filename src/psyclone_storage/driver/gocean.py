@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.gocean_storage.table import gocean_storage
 from psyclone_storage.backend.grids.native import grids_in_c
 from psyclone_storage.backend.grids.table import grids_in_python
 from psyclone_storage.backend.infrastructure import Infrastructure
+from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
 from psyclone_storage.domain.gocean.arguments import build_dummies
@@ -63,6 +65,16 @@ def _infrastructure(settings: Settings) -> Infrastructure:
     )
 
 
+def _storages(settings: Settings) -> Infrastructure:
+    known = {current_spelling(name): one for name, one in settings.gocean.grid_properties.items()}
+    return gocean_storage({name: read_path(one.path) for name, one in known.items()}, known)
+
+
+def _fields_ask(settings: Settings) -> Settings:
+    """Return settings by which halos are exchanged only if fields say that they are stale."""
+    return replace(settings, gocean=replace(settings.gocean, dirty_flags=True))
+
+
 def _grids(settings: Settings) -> Infrastructure:
     known = settings.gocean.grid_properties
     return grids_in_python({current_spelling(name): one.rank for name, one in known.items()})
@@ -90,5 +102,6 @@ GOCEAN = ApiParts(
     checks_syntax=True,
 )
 DL_ESM_INF = Target(FORTRAN, _infrastructure)
+GOCEAN_STORAGE = Target(FORTRAN, _storages, _fields_ask)
 GRIDS_IN_PYTHON = Target(python(GOCEAN_WORDS), _grids)
 GRIDS_IN_C = Target(python_with_c(GOCEAN_WORDS), _grids_in_c)

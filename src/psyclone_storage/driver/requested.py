@@ -21,12 +21,16 @@ from psyclone_storage.transform.profile import ProfileGranularity
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A script, the steps after it, and what a profiler is to tell apart, in this order."""
+    """A script, the steps after it, and what a profiler is to tell apart, in this order.
+
+    Nobody need bring to a device what is kept `in_storages`.
+    """
 
     recipe: Recipe | None
     steps: tuple[StepRequest, ...]
     profile: frozenset[ProfileGranularity]
     context: ScriptContext
+    in_storages: bool = False
 
     @property
     def script_files(self) -> tuple[Path, ...]:
@@ -47,7 +51,7 @@ class Requested:
             program = self.recipe.run(program, rules, kernels, self.context)
         program, refused = apply_steps(program, self.steps, rules, kernels)
         program = with_profiles(program, self.profile, rules)
-        raise_if_any(unfinished(program, refused))
+        raise_if_any(unfinished(program, refused, in_storages=self.in_storages))
         return program, refused
 
 

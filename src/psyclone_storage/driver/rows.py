@@ -81,12 +81,21 @@ class Language:
     emit_beside: Callable[[Unit, InlinedProcedures], tuple[tuple[str, str], ...]] | None = None
 
 
+def _as_they_are(settings: Settings) -> Settings:
+    return settings
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is generated: a language, and the infrastructure that it calls."""
+    """What is generated: a language, and the infrastructure that it calls.
+
+    `adapted` gives the settings as they are for it: what an infrastructure always has, no user need
+    choose.
+    """
 
     language: Language
     infrastructure: Callable[[Settings], Infrastructure]
+    adapted: Callable[[Settings], Settings] = _as_they_are
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,9 @@ def _profiled(invoke: Invoke, grain: ProfileGranularity, rules: Rules) -> Invoke
     return replace(invoke, schedule=bench.schedule)
 
 
-def unfinished(program: Program, refused: Refused = ()) -> tuple[Diagnostic, ...]:
+def unfinished(
+    program: Program, refused: Refused = (), *, in_storages: bool = False
+) -> tuple[Diagnostic, ...]:
     """Return what a recipe or the command line has begun and not finished.
 
     Where a step would have finished it and was `refused` there, the reasons come first.
@@ -76,7 +78,7 @@ def unfinished(program: Program, refused: Refused = ()) -> tuple[Diagnostic, ...
     found: dict[Diagnostic, None] = {}
     problems: list[Diagnostic] = []
     for invoke in program.invokes:
-        for problem in check_finished(invoke.schedule):
+        for problem in check_finished(invoke.schedule, in_storages=in_storages):
             tried = [
                 refusal
                 for refusal in refusals.get(invoke.name, ())

@@ -106,10 +106,10 @@ def _in_place(call: KernelCall) -> Iterator[Diagnostic]:
 # ---------------------------------------------------------------------------- at the end
 
 
-def check_devices(schedule: Schedule) -> Reasons:
+def check_devices(schedule: Schedule, *, in_storages: bool = False) -> Reasons:
     """Return what a recipe has begun for a device, or for tasks, and not finished."""
     return (
-        *_without_data(schedule),
+        *(() if in_storages else _without_data(schedule)),
         *_divided(schedule),
         *_not_compiled(schedule),
         *_not_awaited(schedule),

@@ -136,9 +136,13 @@ def _outermost(block: Schedule | ProfileRegion) -> Iterator[DirectiveRegion]:
             yield from _outermost(item)
 
 
-def check_finished(schedule: Schedule) -> Reasons:
-    """Return which work lacks the threads that it is dealt out to, or is dealt out to none."""
-    return (*_without_surroundings(schedule), *_repeated(schedule), *check_devices(schedule))
+def check_finished(schedule: Schedule, *, in_storages: bool = False) -> Reasons:
+    """Return which work lacks the threads that it is dealt out to, or is dealt out to none.
+
+    Data that are kept `in_storages` are where they are needed without a step.
+    """
+    on_device = check_devices(schedule, in_storages=in_storages)
+    return (*_without_surroundings(schedule), *_repeated(schedule), *on_device)
 
 
 def _repeated(schedule: Schedule) -> Iterator[Diagnostic]:

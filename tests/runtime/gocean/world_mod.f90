@@ -160,7 +160,8 @@ contains
   !> Write the number of points over all ranks of a field, and those that this rank owns.
   subroutine report_field(name, field)
     character(*), intent(in) :: name
-    type(r2d_field), intent(inout) :: field
+    type(r2d_field), target, intent(inout) :: field
+    real(go_wp), pointer :: values(:, :)
     integer :: i, j, points(2), x, y
 
     number_reported = number_reported + 1
@@ -171,15 +172,16 @@ contains
       if (.not. digests_only) then
         write (answers, '(4a, i0)') trim(prefix), '/', name, ' dofs ', product(points)
       end if
-      do j = 1, size(field%data, 2)
-        do i = 1, size(field%data, 1)
+      values => field%get_data()
+      do j = 1, size(values, 2)
+        do i = 1, size(values, 1)
           call place(grid, i, j, x, y)
           if (.not. owns(grid, x, y)) cycle
           if (digests_only) then
-            digest = digest + digest_of(field%data(i, j), x, y)
+            digest = digest + digest_of(values(i, j), x, y)
           else
             write (answers, '(4a, i0, a, i0, 1x, es24.16e3)') trim(prefix), '/', name, ' ', x, &
-                ',', y, field%data(i, j)
+                ',', y, values(i, j)
           end if
         end do
       end do
@@ -188,18 +190,20 @@ contains
 
   !> Return how many points of a halo are not what their owners have, though the field says so.
   function number_stale(field) result(number)
-    type(r2d_field), intent(inout) :: field
+    type(r2d_field), target, intent(inout) :: field
     real(go_wp) :: number
+    real(go_wp), pointer :: values(:, :)
     real(go_wp), allocatable :: kept(:, :)
     integer :: clean, depth
 
     number = 0.0_go_wp
     clean = count(.not. [(field%is_dirty(depth), depth=1, width)])
     if (clean == 0) return
-    kept = field%data
+    values => field%get_data()
+    kept = values
     call field%halo_exchange(clean)
-    number = real(count(kept /= field%data .and. .not. (kept /= kept .and. &
-        field%data /= field%data)), go_wp)
+    values => field%get_data()
+    number = real(count(kept /= values .and. .not. (kept /= kept .and. values /= values)), go_wp)
   end function number_stale
 
   !> Return a whole number that is unlikely to be that of another value or place. Sums of it are

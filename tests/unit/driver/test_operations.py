@@ -27,7 +27,7 @@ REFUSED: dict[str, frozenset[type]] = {
         ops.GiveNumbers, ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
     }),
 }  # fmt: skip
-REFUSED["c"] = REFUSED["numpy"] = REFUSED["dl_esm_inf"]
+REFUSED["c"] = REFUSED["numpy"] = REFUSED["storage"] = REFUSED["dl_esm_inf"]
 
 
 @pytest.mark.parametrize(("api", "name"), TARGETS)

@@ -90,9 +90,11 @@ contains
   function total_volume(height) result(volume)
     type(r2d_field), intent(in) :: height
     real(go_wp) :: volume
+    real(go_wp), pointer :: heights(:, :)
 
+    heights => height%get_data()
     associate (own => height%internal, grid => height%grid)
-      volume = grid%dx * grid%dy * sum(height%data(own%xstart:own%xstop, own%ystart:own%ystop))
+      volume = grid%dx * grid%dy * sum(heights(own%xstart:own%xstop, own%ystart:own%ystop))
     end associate
     call global_sum(volume)
   end function total_volume
@@ -102,13 +104,20 @@ contains
     type(r2d_field), intent(in) :: height, u, v, depth_u, depth_v
     real(go_wp), intent(in) :: gravity
     real(go_wp) :: energy
+    real(go_wp), pointer, dimension(:, :) :: heights, in_x, in_y, deep_u, deep_v
 
+    ! A device may have the latest values.
+    heights => height%get_data()
+    in_x => u%get_data()
+    in_y => v%get_data()
+    deep_u => depth_u%get_data()
+    deep_v => depth_v%get_data()
     associate (own => height%internal, grid => height%grid)
       associate (i => own%xstart, ii => own%xstop, j => own%ystart, jj => own%ystop)
         energy = 0.5_go_wp * grid%dx * grid%dy * ( &
-            gravity * sum(height%data(i:ii, j:jj)**2) &
-            + sum(depth_u%data(i:ii, j:jj) * u%data(i:ii, j:jj)**2) &
-            + sum(depth_v%data(i:ii, j:jj) * v%data(i:ii, j:jj)**2))
+            gravity * sum(heights(i:ii, j:jj)**2) &
+            + sum(deep_u(i:ii, j:jj) * in_x(i:ii, j:jj)**2) &
+            + sum(deep_v(i:ii, j:jj) * in_y(i:ii, j:jj)**2))
       end associate
     end associate
     call global_sum(energy)

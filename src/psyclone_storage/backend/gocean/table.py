@@ -124,7 +124,16 @@ def _is_dirty(_context: LoweringContext, asked: ops.IsDirty) -> Expr:
 
 
 def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -> tuple[Line, ...]:
-    """Return one call for several fields.
+    names = [exchange.datum for exchange in asked.exchanges]
+    beside = any(exchange.fetched or exchange.sent for exchange in asked.exchanges)
+    comment, call = exchanged_together(context, asked)
+    return (comment, *on_host(context, names, call, beside_device=beside))
+
+
+def exchanged_together(
+    context: LoweringContext, asked: ops.ExchangeTogether
+) -> tuple[Comment, Call]:
+    """Return one call for several fields, and what to say of it.
 
     Where fields keep flags it is told to ask them; where not, all are exchanged.
     """
@@ -140,9 +149,7 @@ def _exchanged_together(context: LoweringContext, asked: ops.ExchangeTogether) -
         exchange_several,
         (fields, ArrayLiteral(asked.depths), *(flags if asked.dirty_only else ())),
     )
-    beside = any(exchange.fetched or exchange.sent for exchange in asked.exchanges)
-    lines = on_host(context, names, call, beside_device=beside)
-    return (Comment(f"{what} in one message to each neighbour"), *lines)
+    return Comment(f"{what} in one message to each neighbour"), call
 
 
 def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:

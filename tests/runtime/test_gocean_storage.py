@@ -1,0 +1,169 @@
+"""Layers that acquire and release fields compute what plain layers do, wherever values are.
+
+With one memory, and with an emulated device whose copies are spoilt when they are stale, as are the
+host's: an acquire that is missing, or an exchange, gives NaN. Loops run on the host, or in regions
+for the device.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from building import built_once
+from libraries import GOCEAN_EMULATED, Library, archive_in
+from psyclone_storage.cli.main import main
+from runtime.gocean_suite import build_program, build_support, generate, run_all
+from runtime.mutations import EXCHANGES, HOLDS, Outcome, judge, kind_of, lines_of, number_places
+from runtime.programs import Answers, Mode, command, merge_answers, run_program
+from runtime.test_gocean_ranks import differing
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+PLAIN = Mode("distributed", ("-dm",))
+STORAGE = Mode("distributed", ("-dm", "--target", "storage"))
+ON_DEVICE = Mode(
+    "distributed",
+    (
+        "-dm",
+        "--target",
+        "storage",
+        "--apply",
+        "inline-kernel-module; acc-routine; acc-loop{collapse=0}; acc-parallel",
+    ),
+)
+NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
+"""Values that are brought and overwritten, of a field that may lie on any type of point."""
+Parts = tuple[Path, Path]
+Reader = Callable[[Mode, bool, int], Answers]
+
+
+@pytest.fixture(scope="module")
+def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    """Return the folders of the infrastructure with an emulated device, and of what is shared."""
+    library = built(GOCEAN_EMULATED)
+    folder = tmp_path_factory.mktemp("gocean_emulated") / "support"
+    return library, built_once(folder, lambda where: build_support(library, where))
+
+
+@pytest.fixture(scope="module")
+def answers(
+    gocean_parts: Parts, emulated: Parts, tmp_path_factory: pytest.TempPathFactory
+) -> Reader:
+    """Return what gives the answers of a mode, with a device or without, on a number of ranks."""
+
+    @cache
+    def program(mode: Mode, device: bool) -> Path:
+        folder = tmp_path_factory.mktemp("gocean_storage")
+        generate(mode, folder)
+        return build_program(*(emulated if device else gocean_parts), folder)
+
+    @cache
+    def read(mode: Mode, device: bool, ranks: int) -> Answers:
+        return merge_answers(run_all(program(mode, device), mode, ranks))
+
+    return read
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("mode", "device"),
+    [(STORAGE, False), (STORAGE, True), (ON_DEVICE, True)],
+    ids=["one memory", "on the host beside a device", "on the device"],
+)
+def test_the_answers_are_those_of_plain_layers(
+    answers: Reader, mode: Mode, device: bool, ranks: int
+) -> None:
+    assert differing(answers(PLAIN, False, ranks), answers(mode, device, ranks)) == []
+
+
+@pytest.fixture(scope="module")
+def outcomes(emulated: Parts, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    """Return what came of each acquire that was weakened, and of each exchange left out."""
+    folder = tmp_path_factory.mktemp("gocean_storage_mutated")
+    places = number_places(generate(ON_DEVICE, folder), (EXCHANGES, *HOLDS))
+    program = build_program(*emulated, folder)
+    table = folder / "mutations.txt"
+    table.write_text("".join(lines_of(places)), encoding="utf-8")
+    words = ("best", str(table), "digests")
+    return judge(run_program(program, ON_DEVICE, 4, folder / "run", *words), places)
+
+
+def test_every_acquire_is_needed_with_all_that_it_asks_for(outcomes: list[Outcome]) -> None:
+    tried = [one for one in outcomes if kind_of(one.mutation).endswith("hold")]
+    assert len(tried) > 100
+    assert all(one.reached for one in tried)
+    assert {one.mutation for one in tried if not one.noticed} == NOT_KNOWN
+
+
+def test_every_exchange_is_needed_beside_a_device(outcomes: list[Outcome]) -> None:
+    tried = [one for one in outcomes if kind_of(one.mutation) in ("drop", "shorten")]
+    assert {kind_of(one.mutation) for one in tried} == {"drop", "shorten"}
+    assert not [one.mutation for one in tried if one.reached and not one.noticed]
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "gocean" / "shallow_water"
+COUNT = "call print_statistics('moved')"
+Use = tuple[str, bool, bool]
+"""Where something uses a datum, whether it needs old values, and whether it writes."""
+
+
+def least_transfers(trace: list[Use]) -> int:
+    """Return the smallest number of transfers of one datum, of all that anybody could decide."""
+    cheapest = {frozenset({"host"}): 0}
+    for side, reads, writes in trace:
+        after: dict[frozenset[str], int] = {}
+        for current, cost in cheapest.items():
+            for there in {current, current | {side}}:
+                if reads and side not in there:
+                    continue
+                left = frozenset({side}) if writes else there
+                price = cost + len(there - current)
+                after[left] = min(after.get(left, price), price)
+        cheapest = after
+    return min(cheapest.values())
+
+
+def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) -> None:
+    """The waves of the example: 400 steps on the device, looked at by the host every 100."""
+    steps, looks = 400, 100
+    device: dict[str, Use] = dict.fromkeys(("height", "u", "v"), ("gpu", True, True))
+    device |= dict.fromkeys(("u_at_v", "v_at_u"), ("gpu", True, True))
+    device |= dict.fromkeys(("depth_u", "depth_v"), ("gpu", True, False))
+    device |= dict.fromkeys(("area_t", "dx_u", "dy_v", "tmask"), ("gpu", True, False))
+    look: Use = ("host", True, False)
+    least = 0
+    for name, use in device.items():
+        trace = [
+            one
+            for step in range(1, steps + 1)
+            for one in (use, *([look] if name == "height" and step % looks == 0 else []))
+        ]
+        least += least_transfers(trace + [look] * (name in ("height", "u", "v", "depth_u")))
+    words = ["-api", "gocean", str(EXAMPLE / "shallow_water.x90"), "-d", str(EXAMPLE / "kernels")]
+    assert main([*words, *ON_DEVICE.options, "--output-dir", str(tmp_path)]) == 0
+    program = tmp_path / "shallow_water.f90"
+    text = program.read_text(encoding="utf-8")
+    text = text.replace(
+        "  use field_mod",
+        "  use storage_statistics_mod, only: print_statistics\n  use field_mod",
+        1,
+    )
+    text = text.replace("  call gocean_finalise()", f"  {COUNT}\n  call gocean_finalise()", 1)
+    program.write_text(text, encoding="utf-8")
+    sources = [*sorted(EXAMPLE.glob("kernels/*.f90")), tmp_path / "shallow_water_psy.f90", program]
+    library = emulated[0]
+    build = ["mpif90", "-fopenmp", "-O1", f"-I{library}", *map(str, sources), archive_in(library)]
+    command([*build, "-o", "waves"], tmp_path)
+    done = subprocess.run(
+        ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "1", "./waves", "surface"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    moved = re.search(r"moved: (\d+) transfers to the device .*, (\d+) to the host", done.stdout)
+    assert moved is not None
+    assert (int(moved[1]), int(moved[1]) + int(moved[2])) == (11, least)
