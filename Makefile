@@ -8,8 +8,8 @@ PYTEST_ARGS ?=
 
 # What 'make quick' runs: neither Fortran is compiled nor PSyclone called, and nothing is searched for at
 # random. All other tests are left out, by name.
-QUICK := tests/unit tests/test_architecture.py tests/test_cases.py tests/test_errors.py
-LEFT_OUT := $(filter-out $(QUICK) tests/unit/,$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
+QUICK := tests/unit tests/theory tests/test_architecture.py tests/test_cases.py tests/test_errors.py tests/test_rows.py
+LEFT_OUT := $(filter-out $(QUICK) $(addsuffix /,$(QUICK)),$(sort $(wildcard tests/test_*.py) $(dir $(wildcard tests/*/test_*.py))))
 
 ifdef PY
 READY :=
@@ -23,7 +23,7 @@ export F90
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test twin quick lint format docs bench gpu tools clean
+.PHONY: help demo test slow twin quick lint format docs bench gpu tools clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -33,6 +33,9 @@ demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two
 
 test: $(READY) tools  ## run every test that this machine can run
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
+
+slow:  ## run every test, and list those that take most processor time
+	$(MAKE) test PYTEST_ARGS="--cpu-times 30 $(PYTEST_ARGS)"
 
 twin: $(READY)  ## run the tests of the storage runtime without its compiled core
 	PSYCLONE_STORAGE_CORE=python $(PY) -m pytest -q -n $(WORKERS) --dist loadfile tests/unit/storage

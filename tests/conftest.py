@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from building import shared_folder
+from cpu_times import CpuTimes
 from golden import Compare, compare_folder
 from libraries import Library, find_library
 
@@ -68,12 +69,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="MARKERS",
         help="fail, instead of skipping, tests with these markers (such as fortran,mpi)",
     )
+    group.addoption(
+        "--cpu-times",
+        type=int,
+        default=0,
+        metavar="N",
+        help="list the N files and the N tests that take the most processor time",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Whatever a test generates is what the adversaries have no word against.
     os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
     keep_bytecode(config)
+    if most := config.getoption("--cpu-times"):
+        config.pluginmanager.register(CpuTimes(most))
     unknown = required_markers(config) - set(TOOL_MARKERS)
     if unknown:
         raise pytest.UsageError(f"--require knows {', '.join(TOOL_MARKERS)}, not {unknown}")

@@ -61,6 +61,37 @@ def test_an_unknown_marker_cannot_be_required(suite: pytest.Pytester) -> None:
     assert suite.runpytest("--require", "fortan").ret == pytest.ExitCode.USAGE_ERROR
 
 
+BUSY = """
+import subprocess
+import sys
+
+import pytest
+
+WORK = "sum(range(3_000_000))"
+
+@pytest.fixture
+def child():
+    subprocess.run([sys.executable, "-c", WORK], check=True)
+
+def test_waits(): pass
+def test_of_children(child): pass
+def test_of_its_own(): eval(WORK)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "with a worker"])
+def test_those_that_take_the_most_processor_time_are_listed(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(test_busy=BUSY, test_idle="def test_idle(): pass\n")
+    result = pytester.runpytest("--cpu-times", "2", *workers)
+    start = next(at for at, line in enumerate(result.outlines) if "processor seconds" in line)
+    listed = [line.split()[1] for line in result.outlines[start:] if line[:9].strip()[:1].isdigit()]
+    assert listed[:2] == ["test_busy.py", "test_idle.py"]
+    assert set(listed[2:4]) == {"test_busy.py::test_of_children", "test_busy.py::test_of_its_own"}
+
+
 def test_a_folder_must_hold_exactly_what_was_emitted(tmp_path: Path) -> None:
     emitted = {"psy.f90": "end\n", "kernels/k.f90": "end\n"}
     with pytest.raises(AssertionError):
