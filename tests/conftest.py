@@ -82,6 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Whatever a test generates is what the adversaries have no word against.
     os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
     keep_bytecode(config)
+    keep_libraries(config)
     if most := config.getoption("--cpu-times"):
         config.pluginmanager.register(CpuTimes(most))
     unknown = required_markers(config) - set(TOOL_MARKERS)
@@ -99,6 +100,13 @@ def keep_bytecode(config: pytest.Config) -> None:
     if kept and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(kept.mkdir("bytecode"))
         sys.dont_write_bytecode = False
+
+
+def keep_libraries(config: pytest.Config) -> None:
+    """Keep what generated C is compiled to with what pytest keeps, not with what the user does."""
+    kept = config.pluginmanager.has_plugin("cacheprovider") and config.cache
+    if kept:
+        os.environ.setdefault("PSYCLONE_STORAGE_LIBRARIES", str(kept.mkdir("libraries")))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -91,6 +91,7 @@ LATE = {
     "driver/compile.py": {
         "psyclone_storage.driver.placing.place_kernels",
         "psyclone_storage.driver.coherence.check_coherence",
+        "psyclone_storage.driver.holding.check_plans",
         "psyclone_storage.driver.holding.with_holding",
         "psyclone_storage.driver.requested.read_requested",
     },

@@ -153,6 +153,8 @@ class Compiler:
         contract = self.target.infrastructure(self.settings).holding
         if contract is not None:
             program = _with_holding(program, contract, domain.rules, self.kernels)
+            if self.checks:
+                _check_plans(program, contract, self.kernels)
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
@@ -255,6 +257,12 @@ def _with_holding(
     from psyclone_storage.driver.holding import with_holding  # noqa: PLC0415
 
     return with_holding(program, contract, rules, kernels)
+
+
+def _check_plans(program: Program, contract: HoldingContract, kernels: Kernels) -> None:
+    from psyclone_storage.driver.holding import check_plans  # noqa: PLC0415
+
+    check_plans(program, contract, kernels)
 
 
 def _requested(

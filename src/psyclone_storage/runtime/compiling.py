@@ -35,8 +35,9 @@ def load_library(text: str) -> ctypes.CDLL:
     Raises:
         NoCompilerError: it has to be compiled, and cannot be.
     """
-    path = library_folder() / f"{_digest(text)}.so"
-    if not path.is_file():
+    folder = library_folder()
+    path = None if folder is None else folder / f"{_digest(text)}.so"
+    if path is None or not path.is_file():
         return _compiled(text, path)
     try:
         return ctypes.CDLL(str(path))
@@ -44,32 +45,43 @@ def load_library(text: str) -> ctypes.CDLL:
         return _compiled(text, path)
 
 
-def library_folder() -> Path:
-    """Return the folder in which libraries are kept."""
+def library_folder() -> Path | None:
+    """Return the folder in which libraries are kept, None for a user without a home."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "psyclone-storage" / "libraries"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(base) if base.startswith("/") else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "psyclone-storage" / "libraries"
 
 
-def _compiled(text: str, path: Path) -> ctypes.CDLL:
+def _compiled(text: str, path: Path | None) -> ctypes.CDLL:
     """Compile to a file of this process alone, which is given its name when it is whole."""
     with tempfile.TemporaryDirectory(prefix="psyclone-storage-") as folder:
         made = Path(folder) / "made.so"
         _compile(text, Path(folder), made)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            own = path.with_name(f".{path.stem}-{os.getpid()}-{Path(folder).name}.so")
-            try:
-                shutil.copyfile(made, own)
-                own.replace(path)
-            finally:
-                own.unlink(missing_ok=True)
-        except OSError:
+        if path is None or not _is_kept(made, path):
             # Loaded, a library needs no name: the folder goes away while it is in use.
             return ctypes.CDLL(str(made))
     return ctypes.CDLL(str(path))
+
+
+def _is_kept(made: Path, path: Path) -> bool:
+    """Give a library the name `path` in one step; return whether that could be done."""
+    own = path.with_name(f".{path.stem}-{os.getpid()}-{made.parent.name}.so")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copyfile(made, own)
+            own.replace(path)
+        finally:
+            own.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
 
 
 def _compile(text: str, folder: Path, made: Path) -> None:

@@ -85,6 +85,20 @@ def test_a_folder_that_cannot_be_written_is_done_without(
     assert len(asked) == 2
 
 
+def test_a_user_without_a_home_keeps_nothing(
+    monkeypatch: pytest.MonkeyPatch, asked: list[list[str]]
+) -> None:
+    def homeless(*_: object) -> Path:
+        raise RuntimeError("no home")
+
+    for name in (compiling.FOLDER_VARIABLE, "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert compiling.library_folder() is None
+    assert [compiling.load_library(TEXT).answer() for _ in range(2)] == [42, 42]
+    assert len(asked) == 2
+
+
 def test_a_library_that_is_torn_is_made_again(folder: Path) -> None:
     compiling.load_library(TEXT)
     (path,) = folder.iterdir()
