@@ -18,6 +18,7 @@ is written takes what the metadata says it is passed, or print it as a function 
 _EXAMPLES = """\
 examples:
   psyclone-storage-kern -gen stub kernel_mod.f90 -o stub.f90
+  psyclone-storage-kern -gen alg kernel_mod.f90 -o kernel_alg_mod.x90
   psyclone-storage-kern -check kernels/*_mod.f90
   psyclone-storage-kern -api gocean -check kernels/*_mod.f90
   psyclone-storage-kern -gen c -d src kernel_mod.f90 -o kernel.c
@@ -52,7 +53,7 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
     parser = _build_parser()
     given = parser.read(words)
     if not given.check and len(given.files) > 1:
-        what = "a stub" if given.gen == "stub" else "C or CUDA"
+        what = {"stub": "a stub", "alg": "an algorithm"}.get(given.gen, "C or CUDA")
         parser.error(f"{what} is generated for one file at a time")
     return KernelOptions(
         tuple(given.files),
@@ -80,9 +81,9 @@ def _build_parser() -> Parser:
     parser.add_argument("-v", "--version", action="version", version=version)
     task = parser.add_mutually_exclusive_group()
     task.add_argument(
-        "-gen", choices=("stub", "c", "c-loops", "cuda"), default="stub",
-        help="what to generate: a stub of the subroutine; c, the subroutine as it is written; of a"
-        " kernel for grids c-loops, loops over points around it, or cuda",
+        "-gen", choices=("stub", "alg", "c", "c-loops", "cuda"), default="stub",
+        help="what to generate: a stub of the subroutine; alg, an algorithm that calls it; c, the"
+        " subroutine as it is written; of a kernel for grids c-loops, loops over points around it, or cuda",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"

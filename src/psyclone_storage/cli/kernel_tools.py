@@ -13,7 +13,7 @@ from psyclone_storage.config.locate import shared_file, surroundings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.driver.apis import APIS
 from psyclone_storage.driver.c_code import CForm, CWanted, generate_c
-from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_stub
+from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_caller, generate_stub
 
 
 def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
@@ -47,6 +47,8 @@ def _generated(options: KernelOptions, api: Api, settings: Settings) -> str:
     file = options.files[0]
     if options.generate == "stub":
         return generate_stub(file, options.type_name, api, settings)
+    if options.generate == "alg":
+        return generate_caller(file, options.type_name, api, settings)
     shipped = shared_file(f"external/{APIS[api].infrastructure}")
     folders = options.directories or (file.parent,)
     wanted = CWanted(CForm(options.generate), options.type_name, folders, shipped)

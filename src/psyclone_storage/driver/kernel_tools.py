@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.metadata import check_body
+from psyclone_storage.backend.caller import lower_caller
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.stub import lower_stub
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
@@ -27,6 +28,22 @@ def generate_stub(path: Path, type_name: str | None, api: Api, settings: Setting
     kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
     stub = lower_stub(kernel, parts.dummies(kernel), parts.kinds_module)
     return language.emit_unit(stub, InlinedProcedures())
+
+
+def generate_caller(path: Path, type_name: str | None, api: Api, settings: Settings) -> str:
+    """Return an algorithm that invokes the kernel in `path`, which is one of `api`.
+
+    Raises:
+        CompileError: as `generate_stub`; or the API tells nothing of what is passed, `L001`.
+    """
+    parts, language = APIS[api], target_of(api).language
+    if parts.passed is None:
+        text = f"'-gen alg' is for kernels of LFRic, not of {api.value}."
+        hint = "What a kernel for grids is passed is what its metadata list: write the invoke."
+        raise CompileError(Diagnostic("L001", text, hint=hint))
+    kernel = parts.interpret(_kernel_in(path, type_name, language), settings)
+    caller = lower_caller(kernel, parts.passed(kernel), parts.kinds_module)
+    return language.emit_unit(caller, InlinedProcedures())
 
 
 def check_kernel_file(

@@ -13,6 +13,7 @@ from psyclone_storage.domain.lfric.builtins import builtin, builtin_names
 from psyclone_storage.domain.lfric.domain import LfricDomain
 from psyclone_storage.domain.lfric.kernel_check import check_kernel
 from psyclone_storage.domain.lfric.metadata import interpret
+from psyclone_storage.domain.lfric.passed import passed_to
 from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.driver.accesses import accesses_meant
@@ -61,5 +62,6 @@ LFRIC = ApiParts(
     check_kernel,
     abi.LFRicModule.CONSTANTS,
     structures=STRUCTURES,
+    passed=passed_to,
 )
 LFRIC_CORE = Target(FORTRAN, _infrastructure)

@@ -20,7 +20,7 @@ from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
 from psyclone_storage.ir.schedule import Program
-from psyclone_storage.ir.unit import Unit
+from psyclone_storage.ir.unit import Declare, Unit
 
 
 class ReadsKernel(Protocol):
@@ -122,7 +122,8 @@ class ApiParts:
     `dummies` are those of a kernel's subroutine, whose kinds are in `kinds_module`; `check_kernel`
     compares a written subroutine with them. With `checks_syntax` the whole file of a kernel is
     looked at for what is no Fortran: kernels for grids are short. `structures` are derived types
-    of the infrastructure, by name, whose components an algorithm passes.
+    of the infrastructure, by name, whose components an algorithm passes. `passed` is what an
+    algorithm declares to call a kernel, None where that is not known.
     """
 
     domain: Callable[[Settings], Domain]
@@ -136,3 +137,4 @@ class ApiParts:
     kinds_module: str
     checks_syntax: bool = False
     structures: Mapping[str, Symbol] = field(default_factory=dict)
+    passed: Callable[[Kernel], tuple[Declare, ...]] | None = None
