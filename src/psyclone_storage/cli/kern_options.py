@@ -83,7 +83,8 @@ def _build_parser() -> Parser:
     task.add_argument(
         "-gen", choices=("stub", "alg", "c", "c-loops", "cuda"), default="stub",
         help="what to generate: a stub of the subroutine; alg, an algorithm that calls it; c, the"
-        " subroutine as it is written; of a kernel for grids c-loops, loops over points around it, or cuda",
+        " subroutine as it is written; of a kernel for grids c-loops, loops over points around it,"
+        " or cuda",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
