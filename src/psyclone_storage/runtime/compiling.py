@@ -89,7 +89,7 @@ def _compile(text: str, folder: Path, made: Path) -> None:
     if compiler is None:
         raise NoCompilerError(
             "No compiler for C was found, to compile what was generated: install one, name it in "
-            f"the variable {VARIABLE}, or generate NumPy."
+            f"the variable {VARIABLE}, or generate NumPy ('--target numpy')."
         )
     source = folder / "made.c"
     source.write_text(text, encoding="utf-8")
