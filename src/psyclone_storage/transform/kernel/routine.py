@@ -168,6 +168,7 @@ def _leaves_the_device(code: KernelCode) -> Iterator[Diagnostic]:
 def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
     """Yield what the subroutine may use that is not on a device (T055)."""
     hint = "With 'force' it is taken for something that is on the device."
+    passed = f"Apply 'imports-to-arguments' before, by which it is passed. {hint}"
     called = {spell(line.procedure) for line in walk_lines(code.body) if isinstance(line, Call)}
     around = surroundings(code)
     for name in sorted(called | around.procedures):
@@ -184,10 +185,10 @@ def _on_the_host(code: KernelCode) -> Iterator[Diagnostic]:
                 f"'{code.name}' uses '{imported.local}' of the module '{use.module}', which is not"
                 " known to be a constant: variables of modules are not on the device."
             )
-            yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
+            yield Diagnostic("T055", message, place_of_name(code, name), hint=passed)
     uses = (*code.uses, *code.module.uses)
     whole = list(dict.fromkeys(use.module for use in uses if use.whole))
     unknown = (around.unknown & values) - WORDS - code.module.constants
     for name in sorted(unknown) if whole else ():
         message = f"'{code.name}' uses '{name}', which may be a variable of {listed(whole)}."
-        yield Diagnostic("T055", message, place_of_name(code, name), hint=hint)
+        yield Diagnostic("T055", message, place_of_name(code, name), hint=passed)
