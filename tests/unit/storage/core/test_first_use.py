@@ -12,6 +12,7 @@ import pytest
 import psyclone_storage.storage as gt
 from psyclone_storage.storage import hmemo
 from psyclone_storage.storage.accessors import HostAccessor
+from psyclone_storage.storage.core.errors import AccessConflictError
 from storage_threads import RUNS, THREADS, race
 
 
@@ -69,3 +70,26 @@ def test_there_is_one_of_everything(device: str | None) -> None:
         buffers = {id(buffer) for one in found for buffer in one[:2]}
         assert len(buffers) == 1
         assert len({id(state) for *_, state in found}) == 1
+
+
+@pytest.mark.parametrize("entered", [False, True], ids=["new", "known"])
+def test_of_threads_at_one_block_one_enters(entered: bool) -> None:
+    """The others are refused, and nothing stays held, whoever comes when."""
+    for _ in range(RUNS):
+        fields = {name: gt.zeros((4,)) for name in "ab"}
+        block = gt.bound(fields)
+        if entered:
+            with block:
+                pass
+
+        def enter(block: Any = block) -> None:
+            for _ in range(20):
+                try:
+                    with block as arrays:
+                        assert arrays["a"][0] == 0.0
+                except AccessConflictError:
+                    pass
+
+        assert race([enter] * THREADS) == []
+        for field in fields.values():
+            assert not field.buffer.table.holders
