@@ -14,7 +14,7 @@ from psyclone_storage.ir.runtime_ops import (
     CopyTo,
     Exchange,
     ExchangeTogether,
-    GiveNumbers,
+    FillDofs,
     IsDirty,
     MarkClean,
     MarkDirty,
@@ -74,7 +74,7 @@ def fill_lines(context: LoweringContext, fill: FillHalo) -> tuple[Line, ...]:
     lines = (
         line
         for component in parts_of(datum, fill.component)
-        for line in context.lines(GiveNumbers(datum, component, fill.annexed, beyond, depth))
+        for line in context.lines(FillDofs(datum, component, fill.annexed, beyond, depth))
     )
     return (note, *lines)
 

@@ -25,7 +25,7 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 
 
-def generate_c(path: Path, api: Api, settings: Settings, wanted: CWanted) -> str:
+def generate_c(path: Path, api: Api, settings: Settings, wanted: CPrintRequest) -> str:
     """Return the subroutines of the kernels in `path` as C, with all that they call.
 
     Modules are looked for in and below the folders that are wanted, then among the shipped ones of
@@ -63,7 +63,7 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CWanted) -> str
     return emit_c(tuple(unit for _, unit in together))
 
 
-def _finder(wanted: CWanted, settings: Settings) -> ModuleFinder:
+def _finder(wanted: CPrintRequest, settings: Settings) -> ModuleFinder:
     shipped = index_directories((wanted.shipped,)).files
     files = {**shipped, **index_directories(wanted.directories).files}
     ignored = frozenset(settings.ignore_modules)
@@ -84,7 +84,7 @@ class CForm(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class CWanted:
+class CPrintRequest:
     """What is to be printed of a file, and where the modules are that it uses."""
 
     form: CForm

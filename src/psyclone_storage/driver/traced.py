@@ -47,7 +47,7 @@ _NUMPY = "numpy"
 _NUMBERS = (bool, int, float, complex, str)
 
 
-class LiveKernel(Protocol):
+class TracedKernel(Protocol):
     """A kernel as a program has it."""
 
     @property
@@ -55,11 +55,11 @@ class LiveKernel(Protocol):
         """The function that describes it."""
 
 
-class LiveCall(Protocol):
+class TracedCall(Protocol):
     """A kernel with what it is called for."""
 
     @property
-    def kernel(self) -> LiveKernel:
+    def kernel(self) -> TracedKernel:
         """The kernel."""
 
     @property
@@ -68,7 +68,7 @@ class LiveCall(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class TracingRequest:
     """What a program asks for: a script, a settings file, single settings, ranks or not.
 
     `target` names what is generated, empty for what is by default.
@@ -95,12 +95,14 @@ class Compiled:
 
 
 @cache
-def asked_for(**keywords: Any) -> Asked:
+def asked_for(**keywords: Any) -> TracingRequest:
     """Return what is asked for by keyword: one object for what is the same."""
-    return Asked(**keywords)
+    return TracingRequest(**keywords)
 
 
-def run_invoke(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> None:
+def run_invoke(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> None:
     """Run an invoke, which is compiled at its first call.
 
     Raises:
@@ -120,7 +122,9 @@ def run_invoke(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: A
         compiled.routine(*[values[at] for at in compiled.order])
 
 
-def _chosen(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> Compiled:
+def _chosen(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> Compiled:
     """Return what an invoke becomes: by NumPy where nothing else can be computed."""
     if find_c_compiler() is None:
         asked = _with_numpy(asked, "there is no compiler")
@@ -128,7 +132,7 @@ def _chosen(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Aske
 
 
 @cache
-def _with_numpy(asked: Asked, why: str) -> Asked:
+def _with_numpy(asked: TracingRequest, why: str) -> TracingRequest:
     """Return what is asked for by NumPy, and say so once."""
     if asked.target:
         return asked
@@ -138,7 +142,7 @@ def _with_numpy(asked: Asked, why: str) -> Asked:
 
 
 def compiled_invoke(
-    calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
 ) -> Compiled:
     """Return what an invoke becomes."""
     known = _known()
@@ -165,7 +169,7 @@ def _known() -> dict[Hashable, Compiled]:
 
 
 def _key(
-    calls: Sequence[LiveCall], values: list[Any], about: tuple[str, FrameType, Asked]
+    calls: Sequence[TracedCall], values: list[Any], about: tuple[str, FrameType, TracingRequest]
 ) -> Hashable:
     """Return what an invoke is known by: its place, its kernels, and what its arguments are.
 
@@ -185,7 +189,9 @@ def _key(
 # ---------------------------------------------------------------------------- compiling
 
 
-def _compile(calls: Sequence[LiveCall], label: str, frame: FrameType, asked: Asked) -> Compiled:
+def _compile(
+    calls: Sequence[TracedCall], label: str, frame: FrameType, asked: TracingRequest
+) -> Compiled:
     compiler = _compiler(asked)
     kernels = [_kernel(call.kernel, compiler) for call in calls]
     source, parsed = _written_at(frame, calls)
@@ -219,7 +225,7 @@ def _algorithm(source: SourceText, invoke: ParsedInvoke) -> ParsedAlgorithm:
 
 
 def _written_at(
-    frame: FrameType, calls: Sequence[LiveCall]
+    frame: FrameType, calls: Sequence[TracedCall]
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
     """Return the text of a program and the calls in it; nothing where these are made elsewhere."""
     written = calls_at(frame)
@@ -231,7 +237,7 @@ def _written_at(
 
 
 @cache
-def _compiler(asked: Asked) -> Compiler:
+def _compiler(asked: TracingRequest) -> Compiler:
     settings = load_settings(asked.config, asked.config_opts, surroundings(os.environ))
     request = CompileRequest(
         api="gocean",
@@ -250,7 +256,7 @@ def _parsed(function: Callable[..., Any]) -> Any:
     return replace(found, module=module)
 
 
-def _kernel(live: LiveKernel, compiler: Compiler) -> Kernel:
+def _kernel(live: TracedKernel, compiler: Compiler) -> Kernel:
     return compiler.api.interpret(_parsed(live.function), compiler.settings)
 
 
@@ -264,7 +270,7 @@ def _scope(source: SourceText) -> Scope:
 
 
 def _named(
-    calls: Sequence[LiveCall],
+    calls: Sequence[TracedCall],
     kernels: Sequence[Kernel],
     parsed: tuple[ParsedCall, ...],
     source: SourceText,

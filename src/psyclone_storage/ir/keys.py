@@ -31,7 +31,7 @@ class Named:
         return self.name.lower()
 
 
-class Taken:
+class RenamedImport:
     """A name that is known here as `local`, and as `original` where it comes from."""
 
     __slots__ = ()

@@ -12,14 +12,14 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
-from psyclone_storage.ir.keys import FromModule, Named, Taken
+from psyclone_storage.ir.keys import FromModule, Named, RenamedImport
 from psyclone_storage.ir.types import DataType, Intent
 
 # ---------------------------------------------------------------------------- declarations
 
 
 @dataclass(frozen=True, slots=True)
-class UsedName(Taken):
+class UsedName(RenamedImport):
     """One name of a `use` statement's list: `local => original`, or the same name twice."""
 
     local: str

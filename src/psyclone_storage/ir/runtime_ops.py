@@ -410,7 +410,7 @@ class MarkClean:
 
 
 @dataclass(frozen=True, slots=True)
-class GiveNumbers:
+class FillDofs:
     """Set dofs of a field that nobody reads: annexed ones if `annexed`, and levels of its halo.
 
     The levels are those behind `beyond` down to `depth`, all from level 1 if `beyond` is None, and
@@ -487,7 +487,7 @@ Action = (
     | ExchangeTogether
     | MarkDirty
     | MarkClean
-    | GiveNumbers
+    | FillDofs
     | Reduce
     | BeginExactSum
     | AddExactly

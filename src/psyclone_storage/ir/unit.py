@@ -20,7 +20,7 @@ from psyclone_storage.ir.keys import (
     Attributed,
     FromModule,
     Named,
-    Taken,
+    RenamedImport,
 )
 from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.types import DataType
@@ -534,7 +534,7 @@ Line = (
 
 
 @dataclass(frozen=True, slots=True)
-class Imported(Taken):
+class Imported(RenamedImport):
     """A name taken from a module: `local => original`, or the same name twice."""
 
     local: str

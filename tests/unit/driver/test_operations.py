@@ -24,7 +24,7 @@ REFUSED: dict[str, frozenset[type]] = {
         ops.BoundaryDofs, ops.Orientation, ops.BasisAtPoints, ops.BasisAtNodes, ops.QuadraturePart,
         ops.CellCount, ops.MeshPair, ops.FaceCount, ops.Normals, ops.AdjacentFaces, ops.StencilMap,
         ops.StencilSizes, ops.StencilDirection, ops.LongestBranch, ops.ExactSum, ops.MarkClean,
-        ops.GiveNumbers, ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
+        ops.FillDofs, ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
     }),
 }  # fmt: skip
 REFUSED["c"] = REFUSED["numpy"] = REFUSED["storage"] = REFUSED["dl_esm_inf"]

@@ -180,10 +180,10 @@ def flow_of(code: KernelCode) -> Flow:
     """Return how values go through `code`."""
     names = RoutineNames(code)
     has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))
-    nodes = _Numbering(names, copies=not has_jumps).nodes(code.body)
-    summing = _Summing(nodes, names)
+    nodes = _NodeBuilder(names, copies=not has_jumps).nodes(code.body)
+    summing = _SummaryBuilder(nodes, names)
     summing.block(code.body, 1)
-    living = _Living(summing.summaries, summing.bodies, nodes)
+    living = _Liveness(summing.summaries, summing.bodies, nodes)
     living.block(code.body, 1, NOTHING)
     return Flow(
         code,
@@ -204,7 +204,7 @@ def _jumps_anywhere(line: Line) -> bool:
 # ---------------------------------------------------------------------------- reaching copies
 
 
-class _Numbering:
+class _NodeBuilder:
     """Statements as nodes, with the values of scalars that reach them."""
 
     __slots__ = ("_copies", "_names", "_nodes")
@@ -297,7 +297,7 @@ def _without(values: Mapping[str, Expr], changed: frozenset[str]) -> Mapping[str
 # ---------------------------------------------------------------------------- summaries
 
 
-class _Summing:
+class _SummaryBuilder:
     """The summaries of statements, inner ones first."""
 
     __slots__ = ("_names", "_nodes", "bodies", "summaries")
@@ -419,7 +419,7 @@ def _runs(node: FlowNode) -> bool:
 # ---------------------------------------------------------------------------- liveness
 
 
-class _Living:
+class _Liveness:
     """What may be read behind each loop, found from the end of the text to its start."""
 
     __slots__ = ("_bodies", "_landing", "_nodes", "_summaries", "later")

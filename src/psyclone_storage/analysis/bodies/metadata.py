@@ -66,7 +66,7 @@ _HERE = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _CertainAccess:
     """An access to an argument that certainly is one, in the statement at `place`."""
 
     access: MemoryAccess
@@ -92,7 +92,7 @@ def check_body(
     is_stub = all(isinstance(line, Blank | Comment | DirectiveLine) for line in code.body)
     if is_stub or len(wanted) != len(code.dummies):
         return ()
-    checking = _Checking(kernel, code, tuple(_certain(flow_of(code))))
+    checking = _KernelCheck(kernel, code, tuple(_certain(flow_of(code))))
     return tuple(
         problem
         for argument in _arguments(kernel, code, wanted)
@@ -112,7 +112,7 @@ def _arguments(kernel: Kernel, code: KernelCode, wanted: tuple[Dummy, ...]) -> I
 # ---------------------------------------------------------------------------- accesses
 
 
-def _certain(flow: Flow) -> Iterator[_Seen]:
+def _certain(flow: Flow) -> Iterator[_CertainAccess]:
     """Yield the accesses of statements that do nothing but what can be seen, in their order.
 
     What a procedure that is not known may read or change is left out with its statement.
@@ -121,7 +121,7 @@ def _certain(flow: Flow) -> Iterator[_Seen]:
         for part, place in _parts(node.line):
             if not unknown_procedures(_shallow(part), flow.names):
                 for access in accesses_of(part, flow.names):
-                    yield _Seen(MemoryAccess(node.seen(access.path), access.writes), place)
+                    yield _CertainAccess(MemoryAccess(node.seen(access.path), access.writes), place)
 
 
 def _parts(line: Line) -> Iterator[tuple[Line, Span | None]]:
@@ -147,12 +147,12 @@ def _shallow(line: Line) -> tuple[Line, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Checking:
+class _KernelCheck:
     """One kernel, its subroutine, and what that certainly does."""
 
     kernel: Kernel
     code: KernelCode
-    seen: tuple[_Seen, ...]
+    seen: tuple[_CertainAccess, ...]
 
     def of(self, argument: _Argument) -> Iterator[Diagnostic]:
         """Yield what is wrong with the accesses to one argument."""
@@ -228,14 +228,14 @@ class _Checking:
                 yield self._read_elsewhere(argument, item, point)
 
     def _written_elsewhere(
-        self, argument: _Argument, item: _Seen, point: tuple[int, int]
+        self, argument: _Argument, item: _CertainAccess, point: tuple[int, int]
     ) -> Diagnostic:
         message = f"'{item.access.root}' is written {_direction(point)} of the kernel's own point."
         hint = "A kernel writes to its own point alone, so that loops can run in any order."
         return self._problem("M207", argument, message, item.place, hint=hint)
 
     def _read_elsewhere(
-        self, argument: _Argument, item: _Seen, point: tuple[int, int]
+        self, argument: _Argument, item: _CertainAccess, point: tuple[int, int]
     ) -> Diagnostic:
         name, stencil = item.access.root, argument.described.stencil
         said = f"has the stencil {stencil.value}" if isinstance(stencil, GridStencil) else (
@@ -256,9 +256,9 @@ class _Checking:
         east, north = map(_distance, subscripts, own)
         return None if east is None or north is None else (east, north)
 
-    def _first(self, argument: _Argument, *, writes: bool) -> Iterator[_Seen]:
+    def _first(self, argument: _Argument, *, writes: bool) -> Iterator[_CertainAccess]:
         """Yield the first such access to each dummy of an argument."""
-        found: Mapping[str, _Seen] = {
+        found: Mapping[str, _CertainAccess] = {
             item.access.root: item
             for item in reversed(self.seen)
             if item.access.root in argument.names and item.access.writes is writes

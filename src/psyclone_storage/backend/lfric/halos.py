@@ -27,7 +27,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import (
     Exchange,
     ExchangeTogether,
-    GiveNumbers,
+    FillDofs,
     IsDirty,
     MarkClean,
     MarkDirty,
@@ -95,7 +95,7 @@ def marked_clean(context: LoweringContext, asked: MarkClean) -> tuple[Line, ...]
     return (Call(Member(owner, abi.FieldMember.SET_CLEAN), (asked.depth,)),)
 
 
-def given_numbers(context: LoweringContext, asked: GiveNumbers) -> tuple[Line, ...]:
+def given_numbers(context: LoweringContext, asked: FillDofs) -> tuple[Line, ...]:
     """Return the assignment to dofs that nobody reads: they lie together, in the halo's order."""
     space = Member(proxy(context, asked.datum, asked.component), abi.FieldMember.SPACE)
     if asked.annexed:

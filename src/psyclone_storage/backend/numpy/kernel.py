@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.backend.numpy.spelling import Spelling, UnspokenError, names, plain
+from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, names, plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field
@@ -147,7 +147,7 @@ class _Writer:
         for line in lines:
             try:
                 found += self._line(line, mask)
-            except UnspokenError as error:
+            except UnsupportedError as error:
                 self._refuse(line, str(error))
         return found or ["pass"]
 
@@ -167,9 +167,9 @@ class _Writer:
                 return self._return(mask)
             case Exit("") | Cycle(""):
                 if self._with_alive(mask).terms:
-                    raise UnspokenError("some points leave this loop before others do")
+                    raise UnsupportedError("some points leave this loop before others do")
                 return ["break" if isinstance(line, Exit) else "continue"]
-        raise UnspokenError("NumPy has no words for this statement")
+        raise UnsupportedError("NumPy has no words for this statement")
 
     def _with_alive(self, mask: _Mask) -> _Mask:
         return mask.narrowed(self.alive) if self.left else mask
@@ -182,11 +182,11 @@ class _Writer:
             case Index():
                 target = self.spelling.element(line.target)
                 if target is None or self._looks_around(line.target):
-                    raise UnspokenError("only the own point of a field is written")
+                    raise UnsupportedError("only the own point of a field is written")
                 if mask.terms:
                     return [f"np.copyto({target}, {value}, where={mask.text})"]
                 return [f"{target} = {value}"]
-        raise UnspokenError("this cannot be assigned to")
+        raise UnsupportedError("this cannot be assigned to")
 
     def _local(self, text: str, expr: Expr, value: str, mask: _Mask) -> str:
         key, name = key_of(text), plain(text)
@@ -238,13 +238,13 @@ class _Writer:
 
     def _do(self, line: Do, mask: _Mask) -> list[str]:
         if line.name:
-            raise UnspokenError("a loop with a name may be left from inside of another")
+            raise UnsupportedError("a loop with a name may be left from inside of another")
         ends = [line.start, line.stop, *([line.step] if line.step is not None else [])]
         if any(map(self.spelling.varies, ends)):
-            raise UnspokenError("the number of turns differs from point to point")
+            raise UnsupportedError("the number of turns differs from point to point")
         step = 1 if line.step is None else integer_value(line.step)
         if not step:
-            raise UnspokenError("the step of this loop is not known")
+            raise UnsupportedError("the step of this loop is not known")
         start, stop = self.spelling.of(line.start), self.spelling.of(_behind(line.stop, step))
         bounds = [start, stop] if step == 1 else [start, stop, str(step)]
         if step == 1 and start == "0":
@@ -321,7 +321,7 @@ class _Arrays:
             return None
         offset = offset_of(expr, self.code)
         if offset is None:
-            raise UnspokenError(f"'{text}' is looked at where the point does not tell")
+            raise UnsupportedError(f"'{text}' is looked at where the point does not tell")
         return f"{plain(text)}[at({offset[0]}, {offset[1]})]"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi
-from psyclone_storage.backend.numpy.spelling import Spelling, UnspokenError, plain
+from psyclone_storage.backend.numpy.spelling import Spelling, UnsupportedError, plain
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.ir.expr import Binary, Expr, Name, integer_value
 from psyclone_storage.ir.operators import Operator
@@ -224,5 +224,5 @@ def text_of(expr: Expr) -> str:
     """Return an expression of the algorithm or of a set-up as Python has it."""
     try:
         return _SPELLING.of(expr)
-    except UnspokenError as error:
+    except UnsupportedError as error:
         raise InternalError(f"A PSy layer in Python: {error}.") from error

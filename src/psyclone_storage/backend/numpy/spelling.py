@@ -72,7 +72,7 @@ _IN_PRODUCTS = 2
 _SMALL = 1
 
 
-class UnspokenError(Exception):
+class UnsupportedError(Exception):
     """Typed code has something that is not spelled in Python with NumPy; the text says what."""
 
 
@@ -109,7 +109,7 @@ class Spelling:
                 return self._binary(expr, outer)
             case Index():
                 return self._reference(expr, outer)
-        raise UnspokenError(f"{type(expr).__name__} is not spelled in Python")
+        raise UnsupportedError(f"{type(expr).__name__} is not spelled in Python")
 
     def _unary(self, op: object, operand: Expr, outer: int) -> str:
         if op is Operator.NOT:
@@ -118,7 +118,7 @@ class Spelling:
             return _bracketed(f"not {self.of(operand, _NOT)}", _NOT, outer)
         if isinstance(op, Operator):
             return _bracketed(f"{op.spelling}{self.of(operand, _SIGN)}", _SIGN, outer)
-        raise UnspokenError("an operator of the author's is not known")
+        raise UnsupportedError("an operator of the author's is not known")
 
     def _binary(self, expr: Binary, outer: int) -> str:
         if expr.op in _JOINED:
@@ -126,7 +126,7 @@ class Spelling:
             parts = self.of(expr.left, rank), self.of(expr.right, rank + 1)
             return _bracketed(f"{parts[0]} {word} {parts[1]}", rank, outer)
         if not isinstance(expr.op, Operator) or expr.op not in _OPERATORS:
-            raise UnspokenError(f"the operator '{expr.op.spelling}' is not spelled in Python")
+            raise UnsupportedError(f"the operator '{expr.op.spelling}' is not spelled in Python")
         if expr.op is Operator.DIVIDE and self.is_whole(expr):
             return self._quotient(expr, outer)
         if expr.op is Operator.POWER:
@@ -165,7 +165,7 @@ class Spelling:
                 items = ", ".join(map(self.of, expr.items))
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
                 return f"{self.of(expr.base, _ATOM)}{brackets[0]}{items}{brackets[1]}"
-        raise UnspokenError(f"'{self.of(expr.base)}' is not known to NumPy")
+        raise UnsupportedError(f"'{self.of(expr.base)}' is not known to NumPy")
 
     def _function(self, name: str, items: tuple[Expr, ...]) -> str:
         if name == "merge" and len(items) == 3:

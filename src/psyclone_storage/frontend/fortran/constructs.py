@@ -40,7 +40,7 @@ from psyclone_storage.frontend.fortran.heads import (
     unnamed_text,
 )
 from psyclone_storage.frontend.fortran.remarks import (
-    TangledError,
+    NestingError,
     conditional_branches,
     conditional_run,
     conditional_step,
@@ -84,7 +84,7 @@ def read_lines(body: Sequence[Element]) -> tuple[Line, ...]:
     """Return the statements of a kernel that `body` is; a comment behind one comes before it."""
     try:
         return tuple(_ElementCursor(body, whole=False).everything())
-    except TangledError:
+    except NestingError:
         return (opaque(body),)
 
 
@@ -97,7 +97,7 @@ def read_whole_lines(body: Sequence[Element]) -> tuple[Line, ...]:
         start = reading.position
         try:
             found += reading.step()
-        except TangledError:
+        except NestingError:
             return (*found, opaque(run[start:]))
     return tuple(found)
 
@@ -141,7 +141,7 @@ class _ElementCursor:
         return self._at >= len(self._run)
 
     def everything(self) -> Iterator[Line]:
-        """Yield all lines; raise `TangledError` if a construct ends that has not begun."""
+        """Yield all lines; raise `NestingError` if a construct ends that has not begun."""
         while not self.at_end():
             yield from self.step()
 
@@ -153,7 +153,7 @@ class _ElementCursor:
         if element.label:
             return self._labelled(element, until)
         if _divides(element):
-            raise TangledError
+            raise NestingError
         return (*self._trailing(), self._statement(element))
 
     def _block(self, until: str = "") -> Iterator[Line]:
@@ -176,7 +176,7 @@ class _ElementCursor:
             self._at += 1
             return remark_line(remark)
         if conditional_step(remark) != 1:
-            raise TangledError
+            raise NestingError
         if self._whole:
             return self._conditional()
         stop = conditional_run(self._run, self._at)
@@ -195,7 +195,7 @@ class _ElementCursor:
                 head = self._run[first]
                 assert isinstance(head, Remark)
                 parts.append(ConditionalBranch(head.text, body, place=head.place))
-        except TangledError:
+        except NestingError:
             return self._opaque(self._end_of(start))
         self._at = places[-1] + 1
         return Conditional(tuple(parts), extent=self._extent(start))
@@ -223,16 +223,16 @@ class _ElementCursor:
         before = tuple(self._trailing())
         if statement.label not in self._labels:
             if _divides(statement):
-                raise TangledError
+                raise NestingError
             return (*before, label, self._statement(statement))
         if statement.label != until:
-            raise TangledError
+            raise NestingError
         self._ended = until
         if ends(statement.text) == "do":
             self._at += 1
             return (*before, label)
         if opens(statement.text) or _divides(statement):
-            raise TangledError
+            raise NestingError
         return (*before, label, self._action(statement))
 
     def _statement(self, statement: SourceStatement) -> Line:
@@ -243,7 +243,7 @@ class _ElementCursor:
         start, labels = self._at, [*self._labels]
         try:
             line = self._construct(statement)
-        except (TangledError, UnreadableError):
+        except (NestingError, UnreadableError):
             line = None
         if line is not None:
             return line
@@ -314,7 +314,7 @@ class _ElementCursor:
         body = tuple(self._block(label))
         self._labels.pop()
         if self._ended != label:
-            raise TangledError
+            raise NestingError
         if label not in self._labels:
             self._ended = ""
         return body
@@ -327,7 +327,7 @@ class _ElementCursor:
         while current is not None:
             word = other_branch(current.text) if branches else "elseif"
             if otherwise is not None or word == "elsewhere":
-                raise TangledError
+                raise NestingError
             mask = read_mask(text if not branches else current.text) if word == "elseif" else None
             self._at += 1
             body = tuple(self._block())
@@ -336,7 +336,7 @@ class _ElementCursor:
             elif _THEN.match(mask.rest):
                 branches.append(Branch(mask.condition, body, place=current.whole()))
             else:
-                raise TangledError
+                raise NestingError
             current = self._next_branch()
         self._close("if", name)
         return If(tuple(branches), otherwise or (), name=name, extent=self._extent(start))
@@ -348,7 +348,7 @@ class _ElementCursor:
         current: SourceStatement | None = statement
         while current is not None:
             if otherwise is not None or (branches and other_branch(current.text) != "elsewhere"):
-                raise TangledError
+                raise NestingError
             head = current.text if branches else text
             mask = read_mask(head) if "(" in head else None
             self._at += 1
@@ -403,9 +403,9 @@ class _ElementCursor:
     def _close(self, word: str, name: str) -> None:
         element = None if self.at_end() else self._run[self._at]
         if not isinstance(element, SourceStatement) or ends(element.text) != word or element.label:
-            raise TangledError
+            raise NestingError
         if end_name(element.text) not in ("", name.lower()):
-            raise TangledError
+            raise NestingError
         self._at += 1
 
     # ------------------------------------------------------------------------ what is opaque
@@ -431,7 +431,7 @@ class _ElementCursor:
             balance.pass_over(self._run[place])
             if balance.is_even():
                 return place + 1
-        raise TangledError
+        raise NestingError
 
 
 class _Balance:
@@ -447,7 +447,7 @@ class _Balance:
         return not (self._depth or self._labels or self._conditionals)
 
     def pass_over(self, element: Element) -> None:
-        """Count what `element` opens and closes; raise `TangledError` if it closes too much.
+        """Count what `element` opens and closes; raise `NestingError` if it closes too much.
 
         Of a conditional of the preprocessor the first branch counts.
         """
@@ -467,7 +467,7 @@ class _Balance:
             self._conditionals.append((self._depth, None))
         elif word == "endif":
             if not self._conditionals:
-                raise TangledError
+                raise NestingError
             _, first = self._conditionals.pop()
             self._depth = self._depth if first is None else first
 
@@ -484,7 +484,7 @@ class _Balance:
         elif opens(statement.text):
             self._depth += 1
         if self._depth < 0:
-            raise TangledError
+            raise NestingError
 
 
 def _directives_in(statement: SourceStatement) -> Iterator[str]:
@@ -517,7 +517,7 @@ def _simple(text: str, statement: SourceStatement, at: int) -> Line | None:
 
 
 def _check_balance(run: Sequence[Element]) -> None:
-    """Raise `TangledError` if a branch of a preprocessor conditional cuts through a construct."""
+    """Raise `NestingError` if a branch of a preprocessor conditional cuts through a construct."""
     depth = 0
     for element in run:
         if isinstance(element, SourceStatement):
@@ -526,9 +526,9 @@ def _check_balance(run: Sequence[Element]) -> None:
             elif opens(element.text) and not LABELLED_DO.match(unnamed_text(element.text)):
                 depth += 1
             if depth < 0 or (depth == 0 and other_branch(element.text)):
-                raise TangledError
+                raise NestingError
     if depth:
-        raise TangledError
+        raise NestingError
 
 
 def _without_label(found: Opaque, statement: SourceStatement) -> Opaque:

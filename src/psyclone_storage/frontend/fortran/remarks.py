@@ -13,7 +13,7 @@ _CONDITIONAL = re.compile(r"#\s*(if|ifdef|ifndef|endif|else|elif)\b")
 _OTHER_BRANCH = frozenset({"else", "elif"})
 
 
-class TangledError(ValueError):
+class NestingError(ValueError):
     """The constructs do not nest as the text is read."""
 
 
@@ -33,14 +33,14 @@ def remark_line(remark: Remark) -> Comment | Blank | DirectiveLine | Opaque:
 def conditional_run(run: Sequence[Element], position: int) -> int:
     """Return the position behind the `#endif` of the `#if` at `position`, which may be none.
 
-    Raises `TangledError` if it is not closed.
+    Raises `NestingError` if it is not closed.
     """
     depth = 0
     for place in range(position, len(run)):
         depth += conditional_step(run[place])
         if depth <= 0:
             return place + 1
-    raise TangledError
+    raise NestingError
 
 
 def conditional_branches(run: Sequence[Element], position: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.frontend.fortran.elements import Element, Remark, RemarkKind, opaque
 from psyclone_storage.frontend.fortran.remarks import (
-    TangledError,
+    NestingError,
     conditional_run,
     conditional_step,
     remark_line,
@@ -173,7 +173,7 @@ def _remark(element: Element) -> Iterator[Specified | DirectiveLine]:
 def _end_of_conditional(run: Sequence[Element], place: int) -> int:
     try:
         return conditional_run(run, place)
-    except TangledError:
+    except NestingError:
         return len(run)
 
 

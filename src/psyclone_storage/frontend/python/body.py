@@ -15,7 +15,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python import expressions, nodes
 from psyclone_storage.frontend.python.dialect import Dialect
-from psyclone_storage.frontend.python.functions import Offered, offered
+from psyclone_storage.frontend.python.functions import CallableImports, offered
 from psyclone_storage.frontend.python.metadata import (
     KernelDefinition,
     code_name,
@@ -82,7 +82,7 @@ def _scope(found: KernelDefinition, dummies: tuple[Dummy, ...]) -> KernelScope:
     return KernelScope(tree, known, (index[0], index[1]), arguments, constants, assigned)
 
 
-def _constants(tree: Tree, known: Offered) -> dict[str, Intrinsic]:
+def _constants(tree: Tree, known: CallableImports) -> dict[str, Intrinsic]:
     """Return the numbers that the module assigns to names, with their types."""
     scope = KernelScope(tree, known, ("", ""), {}, {})
     found: dict[str, Intrinsic] = {}

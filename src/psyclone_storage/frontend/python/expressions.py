@@ -12,8 +12,8 @@ from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.frontend.python import nodes
-from psyclone_storage.frontend.python.functions import ALL, Takes, TypedFunction
-from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, KernelScope, Typed
+from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
+from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, KernelScope, TypedExpression
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.interface import Dummy
@@ -28,7 +28,7 @@ _COMPARED: Mapping[type[ast.cmpop], str] = {
 _OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
 
 
-def read(scope: KernelScope, node: ast.expr) -> Typed:
+def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
     """Return the typed expression that `node` is; what is wrong is noted in `scope`."""
     reader = _READERS.get(type(node))
     if reader is None:
@@ -39,7 +39,7 @@ def read(scope: KernelScope, node: ast.expr) -> Typed:
     return reader(scope, node)
 
 
-def read_number(scope: KernelScope, node: ast.expr) -> Typed:
+def read_number(scope: KernelScope, node: ast.expr) -> TypedExpression:
     """Return the number that `node` is; a condition is refused."""
     found = read(scope, node)
     if found.type is _TRUTH:
@@ -47,7 +47,7 @@ def read_number(scope: KernelScope, node: ast.expr) -> Typed:
     return found
 
 
-def read_condition(scope: KernelScope, node: ast.expr) -> Typed:
+def read_condition(scope: KernelScope, node: ast.expr) -> TypedExpression:
     """Return the condition that `node` is; a number is refused."""
     found = read(scope, node)
     if found.type in (_REAL, _WHOLE):
@@ -56,11 +56,11 @@ def read_condition(scope: KernelScope, node: ast.expr) -> Typed:
     return found
 
 
-def as_real(found: Typed) -> Typed:
+def as_real(found: TypedExpression) -> TypedExpression:
     """Return a number as a real one of the working precision."""
     if found.type is not _WHOLE:
         return found
-    return Typed(nodes.call("real", found.expr, Name(WORKING_PRECISION)), _REAL)
+    return TypedExpression(nodes.call("real", found.expr, Name(WORKING_PRECISION)), _REAL)
 
 
 def offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
@@ -95,42 +95,42 @@ _FARTHEST = 1000
 # ---------------------------------------------------------------------------- operands
 
 
-def _constant(scope: KernelScope, node: ast.Constant) -> Typed:
+def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
     value = node.value
     if isinstance(value, bool):
-        return Typed(nodes.truth(value), _TRUTH)
+        return TypedExpression(nodes.truth(value), _TRUTH)
     if isinstance(value, int):
         if value > _LARGEST:
             what = f"'{scope.text(node)}' is more than a whole number in a kernel can be."
             return scope.refuse("P054", what, node, "Write it as a real number.")
-        return Typed(nodes.whole(value), _WHOLE)
+        return TypedExpression(nodes.whole(value), _WHOLE)
     if isinstance(value, float):
         if value == float("inf"):
             what = f"'{scope.text(node)}' is more than a real number can be."
             return scope.refuse("P054", what, node)
-        return Typed(nodes.real(value), _REAL)
+        return TypedExpression(nodes.real(value), _REAL)
     what = f"'{scope.text(node)}' is no number."
     return scope.refuse("P054", what, node)
 
 
-def _name(scope: KernelScope, node: ast.Name) -> Typed:
+def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
     name = node.id
     if (dummy := scope.arguments.get(name)) is not None:
         if dummy.rank:
             what = f"'{name}' is looked at as a whole."
             return scope.refuse("P051", what, node, OFFSETS)
-        return Typed(Name(name), dummy.type.intrinsic)
+        return TypedExpression(Name(name), dummy.type.intrinsic)
     if name in scope.assigned:
         local = scope.locals.get(name)
         if local is None or not scope.has_value(name):
             what = f"'{name}' may have no value here."
             hint = "Give it one on every way that leads here."
             return scope.refuse("P053", what, node, hint)
-        return Typed(Name(name), local.type)
+        return TypedExpression(Name(name), local.type)
     if (constant := scope.constants.get(name)) is not None:
-        return Typed(Name(name), constant)
+        return TypedExpression(Name(name), constant)
     if (value := scope.offered.constant(node)) is not None:
-        return Typed(nodes.real(value), _REAL)
+        return TypedExpression(nodes.real(value), _REAL)
     known = (*scope.arguments, *scope.locals, *scope.constants)
     hint = did_you_mean(name, known) or (
         "A kernel knows its arguments, what it has assigned, and numbers that its module assigns."
@@ -138,15 +138,15 @@ def _name(scope: KernelScope, node: ast.Name) -> Typed:
     return scope.refuse("P053", f"'{name}' is not defined.", node, hint)
 
 
-def _attribute(scope: KernelScope, node: ast.Attribute) -> Typed:
+def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
     if (value := scope.offered.constant(node)) is not None:
-        return Typed(nodes.real(value), _REAL)
+        return TypedExpression(nodes.real(value), _REAL)
     what = f"'{scope.text(node)}' is not known to a kernel."
     hint = "Assign it to a name of the module, as a number, or pass it."
     return scope.refuse("P053", what, node, hint)
 
 
-def _subscript(scope: KernelScope, node: ast.Subscript) -> Typed:
+def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
     name = node.value.id if isinstance(node.value, ast.Name) else ""
     dummy = scope.arguments.get(name)
     if dummy is None or not dummy.rank:
@@ -154,8 +154,8 @@ def _subscript(scope: KernelScope, node: ast.Subscript) -> Typed:
         return scope.refuse("P051", what, node.value, "Only fields and properties of a grid have.")
     offset = offset_of(scope, node.slice)
     if offset is None or not _may_read(scope, node, dummy, offset):
-        return Typed(UNKNOWN.expr, dummy.type.intrinsic)
-    return Typed(nodes.element(name, scope.index, offset), dummy.type.intrinsic)
+        return TypedExpression(UNKNOWN.expr, dummy.type.intrinsic)
+    return TypedExpression(nodes.element(name, scope.index, offset), dummy.type.intrinsic)
 
 
 def _may_read(
@@ -177,18 +177,24 @@ def _may_read(
 # ---------------------------------------------------------------------------- operations
 
 
-def _unary(scope: KernelScope, node: ast.UnaryOp) -> Typed:
+def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
     if isinstance(node.op, ast.Not):
         found = read_condition(scope, node.operand)
-        return found if found.type is None else Typed(nodes.negated(found.expr, ".not."), _TRUTH)
+        return (
+            found
+            if found.type is None
+            else TypedExpression(nodes.negated(found.expr, ".not."), _TRUTH)
+        )
     if isinstance(node.op, ast.Invert):
         return scope.refuse("P051", "A kernel does not compute with bits.", node)
     found = read_number(scope, node.operand)
     op = "-" if isinstance(node.op, ast.USub) else "+"
-    return found if found.type is None else Typed(nodes.negated(found.expr, op), found.type)
+    return (
+        found if found.type is None else TypedExpression(nodes.negated(found.expr, op), found.type)
+    )
 
 
-def _binary(scope: KernelScope, node: ast.BinOp) -> Typed:
+def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
     left, right = read_number(scope, node.left), read_number(scope, node.right)
     if left.type is None or right.type is None:
         return UNKNOWN
@@ -196,20 +202,23 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> Typed:
 
 
 def operation(
-    scope: KernelScope, node: ast.AST, op: ast.operator, operands: tuple[Typed, Typed]
-) -> Typed:
+    scope: KernelScope,
+    node: ast.AST,
+    op: ast.operator,
+    operands: tuple[TypedExpression, TypedExpression],
+) -> TypedExpression:
     """Return an operation on two numbers, as Python computes it."""
     left, right = operands
     if (sign := _PLAIN.get(type(op))) is not None:
-        return Typed(nodes.binary(sign, left.expr, right.expr), _joined(left, right))
+        return TypedExpression(nodes.binary(sign, left.expr, right.expr), _joined(left, right))
     match op:
         case ast.Div():
             if left.type is _WHOLE and right.type is _WHOLE:
                 left, right = as_real(left), as_real(right)
-            return Typed(nodes.binary("/", left.expr, right.expr), _REAL)
+            return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
         case ast.Mod():
             left, right = alike(left, right)
-            return Typed(nodes.call("modulo", left.expr, right.expr), left.type)
+            return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type)
         case ast.FloorDiv():
             return _rounded_down(scope, node, left, right)
         case ast.Pow():
@@ -218,47 +227,53 @@ def operation(
     return scope.refuse("P051", what, node, "Write '+', '-', '*', '/', '//', '%' or '**'.")
 
 
-def alike(first: Typed, second: Typed) -> tuple[Typed, Typed]:
+def alike(
+    first: TypedExpression, second: TypedExpression
+) -> tuple[TypedExpression, TypedExpression]:
     """Return two numbers as ones of the same type."""
     if _joined(first, second) is _REAL:
         return as_real(first), as_real(second)
     return first, second
 
 
-def power(scope: KernelScope, node: ast.AST, base: Typed, exponent: Typed) -> Typed:
+def power(
+    scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
+) -> TypedExpression:
     """Return a power; one of whole numbers has an exponent that is written out."""
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
         if value is None or value < 0:
             what = "A power of whole numbers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
-        return Typed(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
+        return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
     base = as_real(base)
-    return Typed(nodes.binary("**", base.expr, exponent.expr), _REAL)
+    return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _REAL)
 
 
-def _rounded_down(scope: KernelScope, node: ast.AST, left: Typed, right: Typed) -> Typed:
+def _rounded_down(
+    scope: KernelScope, node: ast.AST, left: TypedExpression, right: TypedExpression
+) -> TypedExpression:
     if left.type is not _WHOLE or right.type is not _WHOLE:
         what = "'//' divides whole numbers in a kernel."
         return scope.refuse("P054", what, node, "Write 'math.floor(a / b)' for real ones.")
     multiple = nodes.binary("-", left.expr, nodes.call("modulo", left.expr, right.expr))
-    return Typed(nodes.binary("/", multiple, right.expr), _WHOLE)
+    return TypedExpression(nodes.binary("/", multiple, right.expr), _WHOLE)
 
 
-def _joined(first: Typed, second: Typed) -> Intrinsic:
+def _joined(first: TypedExpression, second: TypedExpression) -> Intrinsic:
     return _REAL if _REAL in (first.type, second.type) else _WHOLE
 
 
-def _kept(scope: KernelScope, node: ast.expr, found: Typed) -> Typed:
+def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
     """Return an operand with the brackets around it, which tell what to compute first."""
     span = scope.tree.span(node)
     before = span.source.text[: span.start].rstrip()
     if isinstance(node, ast.BinOp) and before.endswith("("):
-        return Typed(nodes.bracketed(found.expr), found.type)
+        return TypedExpression(nodes.bracketed(found.expr), found.type)
     return found
 
 
-def _comparison(scope: KernelScope, node: ast.Compare) -> Typed:
+def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     values = [read(scope, part) for part in (node.left, *node.comparators)]
     if any(value.type is None for value in values):
         return UNKNOWN
@@ -273,10 +288,10 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> Typed:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
         part = nodes.binary(word, left.expr, right.expr)
         whole = part if whole is None else nodes.binary(".and.", whole, part)
-    return UNKNOWN if whole is None else Typed(whole, _TRUTH)
+    return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
 
 
-def _joint(scope: KernelScope, node: ast.BoolOp) -> Typed:
+def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
     values = [read_condition(scope, part) for part in node.values]
     if any(value.type is None for value in values):
         return UNKNOWN
@@ -284,15 +299,20 @@ def _joint(scope: KernelScope, node: ast.BoolOp) -> Typed:
     whole = values[0].expr
     for value in values[1:]:
         whole = nodes.binary(op, whole, value.expr)
-    return Typed(whole, _TRUTH)
+    return TypedExpression(whole, _TRUTH)
 
 
-def _choice(scope: KernelScope, node: ast.IfExp) -> Typed:
+def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
     test = read_condition(scope, node.test)
     return chosen(scope, node, test, (read(scope, node.body), read(scope, node.orelse)))
 
 
-def chosen(scope: KernelScope, node: ast.AST, test: Typed, values: tuple[Typed, Typed]) -> Typed:
+def chosen(
+    scope: KernelScope,
+    node: ast.AST,
+    test: TypedExpression,
+    values: tuple[TypedExpression, TypedExpression],
+) -> TypedExpression:
     """Return one of two values, by a condition."""
     if test.type is None or any(value.type is None for value in values):
         return UNKNOWN
@@ -302,13 +322,13 @@ def chosen(scope: KernelScope, node: ast.AST, test: Typed, values: tuple[Typed, 
     if first.type is not _TRUTH:
         first, second = alike(first, second)
     scope.called.setdefault("merge", scope.tree.span(node))
-    return Typed(nodes.call("merge", first.expr, second.expr, test.expr), first.type)
+    return TypedExpression(nodes.call("merge", first.expr, second.expr, test.expr), first.type)
 
 
 # ---------------------------------------------------------------------------- functions
 
 
-def _call(scope: KernelScope, node: ast.Call) -> Typed:
+def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     name = scope.text(node.func)
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments:
@@ -330,8 +350,8 @@ def _count(function: TypedFunction) -> str:
     return f"{function.least} arguments or more"
 
 
-def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typed:
-    if function.takes is Takes.CHOICE:
+def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
+    if function.takes is Signature.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
         return chosen(scope, node, read_condition(scope, test), values)
@@ -340,20 +360,20 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         return UNKNOWN
     scope.called.setdefault(function.name, scope.tree.span(node))
     match function.takes:
-        case Takes.POWER:
+        case Signature.POWER:
             return power(scope, node, args[0], args[1])
-        case Takes.TO_REAL:
+        case Signature.TO_REAL:
             return as_real(args[0])
-        case Takes.TO_WHOLE:
+        case Signature.TO_WHOLE:
             if args[0].type is _WHOLE:
                 return args[0]
-            return Typed(nodes.call(function.name, args[0].expr), _WHOLE)
-    if function.takes is Takes.REALS or any(arg.type is _REAL for arg in args):
+            return TypedExpression(nodes.call(function.name, args[0].expr), _WHOLE)
+    if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
         args = list(map(as_real, args))
-    return Typed(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
+    return TypedExpression(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
 
 
-_READERS: Mapping[type[ast.expr], Callable[[KernelScope, Any], Typed]] = {
+_READERS: Mapping[type[ast.expr], Callable[[KernelScope, Any], TypedExpression]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,

@@ -15,7 +15,7 @@ from psyclone_storage.frontend.python.imports import ImportedNames, names_of
 from psyclone_storage.frontend.python.tree import Tree
 
 
-class Takes(Enum):
+class Signature(Enum):
     """What a function takes, and what it gives."""
 
     REALS = "reals, and gives a real"
@@ -31,7 +31,7 @@ class TypedFunction:
     """A function by its name in typed code, and the least and greatest number of its arguments."""
 
     name: str
-    takes: Takes
+    takes: Signature
     least: int = 1
     most: int = 1
 
@@ -40,55 +40,55 @@ _MANY = 100
 
 
 def _reals(*names: str) -> dict[str, TypedFunction]:
-    return {name: TypedFunction(name, Takes.REALS) for name in names}
+    return {name: TypedFunction(name, Signature.REALS) for name in names}
 
 
-_MIN, _MAX = (TypedFunction(name, Takes.NUMBERS, 2, _MANY) for name in ("min", "max"))
-_ABS = TypedFunction("abs", Takes.NUMBERS)
+_MIN, _MAX = (TypedFunction(name, Signature.NUMBERS, 2, _MANY) for name in ("min", "max"))
+_ABS = TypedFunction("abs", Signature.NUMBERS)
 _SAME = (
     _reals("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
     | {
-        "hypot": TypedFunction("hypot", Takes.REALS, 2, 2),
-        "fabs": TypedFunction("abs", Takes.REALS),
+        "hypot": TypedFunction("hypot", Signature.REALS, 2, 2),
+        "fabs": TypedFunction("abs", Signature.REALS),
     }
     | {
-        "copysign": TypedFunction("sign", Takes.REALS, 2, 2),
-        "fmod": TypedFunction("mod", Takes.REALS, 2, 2),
+        "copysign": TypedFunction("sign", Signature.REALS, 2, 2),
+        "fmod": TypedFunction("mod", Signature.REALS, 2, 2),
     }
 )
 BUILTINS: Mapping[str, TypedFunction] = {
     "abs": _ABS,
     "min": _MIN,
     "max": _MAX,
-    "int": TypedFunction("int", Takes.TO_WHOLE),
-    "float": TypedFunction("real", Takes.TO_REAL),
-    "pow": TypedFunction("**", Takes.POWER, 2, 2),
+    "int": TypedFunction("int", Signature.TO_WHOLE),
+    "float": TypedFunction("real", Signature.TO_REAL),
+    "pow": TypedFunction("**", Signature.POWER, 2, 2),
 }
 MATH: Mapping[str, TypedFunction] = (
     _SAME
     | _reals("asin", "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma")
     | {
-        "atan2": TypedFunction("atan2", Takes.REALS, 2, 2),
-        "floor": TypedFunction("floor", Takes.TO_WHOLE),
-        "ceil": TypedFunction("ceiling", Takes.TO_WHOLE),
-        "trunc": TypedFunction("int", Takes.TO_WHOLE),
-        "pow": TypedFunction("**", Takes.POWER, 2, 2),
+        "atan2": TypedFunction("atan2", Signature.REALS, 2, 2),
+        "floor": TypedFunction("floor", Signature.TO_WHOLE),
+        "ceil": TypedFunction("ceiling", Signature.TO_WHOLE),
+        "trunc": TypedFunction("int", Signature.TO_WHOLE),
+        "pow": TypedFunction("**", Signature.POWER, 2, 2),
     }
 )
 NUMPY: Mapping[str, TypedFunction] = (
     _SAME
     | {
-        f"arc{name}": TypedFunction(f"a{name}", Takes.REALS)
+        f"arc{name}": TypedFunction(f"a{name}", Signature.REALS)
         for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
     }
     | {
-        "arctan2": TypedFunction("atan2", Takes.REALS, 2, 2),
-        "minimum": TypedFunction("min", Takes.NUMBERS, 2, 2),
-        "maximum": TypedFunction("max", Takes.NUMBERS, 2, 2),
+        "arctan2": TypedFunction("atan2", Signature.REALS, 2, 2),
+        "minimum": TypedFunction("min", Signature.NUMBERS, 2, 2),
+        "maximum": TypedFunction("max", Signature.NUMBERS, 2, 2),
         "abs": _ABS,
         "absolute": _ABS,
-        "power": TypedFunction("**", Takes.POWER, 2, 2),
-        "where": TypedFunction("merge", Takes.CHOICE, 3, 3),
+        "power": TypedFunction("**", Signature.POWER, 2, 2),
+        "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
     }
 )
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}
@@ -96,7 +96,7 @@ ALL = sorted({*BUILTINS, *MATH})
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class CallableImports:
     """What the imports of a file give to call."""
 
     math: ImportedNames
@@ -117,6 +117,6 @@ class Offered:
         return None
 
 
-def offered(tree: Tree) -> Offered:
+def offered(tree: Tree) -> CallableImports:
     """Return what the imports of a file give to call."""
-    return Offered(names_of(tree, "math"), names_of(tree, "numpy"))
+    return CallableImports(names_of(tree, "math"), names_of(tree, "numpy"))

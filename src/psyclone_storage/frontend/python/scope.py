@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.frontend.python.functions import Offered
+from psyclone_storage.frontend.python.functions import CallableImports
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr, Verbatim
 from psyclone_storage.ir.interface import Dummy
@@ -21,18 +21,18 @@ OFFSETS = "Write the distance from the point, as in 'height[1, 0]': whole number
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedExpression:
     """An expression and the type of its value; none where something is wrong with it."""
 
     expr: Expr
     type: Intrinsic | None
 
 
-UNKNOWN = Typed(Verbatim("?"), None)
+UNKNOWN = TypedExpression(Verbatim("?"), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalVariable:
     """A local variable: its type, and where it first gets a value."""
 
     type: Intrinsic | None
@@ -49,12 +49,12 @@ class KernelScope:
     """
 
     tree: Tree
-    offered: Offered
+    offered: CallableImports
     index: tuple[str, str]
     arguments: Mapping[str, Dummy]
     constants: Mapping[str, Intrinsic]
     assigned: frozenset[str] = frozenset()
-    locals: dict[str, Local] = field(default_factory=dict)
+    locals: dict[str, LocalVariable] = field(default_factory=dict)
     counters: list[str] = field(default_factory=list)
     known: frozenset[str] | None = frozenset()
     called: dict[str, Span] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class KernelScope:
         place: ast.AST | Span,
         hint: str = "",
         related: tuple[Related, ...] = (),
-    ) -> Typed:
+    ) -> TypedExpression:
         """Note what is wrong at a place, and return an expression without a type."""
         span = place if isinstance(place, Span) else self.tree.span(place)
         self.problems.append(Diagnostic(code, message, span, hint=hint, related=related))

@@ -19,7 +19,7 @@ from psyclone_storage.frontend.python.expressions import (
     read_condition,
     read_number,
 )
-from psyclone_storage.frontend.python.scope import KernelScope, Local, Typed, both
+from psyclone_storage.frontend.python.scope import KernelScope, LocalVariable, TypedExpression, both
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
@@ -77,7 +77,9 @@ def _augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
     return _assigned(scope, node, node.target, operation(scope, node, node.op, (old, value)))
 
 
-def _assigned(scope: KernelScope, node: ast.stmt, target: ast.expr, value: Typed) -> list[Line]:
+def _assigned(
+    scope: KernelScope, node: ast.stmt, target: ast.expr, value: TypedExpression
+) -> list[Line]:
     match target:
         case ast.Name():
             to = _local(scope, target, value)
@@ -91,7 +93,7 @@ def _assigned(scope: KernelScope, node: ast.stmt, target: ast.expr, value: Typed
     return [Assign(to, value.expr, place=scope.tree.span(node))]
 
 
-def _local(scope: KernelScope, target: ast.Name, value: Typed) -> Expr | None:
+def _local(scope: KernelScope, target: ast.Name, value: TypedExpression) -> Expr | None:
     name = target.id
     if (dummy := scope.arguments.get(name)) is not None:
         what = f"'{name}' is an argument, which a kernel cannot assign to."
@@ -104,7 +106,7 @@ def _local(scope: KernelScope, target: ast.Name, value: Typed) -> Expr | None:
     known = scope.locals.get(name)
     scope.gives_value(name)
     if known is None or known.type is None:
-        scope.locals[name] = Local(value.type, scope.tree.span(target))
+        scope.locals[name] = LocalVariable(value.type, scope.tree.span(target))
     elif value.type is not None and not _fits(value.type, known.type):
         what = f"'{name}' is {_A[known.type]} and is given {_A[value.type]}."
         hint = "A local has one type. Write '0.0', not '0', where it gets its first value."
@@ -121,7 +123,7 @@ def _fits(value: Intrinsic, wanted: Intrinsic) -> bool:
     return value is wanted or (value is _WHOLE and wanted is _REAL)
 
 
-def _element(scope: KernelScope, target: ast.Subscript, value: Typed) -> Expr | None:
+def _element(scope: KernelScope, target: ast.Subscript, value: TypedExpression) -> Expr | None:
     name = target.value.id if isinstance(target.value, ast.Name) else ""
     dummy = scope.arguments.get(name)
     if dummy is None or not dummy.rank:
@@ -182,7 +184,7 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
     if not isinstance(target, ast.Name):
         scope.refuse("P051", "A loop of a kernel counts one name.", target)
         return []
-    counter = _local(scope, target, Typed(Name(target.id), _WHOLE))
+    counter = _local(scope, target, TypedExpression(Name(target.id), _WHOLE))
     if counter is not None and (known := scope.locals[target.id].type) is not _WHOLE:
         scope.refuse("P054", f"'{target.id}' is {_A[known or _REAL]}, and cannot count.", target)
     before = scope.known

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
-from psyclone_storage.storage.core.asking import Opening
+from psyclone_storage.storage.core.asking import PendingAccesses
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.locks import AccessMode
@@ -43,7 +43,7 @@ class DeviceAccessor:
         self.space = memory_space(space)
         self.mode = mode or (AccessMode.READ if const else AccessMode.READ_WRITE)
         self.request = request
-        self._opening: Opening | None = None
+        self._opening: PendingAccesses | None = None
 
     @property
     def shape(self) -> Shape:

@@ -22,7 +22,7 @@ from psyclone_storage.storage.accessors.task_inputs import (
     Registration,
     plan_inputs,
 )
-from psyclone_storage.storage.core.asking import Opening
+from psyclone_storage.storage.core.asking import PendingAccesses
 from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.core.device import default_device_id
 from psyclone_storage.storage.core.errors import StorageError
@@ -67,7 +67,7 @@ class GpuTask:
         self._registrations: list[Registration] = []
         self._places: list[InputPlace] = []
         self._inputs: list[Input] = []
-        self._opening: Opening | None = None
+        self._opening: PendingAccesses | None = None
         self._failure: BaseException | None = None
         self._promise: Future[Any] | None = None
         self.thread: int | None = None
@@ -221,7 +221,7 @@ class GpuTask:
             self.setup()
         self._inputs = plan_inputs(self._registrations, self._places)
         used = dict.fromkeys(self._inputs)
-        self._opening = Opening([token for one in used for token in one.ask(request)])
+        self._opening = PendingAccesses([token for one in used for token in one.ask(request)])
         self.state = TaskState.PREPARED
         return self._opening.ready
 

@@ -70,7 +70,7 @@ def _follow_devices(token: AccessToken) -> None:
 FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
 
 
-class Opening:
+class PendingAccesses:
     """Accesses that were asked for without waiting, from the question to the answer.
 
     `ready` resolves when all are granted and have their values. Waiting for it raises

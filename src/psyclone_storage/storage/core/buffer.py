@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from psyclone_storage.storage.core.allocation import Allocation
-from psyclone_storage.storage.core.asking import Opening, acquire_all
+from psyclone_storage.storage.core.asking import PendingAccesses, acquire_all
 from psyclone_storage.storage.core.chunks import ChunkLayout, whole
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import (
@@ -218,9 +218,9 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         space: SpaceLike = None,
         mode: AccessMode = _READ,
         request: AccessRequest | None = None,
-    ) -> Opening:
+    ) -> PendingAccesses:
         """Do `open`, for someone who may give up."""
-        return Opening((self.token(space, mode, Policy.WAIT, request),))
+        return PendingAccesses((self.token(space, mode, Policy.WAIT, request),))
 
     def token(
         self,
@@ -229,7 +229,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         policy: Policy = _AUTO,
         request: AccessRequest | None = None,
     ) -> AccessToken:
-        """Return an access that has not begun yet: `acquire_all` and `Opening` begin several."""
+        """Return an access that has not begun; `acquire_all` and `PendingAccesses` begin some."""
         replica = self._resident.get(space) if request is None else None
         if replica is None or space is None:
             return self._token(memory_space(space), (mode, policy), request)

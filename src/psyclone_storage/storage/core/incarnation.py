@@ -8,7 +8,7 @@ from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.core.errors import MemoryException, MemoryExhaustedError
 from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.core.validity import Freshness
+from psyclone_storage.storage.core.validity import ReplicaState
 from psyclone_storage.storage.memory.base import Memory
 
 
@@ -71,5 +71,5 @@ class IncarnationState:
     pointer: int
     capacity: int
     valid: bool
-    freshness: tuple[Freshness, ...]
+    freshness: tuple[ReplicaState, ...]
     pending: bool

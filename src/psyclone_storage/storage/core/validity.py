@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.native import Ledger
 ChunkRange = tuple[int, int]
 
 
-class Freshness(Enum):
+class ReplicaState(Enum):
     """The states of one replica."""
 
     VALID = "valid"
@@ -69,12 +69,12 @@ class Validity:
         """Return the bits of the spaces whose replica of `chunk` is valid."""
         return self._valid[chunk]
 
-    def freshness(self, bit: int, chunk: int) -> Freshness:
+    def freshness(self, bit: int, chunk: int) -> ReplicaState:
         """Return the state of one replica of one chunk."""
         if self._valid[chunk] & bit:
-            return Freshness.VALID
+            return ReplicaState.VALID
         held = self._touched[chunk] & bit and self._valid[chunk]
-        return Freshness.STALE if held else Freshness.UNINITIALISED
+        return ReplicaState.STALE if held else ReplicaState.UNINITIALISED
 
     def stale(self, bit: int, chunks: Iterable[int]) -> list[int]:
         """Return the chunks that have values, but not at `bit`: those that need a transfer."""

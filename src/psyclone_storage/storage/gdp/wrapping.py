@@ -44,7 +44,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SourceData:
     """Data of which a storage is made: arrays of either side, or one of our own objects.
 
     With a `buffer`, that of another face, `spec` says which of its elements the face shows.
@@ -58,7 +58,7 @@ class Material:
     spec: WindowSpec | None = None
 
 
-def material_of(data: Any, device_data: Any) -> Material | None:
+def material_of(data: Any, device_data: Any) -> SourceData | None:
     """Return what `data` and `device_data` are, None if both are None.
 
     Raises `TypeError` for `device_data` that are not on a device, `ValueError` where the two do not
@@ -69,7 +69,7 @@ def material_of(data: Any, device_data: Any) -> Material | None:
     on_device = _device_part(device_data)
     host = None if data is None else _material(data)
     if host is None:
-        return Material(_source_of(on_device, "gpu", device_data), device=on_device)
+        return SourceData(_source_of(on_device, "gpu", device_data), device=on_device)
     if host.host is None and host.storage is None:
         raise TypeError("With device_data, the data must be in main memory.")
     on_host = host.storage.to_numpy() if host.storage is not None else host.host
@@ -79,10 +79,10 @@ def material_of(data: Any, device_data: Any) -> Material | None:
             f"The two buffers must have the same shape and strides, but have {on_host.shape} with "
             f"{on_host.strides} and {on_device.shape} with {tuple(on_device.strides)}."
         )
-    return Material(replace(host.source, device="gpu"), on_host, on_device)
+    return SourceData(replace(host.source, device="gpu"), on_host, on_device)
 
 
-def in_shape(material: Material, shape: Any) -> Material:
+def in_shape(material: SourceData, shape: Any) -> SourceData:
     """Return `material` in the shape that was given, if one was (GDP-59).
 
     Only a buffer, whose elements lie one after the other, can be seen in another shape of as many
@@ -101,7 +101,7 @@ def in_shape(material: Material, shape: Any) -> Material:
     return replace(material, source=replace(source, shape=wanted, layout=layout), spec=seen)
 
 
-def check_type(material: Material, dtype: Any) -> None:
+def check_type(material: SourceData, dtype: Any) -> None:
     """Raise `ValueError` if `dtype` is given and is not that of the data (GDP-59)."""
     source = material.source
     if dtype is not None and np.dtype(dtype) != source.dtype:
@@ -112,7 +112,7 @@ def check_type(material: Material, dtype: Any) -> None:
 
 
 def copied(
-    material: Material, dtype: Any, sync_state: SyncState | None, keywords: Mapping[str, Any]
+    material: SourceData, dtype: Any, sync_state: SyncState | None, keywords: Mapping[str, Any]
 ) -> Storage:
     """Return a new storage with the values of `material` (GDP-56)."""
     source = material.source
@@ -143,7 +143,9 @@ def copied(
     return made
 
 
-def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str, Any]) -> Storage:
+def wrap(
+    material: SourceData, sync_state: SyncState | None, keywords: Mapping[str, Any]
+) -> Storage:
     """Return a storage over the memory of `material` (GDP-52).
 
     Raises `ValueError` where a keyword asks for what only a copy could give.
@@ -172,13 +174,13 @@ def wrap(material: Material, sync_state: SyncState | None, keywords: Mapping[str
     return _adopted(material, sync_state, kind, parameters)
 
 
-def _material(thing: Any) -> Material:
+def _material(thing: Any) -> SourceData:
     if isinstance(thing, Storage):
-        return Material(_source_of_storage(thing), storage=thing)
+        return SourceData(_source_of_storage(thing), storage=thing)
     buffer = found_buffer(thing)
     if buffer is not None:
         spec = spec_of(thing)
-        return Material(_source_of_face(thing, spec, buffer.label), buffer=buffer, spec=spec)
+        return SourceData(_source_of_face(thing, spec, buffer.label), buffer=buffer, spec=spec)
     found = describe(thing)
     for info in found.values():
         call(info, "acquire")
@@ -189,7 +191,7 @@ def _material(thing: Any) -> Material:
         offered = dlpack.imported(thing)
         host, device = np.asarray(thing) if offered is None else offered, None
     pattern = host if host is not None else device
-    return Material(_source_of(pattern, "gpu" if "gpu" in found else None, thing), host, device)
+    return SourceData(_source_of(pattern, "gpu" if "gpu" in found else None, thing), host, device)
 
 
 def _device_part(thing: Any) -> Any:
@@ -308,7 +310,7 @@ def _start_of(array: Any) -> int:
 
 
 def _known(
-    material: Material, state: SyncState, kind: type[Storage], parameters: Parameters
+    material: SourceData, state: SyncState, kind: type[Storage], parameters: Parameters
 ) -> Storage:
     """Return a storage on the buffer that `state` belongs to (GDP-55)."""
     buffer = state.buffer
@@ -338,7 +340,7 @@ def _start_in(buffer: CoherentBuffer, space: Any) -> int:
 
 
 def _adopted(
-    material: Material, state: SyncState | None, kind: type[Storage], parameters: Parameters
+    material: SourceData, state: SyncState | None, kind: type[Storage], parameters: Parameters
 ) -> Storage:
     """Return a storage on a new buffer that takes in the memory of `material`."""
     _check_sides(material, kind)
@@ -371,11 +373,11 @@ def _adopted(
     return kind(ghost(parameters, strides, offset), parameters.labels, backing)
 
 
-def _device_of(material: Material) -> MemorySpace | None:
+def _device_of(material: SourceData) -> MemorySpace | None:
     return None if material.device is None else space_of(material.device)
 
 
-def _parts(material: Material, kind: type[Storage]) -> list[tuple[Any, Any]]:
+def _parts(material: SourceData, kind: type[Storage]) -> list[tuple[Any, Any]]:
     parts: list[tuple[Any, Any]] = []
     if material.host is not None and kind is not GPUStorage:
         parts.append((material.host, host_memory()))
@@ -384,7 +386,7 @@ def _parts(material: Material, kind: type[Storage]) -> list[tuple[Any, Any]]:
     return parts
 
 
-def _check_sides(material: Material, kind: type[Storage]) -> None:
+def _check_sides(material: SourceData, kind: type[Storage]) -> None:
     if kind is CUDAManagedGPUStorage:
         raise ValueError(
             'managed="cuda" needs memory that was allocated as unified: copy, with storage().'

@@ -56,7 +56,7 @@ class DualViewType:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DualViewParts:
     """What both views show of a buffer."""
 
     buffer: CoherentBuffer
@@ -83,7 +83,7 @@ class DualView(metaclass=_TypedDualView):
 
     __slots__ = ("type", "_shown", "_views")
 
-    def __init__(self, dual_type: DualViewType, shown: Shown | None) -> None:
+    def __init__(self, dual_type: DualViewType, shown: DualViewParts | None) -> None:
         """Make a dual view of what is shown; users call the type instead."""
         self.type = dual_type
         self._views: dict[MemorySpace, View] = {}
@@ -116,7 +116,7 @@ class DualView(metaclass=_TypedDualView):
     def part(self, *choices: Any) -> DualView:
         """Return the dual view of a part, as `subview` does for views; it shares the state."""
         t_dev, handle = cut(self.type.t_dev, self.d_view.handle, choices)
-        shown = Shown(self._memory.buffer, handle.layout, handle.offset)
+        shown = DualViewParts(self._memory.buffer, handle.layout, handle.offset)
         return DualView(DualViewType(t_dev), shown)
 
     # -- coherence -------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ class DualView(metaclass=_TypedDualView):
     # -- private ---------------------------------------------------------------------------------
 
     @property
-    def _memory(self) -> Shown:
+    def _memory(self) -> DualViewParts:
         if self._shown is None:
             raise MemoryException(f"{self.type} has no memory: give it a label and extents.")
         return self._shown
@@ -287,24 +287,24 @@ class DualView(metaclass=_TypedDualView):
         newer = self.type.t_host if self.need_sync_device() else self.type.t_dev
         old = self._view_of(newer) if keep else None
         buffer = new_buffer(self.type.t_dev, layout, AllocProperties(self.label()))
-        self._shown = Shown(buffer, layout)
+        self._shown = DualViewParts(buffer, layout)
         self._views = {}
         if old is not None:
             copy_shared(Part.of(self._view_of(newer)), Part.of(old))
 
 
-def _shown(view_type: ViewType, arguments: tuple[Any, ...]) -> Shown | None:
+def _shown(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | None:
     match arguments:
         case ():
             return None
         case (str() | AllocProperties(pointer=None) as given, *rest):
             properties = AllocProperties(given) if isinstance(given, str) else given
             layout = layout_for(view_type, tuple(rest))
-            return Shown(new_buffer(view_type, layout, properties), layout)
+            return DualViewParts(new_buffer(view_type, layout, properties), layout)
     return _joined(view_type, arguments)
 
 
-def _joined(view_type: ViewType, arguments: tuple[Any, ...]) -> Shown | None:
+def _joined(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | None:
     """Return what a dual view on an existing view, storage or buffer shows."""
     source = arguments[0]
     at_home = (
@@ -313,4 +313,4 @@ def _joined(view_type: ViewType, arguments: tuple[Any, ...]) -> Shown | None:
     handle = build_handle(at_home, arguments)
     if handle.record is None:
         return None
-    return Shown(handle.record.buffer, handle.layout, handle.offset)
+    return DualViewParts(handle.record.buffer, handle.layout, handle.offset)

@@ -61,15 +61,15 @@ class AllocProperties:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedView:
     """A view whose memory the next constructor takes over (VIEW-47)."""
 
     view: Viewed
 
 
-def move(view: Viewed) -> Moved:
+def move(view: Viewed) -> MovedView:
     """Let the view that is made from the result take over; `view` is left without memory."""
-    return Moved(view)
+    return MovedView(view)
 
 
 def view_alloc(*properties: Any) -> AllocProperties:
@@ -101,7 +101,7 @@ def build_handle(view_type: ViewType, arguments: tuple[Any, ...]) -> Handle:
         return Handle.null(view_type)
     first, rest = arguments[0], arguments[1:]
     match first:
-        case Moved():
+        case MovedView():
             return _taken_over(view_type, first.view)
         case Viewed() if not rest:
             return assigned(view_type, first.type, first.handle)
@@ -124,7 +124,7 @@ def deduced_type(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     A view gives its own type, with choices that of the subview; an array the type that fits it.
     """
     match arguments:
-        case (Moved(view=source),) | (Viewed() as source,):
+        case (MovedView(view=source),) | (Viewed() as source,):
             found = source.type
         case (Viewed() as source, *choices):
             found, _ = cut(source.type, source.handle, tuple(choices))

@@ -35,7 +35,7 @@ class _All:
 ALL = _All()
 
 
-class Choice(NamedTuple):
+class DimensionSlice(NamedTuple):
     """What is taken of one dimension; `length` None means that the dimension is removed."""
 
     begin: int
@@ -73,10 +73,10 @@ def is_whole(choice: Any) -> bool:
     return choice is ALL or (isinstance(choice, slice) and choice == slice(None))
 
 
-def _choice(label: str, axis: int, given: Any, extent: int) -> Choice:
+def _choice(label: str, axis: int, given: Any, extent: int) -> DimensionSlice:
     match given:
         case _ if is_whole(given):
-            return Choice(0, extent, whole=True)
+            return DimensionSlice(0, extent, whole=True)
         case slice(start=start, stop=stop, step=step):
             wanted = (0 if start is None else start, extent if stop is None else stop, step or 1)
         case range():
@@ -94,19 +94,19 @@ def _choice(label: str, axis: int, given: Any, extent: int) -> Choice:
         raise ViewIndexError(
             f'The range {given!r} does not fit extent {extent} of dimension {axis} of "{label}".'
         )
-    return Choice(begin, -(-(end - begin) // step), step)
+    return DimensionSlice(begin, -(-(end - begin) // step), step)
 
 
-def _index(label: str, axis: int, index: int, extent: int) -> Choice:
+def _index(label: str, axis: int, index: int, extent: int) -> DimensionSlice:
     if not 0 <= index < extent:
         raise ViewIndexError(
             f'Index {index} does not fit extent {extent} of dimension {axis} of "{label}".'
         )
-    return Choice(index, None)
+    return DimensionSlice(index, None)
 
 
 def _layout(
-    view_type: ViewType, layout: ViewLayout, chosen: list[Choice], kept: list[int]
+    view_type: ViewType, layout: ViewLayout, chosen: list[DimensionSlice], kept: list[int]
 ) -> tuple[type[ViewLayout], ViewLayout]:
     """Return the class of the layout and the layout itself."""
     extents = tuple(chosen[axis].length or 0 for axis in kept)
@@ -123,7 +123,7 @@ def _layout(
     return LayoutStride, LayoutStride(extents, strides)
 
 
-def _stays_packed(choices: Iterable[Choice]) -> bool:
+def _stays_packed(choices: Iterable[DimensionSlice]) -> bool:
     """Say whether choices, from the fastest dimension on, keep whatever they select packed.
 
     That is so for whole dimensions, then perhaps a range, then single indices.

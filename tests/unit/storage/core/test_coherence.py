@@ -28,7 +28,7 @@ from psyclone_storage.storage.core.spaces import (
 )
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, Direction, TransferEvent
 from psyclone_storage.storage.core.token import AccessRequest
-from psyclone_storage.storage.core.validity import Freshness
+from psyclone_storage.storage.core.validity import ReplicaState
 from psyclone_storage.storage.memory.registry import host_memory
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
@@ -122,14 +122,14 @@ def test_uninitialised_is_not_stale_and_never_moves() -> None:
     buffer.make_valid(HOST)
     buffer.make_valid(GPU)
     assert moved(buffer) == {}
-    assert {s.freshness for s in buffer.incarnations()} == {(Freshness.UNINITIALISED,)}
+    assert {s.freshness for s in buffer.incarnations()} == {(ReplicaState.UNINITIALISED,)}
     buffer.touch(GPU)
     states = {s.space.tag: s.freshness[0] for s in buffer.incarnations()}
-    assert states == {"node:0": Freshness.UNINITIALISED, "node:0:device:0": Freshness.VALID}
+    assert states == {"node:0": ReplicaState.UNINITIALISED, "node:0:device:0": ReplicaState.VALID}
     buffer.make_valid(HOST)
     buffer.touch(HOST)
     states = {s.space.tag: s.freshness[0] for s in buffer.incarnations()}
-    assert states == {"node:0": Freshness.VALID, "node:0:device:0": Freshness.STALE}
+    assert states == {"node:0": ReplicaState.VALID, "node:0:device:0": ReplicaState.STALE}
 
 
 def test_a_stale_device_replica_is_poisoned_but_foreign_memory_is_not() -> None:

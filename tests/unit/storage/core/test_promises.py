@@ -12,7 +12,7 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
-from psyclone_storage.storage.core.validity import Freshness
+from psyclone_storage.storage.core.validity import ReplicaState
 from psyclone_storage.storage.memory.stream import Stream
 from storage_threads import PATIENCE, Worker, wait_for_queue
 
@@ -128,10 +128,10 @@ def test_a_replica_that_was_dropped_never_held_anything() -> None:
     buffer.make_valid(GPU)
     buffer.acquire(HOST, READ_WRITE).release()
     states = {state.space.tag: state.freshness[0] for state in buffer.incarnations()}
-    assert Freshness.STALE in states.values()
+    assert ReplicaState.STALE in states.values()
     buffer.drop_replica(GPU)
     states = {state.space.tag: state.freshness[0] for state in buffer.incarnations()}
-    assert set(states.values()) == {Freshness.VALID, Freshness.UNINITIALISED}
+    assert set(states.values()) == {ReplicaState.VALID, ReplicaState.UNINITIALISED}
 
 
 def test_what_failed_on_the_host_has_nothing_to_be_written_back(

@@ -15,7 +15,7 @@ import pytest
 import psyclone_storage.storage as gt
 from psyclone_storage.storage import accessors, hmemo, kokkos
 from psyclone_storage.storage.accessors import DeviceAccessor, GpuTask, HostAccessor
-from psyclone_storage.storage.core.asking import Opening, acquire_all
+from psyclone_storage.storage.core.asking import PendingAccesses, acquire_all
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.errors import (
@@ -193,7 +193,7 @@ def use_some(buffers: list[CoherentBuffer], plan: list[Any]) -> None:
         if waits:
             acquire_all(tokens)
         else:
-            Opening(tokens).ready.result(PATIENCE)
+            PendingAccesses(tokens).ready.result(PATIENCE)
         for token in tokens:
             array = token.kernel_array
             array += 1.0
@@ -228,7 +228,7 @@ def test_a_group_that_cannot_be_has_touched_nothing() -> None:
         acquire_all([x.token(GPU, WRITE_ONLY), y.token(HOST)])
     assert free(x, y)
     assert values(x) == [0.0] * 8
-    opening = Opening([x.token(GPU, WRITE_ONLY), y.token(HOST)])
+    opening = PendingAccesses([x.token(GPU, WRITE_ONLY), y.token(HOST)])
     with pytest.raises(PoisonedDataError):
         opening.ready.result(PATIENCE)
     assert free(x, y)
@@ -263,11 +263,11 @@ def test_members_of_a_group_pass_nobody_in_line() -> None:
     low, high = AccessRequest(region=(0, 4)), AccessRequest(region=(4, 8))
     reader = Worker()
     held = reader(x.acquire, HOST, READ, Policy.WAIT, high)
-    writer = Opening([x.token(HOST, READ_WRITE, Policy.WAIT, high)])
+    writer = PendingAccesses([x.token(HOST, READ_WRITE, Policy.WAIT, high)])
     both = [
         x.token(HOST, READ, Policy.WAIT, AccessRequest(r.region, owner="task")) for r in (low, high)
     ]
-    group = Opening(both)
+    group = PendingAccesses(both)
     assert not group.ready.done()
     assert [token.active for token in both] == [False, False]
     reader(held.release)
