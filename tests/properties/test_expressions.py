@@ -63,7 +63,9 @@ def _larger(parts: st.SearchStrategy) -> st.SearchStrategy:
         | st.builds(Member, indexed, st.sampled_from(["u", "Data"]))
         | st.builds(lambda base, value: Index(base, (Keyword("key", value),)), bases, parts)
         | st.builds(ArrayLiteral, some)
-        | st.builds(ImpliedDo, some, st.just("i"), parts, parts).map(lambda do: ArrayLiteral((do,)))
+        | st.builds(ImpliedDo, some, st.just(Name("i")), parts, parts).map(
+            lambda do: ArrayLiteral((do,))
+        )
         | st.builds(ComplexLiteral, literals, literals)
     )
 
