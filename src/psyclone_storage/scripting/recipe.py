@@ -213,16 +213,22 @@ def _message(error: Exception) -> str:
 
 @contextmanager
 def _isolated(path: Path, module: ModuleType) -> Iterator[None]:
-    """Let a script import what lies beside it, and forget all that it imported from there."""
-    search, before = list(sys.path), set(sys.modules)
+    """Let a script import what lies beside it, and forget all that it imported from there.
+
+    No bytecode of it is kept: Python takes that for up to date where a file changes within a second
+    and keeps its size, which a build would not notice.
+    """
+    search, before, silent = list(sys.path), set(sys.modules), sys.dont_write_bytecode
     folder = path.resolve().parent
     sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
     sys.modules[module.__name__] = module
     try:
         with chdir("."):
             yield
     finally:
         sys.path[:] = search
+        sys.dont_write_bytecode = silent
         for name in set(sys.modules) - before:
             file = getattr(sys.modules[name], "__file__", None)
             if file and Path(file).resolve().is_relative_to(folder):

@@ -92,7 +92,7 @@ def test_all_that_a_script_reads_is_a_source(
                 str(elsewhere / "site_tools.py"),
             ]
         )
-        monkeypatch.delitem(sys.modules, "site_tools")
+        del sys.modules["site_tools"]
 
 
 def test_modules_and_included_files_are_sources(command: Command, project: Path) -> None:

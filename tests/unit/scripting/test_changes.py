@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -251,6 +252,20 @@ def test_a_script_of_psyclone_sees_what_psyclone_shows(tmp_path: Path) -> None:
         "    assert routine.invoke == psyir.invokes.get('small')\n"
     )
     assert "mark(u)@loop1" in run(tmp_path, script, cells("u write w3"))
+
+
+def test_no_bytecode_of_helpers_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helper that changes within a second and keeps its size is another one."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    helper = tmp_path / "small_helper.py"
+    for name in ("k1_code", "k2_code"):
+        helper.write_text(f"NAME = {name!r}\n")
+        os.utime(helper, (1, 1))
+        script = f"from small_helper import NAME\ndef trans(psyir):\n    assert NAME == {name!r}\n"
+        run(tmp_path, script, cells("u write w3"))
+    assert not sys.dont_write_bytecode
+    assert not (tmp_path / "__pycache__").exists()
 
 
 def test_helpers_outside_of_the_folder_are_read_anew(
