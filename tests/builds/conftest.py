@@ -18,6 +18,7 @@ from psyclone_storage.config.locate import shared_file
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
 DIES = "DIES_AFTER"
+CHECKED_OUT = 1_700_000_000
 
 
 @dataclass
@@ -106,6 +107,9 @@ def project(
             pytest.skip(f"{name} is not installed")
     folder = tmp_path / "project"
     shutil.copytree(HERE / "project", folder)
+    # Nobody has edited one file of it a moment after another one.
+    for path in folder.rglob("*"):
+        os.utime(path, (CHECKED_OUT, CHECKED_OUT))
     environment = os.environ | {
         "PATH": f"{command}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": f"{SOURCES}{os.pathsep}{folder / 'tools'}",

@@ -81,10 +81,9 @@ def _lower_invoke(
     timed = partial(profiled, work, program.name)
     body = (*_lower_body(context, schedule.body, timed), *_asked_of_storages(context, END))
     infrastructure.finish(context)
-    heading = Comment(_heading(schedule))
-    lines = (*work.set_up(), *infrastructure.around(context, (heading, *body)), *work.tear_down())
-    declarations, directives = work.declarations(), work.directives()
-    return Routine(schedule.name, dummies, declarations, lines, directives=directives)
+    around = infrastructure.around(context, (Comment(_heading(schedule)), *body))
+    lines = (*work.set_up(), *around, *work.tear_down())
+    return Routine(schedule.name, dummies, work.declarations(), lines, directives=work.directives())
 
 
 def _heading(schedule: Schedule) -> str:

@@ -150,11 +150,7 @@ class Compiler:
         language = self.target.language
         if language.prints_kernels:
             program = with_codes(program, self.kernels)
-        contract = self.target.infrastructure(self.settings).holding
-        if contract is not None:
-            program = _with_holding(program, contract, domain.rules, self.kernels)
-            if self.checks:
-                _check_plans(program, contract, self.kernels)
+        program = self._held(program, domain.rules)
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
@@ -178,6 +174,15 @@ class Compiler:
             inlined = {} if language.emit_beside else dict(placed.heads)
             check_output(build, inlined | helpers, language)
         return build
+
+    def _held(self, program: Program, rules: Rules) -> Program:
+        """Return `program` with what it asks of storages, where the target has some."""
+        contract = self.target.infrastructure(self.settings).holding
+        if contract is not None:
+            program = _with_holding(program, contract, rules, self.kernels)
+            if self.checks:
+                _check_plans(program, contract, self.kernels)
+        return program
 
     def _algorithm_text(self, program: Program) -> str:
         language = self.target.language

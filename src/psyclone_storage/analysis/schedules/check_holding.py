@@ -151,7 +151,7 @@ def storage_worlds(schedule: Schedule, all_points: str = "") -> Iterator[Storage
     twins = frozenset(datum.name for datum in schedule.data if datum.may_alias)
     nothing: frozenset[str] = frozenset()
     for here, there in ((names, nothing), (nothing, names), (names, names)):
-        for same in {(), (twins,) if twins else ()}:
+        for same in ((), (twins,)) if twins else ((),):
             for exchanges in (True, False):
                 for wide in (True, False):
                     yield StorageWorld(here, there, same, exchanges, wide, all_points)

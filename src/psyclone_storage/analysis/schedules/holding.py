@@ -150,17 +150,14 @@ def plan_holding(
     ends = partial(_ends, contract=contract, last=len(items))
     for own in sections.values():
         for number, section in enumerate(own):
-            _, stop = ends(own, number)
-            for action in _ended(section):
-                before[stop].append(action)
+            before[ends(own, number)[1]] += _ended(section)
     for own in sections.values():
         for at, action in _prefetches(own):
             before[at].append(action)
     for key, own in sections.items():
-        may_be = schedule.datum(key.datum).may_alias
         for number, section in enumerate(own):
-            start, _ = ends(own, number)
-            before[start].append(_acquired(section, may_be))
+            acquired = _acquired(section, schedule.datum(key.datum).may_alias)
+            before[ends(own, number)[0]].append(acquired)
     placed = zip(places, before, strict=True)
     return HoldingPlan(tuple(PlacedAction(uid, one) for uid, actions in placed for one in actions))
 

@@ -48,6 +48,8 @@ from psyclone_storage.ir.unit import (
     TaskWaitLine,
 )
 
+_ENTRY = ("void *const *data", "const double *reals", "const int64_t *counts")
+"""What Python passes to each function: arrays, numbers and counts, by their positions."""
 _STEP = "    "
 _WIDTH = 100
 _EXTENTS = ("nx", "ny")
@@ -183,14 +185,13 @@ def loops_function(
     passed += [f"counts[{every.index(one)}]" for one in used]
     passed += [f"reals[{tables.reals.index(one)}]" for one in numbers]
     passed += [one.name for one in writing.scalars]
-    tables_text = ["void *const *data", "const double *reals", "const int64_t *counts"]
     text = [
         *_wrapped(f"static void {name}_loops(", [*inner, *counts, *reals, *scalars], ")"),
         "{",
         *body,
         "}",
         "",
-        *_wrapped(f"void {name}(", [*tables_text, *scalars], ")"),
+        *_wrapped(f"void {name}(", [*_ENTRY, *scalars], ")"),
         "{",
         *_wrapped(f"{_STEP}{name}_loops(", passed, ");"),
         "}",

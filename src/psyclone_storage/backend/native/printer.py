@@ -135,19 +135,9 @@ def _native(
     if held is None:
         return _NativeRoutine(routine, (), (), tuple(lines_of(before, {})), None)
     setup, tables = _set_up(before, held)
-    by_name = {code.key: code for code in codes}
-    end = next(at for at, line in enumerate(setup) if line.startswith(f"{_TABLES[0]} ="))
-    setup[end:end] = (_within(held, one) for one in points_reached(held.body, by_name))
-    functions: list[LoopsFunction] = []
-    lines: list[str | LoopsFunction] = []
-    for computed, part in _parts(held.body):
-        if not computed:
-            lines += lines_of(part, {})
-            continue
-        name = f"{routine.name}_{len(functions) + 1}"
-        function = loops_function(name, part, tables, kernels)
-        lines.append(function)
-        functions.append(function)
+    _insert_checks(setup, held, {code.key: code for code in codes})
+    lines = _in_order(routine.name, held, tables, kernels)
+    functions = [one for one in lines if isinstance(one, LoopsFunction)]
     names = NameTable(item.name for item in routine.dummies)
     run = names.fresh("run")
     imports, called = _imports(functions, codes, names)
@@ -158,6 +148,27 @@ def _native(
     return _NativeRoutine(
         routine, tuple(functions), tuple(setup), (*comments, *imports, *around), held
     )
+
+
+def _insert_checks(setup: list[str], held: HoldData, codes: Mapping[str, KernelCode]) -> None:
+    """Put before the tables the checks that no point outside of an array is reached."""
+    end = next(at for at, line in enumerate(setup) if line.startswith(f"{_TABLES[0]} ="))
+    setup[end:end] = (_within(held, one) for one in points_reached(held.body, codes))
+
+
+def _in_order(
+    routine: str, held: HoldData, tables: CallTables, kernels: Mapping[str, CUnit]
+) -> list[str | LoopsFunction]:
+    """Return what is done while data are held: statements of Python, and functions of loops."""
+    lines: list[str | LoopsFunction] = []
+    number = 0
+    for computed, part in _parts(held.body):
+        if computed:
+            number += 1
+            lines.append(loops_function(f"{routine}_{number}", part, tables, kernels))
+        else:
+            lines += lines_of(part, {})
+    return lines
 
 
 def _given(

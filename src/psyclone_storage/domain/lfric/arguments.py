@@ -106,6 +106,12 @@ def space_uses(kernel: Kernel) -> tuple[SpaceUse, ...]:
     return tuple(uses)
 
 
+def _numbered_as(kernel: Kernel, arg: KernelArg) -> SpaceUse:
+    """Return the use of its space that a field belongs to."""
+    asked = arg.space, arg.numbering
+    return next(use for use in space_uses(kernel) if (use.name, use.numbering) == asked)
+
+
 # ------------------------------------------------------------------ kernels over dofs
 
 
@@ -189,11 +195,7 @@ def _numbers_of(position: int, arg: KernelArg) -> Iterator[tuple[Dummy, str]]:
 
 
 def _of_field(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
-    label = next(
-        use.label
-        for use in space_uses(kernel)
-        if (use.name, use.numbering) == (arg.space, arg.numbering)
-    )
+    label = _numbered_as(kernel, arg).label
     for component in _components(arg):
         yield Dummy(
             Role.FIELD,

@@ -193,6 +193,7 @@ class _Run:
 
     def __init__(self, prepared: _Prepared, fields: tuple[Field, ...]) -> None:
         self._prepared, self._fields = prepared, fields
+        self._binding: Any = None
 
     def __enter__(self) -> _Run:
         prepared = self._prepared

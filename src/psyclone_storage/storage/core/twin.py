@@ -138,6 +138,7 @@ class Ledger:
         if lock._is_owned():  # noqa: SLF001
             return False
         try:
+            # pylint: disable-next=consider-using-with
             if lock.acquire(blocking=False) and not self.queue:
                 self.drop(claim)
                 dropped = True

@@ -94,6 +94,7 @@ class Stream:
         inside = running._is_owned()  # noqa: SLF001  # pylint: disable=protected-access
         done = False
         try:
+            # pylint: disable-next=consider-using-with
             if (inside or running.acquire(blocking=False)) and not self._open:
                 work(*args)
                 done = True
