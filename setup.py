@@ -1,10 +1,10 @@
-"""Compile the core of the storage runtime, and carry configuration and Fortran inside the wheel.
+"""Compile the core of the storage runtime, and carry what is not Python inside the wheel.
 
 The core needs a C compiler and the headers of Python. Where either is missing the build says so and
 goes on: its twin in Python serves then. One build is for all versions from 3.11 on (the stable
 ABI), but for those without a global lock, which take the twin.
 
-Metadata lives in `pyproject.toml`. The default configuration and the Fortran sources are kept
+Metadata lives in `pyproject.toml`. Configuration, examples and the Fortran sources are kept
 once, at the top level of the checkout. A wheel has no top level, so this hook copies them to
 `psyclone_storage/share/` while it is built; `psyclone_storage.config.locate` finds either place.
 An editable install reads the checkout itself, and nothing is copied.
@@ -18,7 +18,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-SHARED = ("config", "external")
+SHARED = ("config", "examples", "external")
 NOT_SHARED = {".o", ".mod", ".smod", ".a", ".so", ".x"}
 
 
@@ -47,7 +47,7 @@ class BuildWithSharedFiles(build_py):
             for path in sorted((ROOT / folder).rglob("*"))
             if path.is_file()
             and path.suffix not in NOT_SHARED
-            and "build" not in path.relative_to(ROOT).parts
+            and not {"build", "__pycache__"}.intersection(path.relative_to(ROOT).parts)
         }
 
 

@@ -5,7 +5,8 @@
 
 In a page, a line `<!-- begin: NAME -->` begins a part that this script owns, up to the next line
 `<!-- end -->`. `tables.py` says what belongs there, by name; everything else in a page is written
-by hand. Pictures are whole files, made by `pictures.py`.
+by hand. Pictures are whole files, made by `pictures.py`; so are the completions of shells and the
+manual pages in `config/shell`, made by `shell.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pictures
+import shell
 import tables
 
 DOCS = Path(__file__).resolve().parent
@@ -33,6 +35,7 @@ def main(words: list[str]) -> int:
         return 1 if stale else 0
     for path, text in outputs():
         if path in stale:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     return 0
 
@@ -50,6 +53,8 @@ def outputs() -> Iterator[tuple[Path, str]]:
         raise SystemExit(f"No page shows {', '.join(sorted(unused))}.")
     for name, picture in pictures.pictures().items():
         yield DOCS / "pictures" / name, picture
+    for name, text in shell.files().items():
+        yield DOCS.parent / "config" / "shell" / name, text
 
 
 def _part(name: str, parts: dict[str, str]) -> str:

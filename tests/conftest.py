@@ -50,7 +50,7 @@ LONGEST = (
 # Each test compiles anew, but those that are about what is kept.
 os.environ["PSYCLONE_STORAGE_CACHE"] = ""
 
-TOOL_MARKERS = ("fortran", "mpi", "gpu", "compiled", "differential")
+TOOL_MARKERS = ("fortran", "mpi", "gpu", "browser", "compiled", "differential")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -213,11 +213,21 @@ def missing(marker: str, config: pytest.Config) -> str:
             return f"{' and '.join(lacking)} not installed" if lacking else ""
         case "gpu" if not has_gpu():
             return "no CuPy with a GPU"
+        case "browser" if browser() is None:
+            return (
+                "PAGES ARE NOT TESTED: there is no Chromium (on Debian: apt-get install chromium)"
+            )
         case "compiled" if not importlib.util.find_spec("psyclone_storage.storage.core._compiled"):
             return "the core of the storage runtime is not compiled: see docs/guide/installing.md"
         case "differential" if not importlib.util.find_spec("psyclone"):
             return "PSyclone is not installed"
     return ""
+
+
+def browser() -> str | None:
+    """Return the path of Chromium or Chrome, None if there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 @cache

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from late_imports import LATE
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "psyclone_storage"
 PACKAGE = "psyclone_storage"
@@ -53,8 +55,9 @@ OUTSIDERS: dict[str, set[str]] = {
     "cupy": {"storage"},
     "mpi4py": {"runtime"},
     "xarray": {"storage"},
+    "jinja2": {"cli"},
 }
-OPTIONAL = {"cupy", "mpi4py", "xarray"}
+OPTIONAL = {"cupy", "jinja2", "mpi4py", "xarray"}
 
 # The folders of the storage runtime: no face knows another, and the core knows no face.
 STORAGE: dict[str, set[str]] = {
@@ -65,42 +68,6 @@ STORAGE: dict[str, set[str]] = {
     "hmemo": {"core", "memory", "interop"},
     "kokkos": {"core", "memory", "interop"},
     "accessors": {"core", "memory", "interop"},
-}
-
-# What most calls do not need is imported once it is (docs/adr/0010-commands-import-late.md):
-# `--version` answers without the compiler, and a translation does without steps and scripts.
-LATE = {
-    "base/names.py": {"difflib.get_close_matches"},
-    "base/records.py": {"dataclasses"},
-    "cli/guard.py": {"traceback"},
-    "cli/options.py": {"ast"},
-    "cli/write.py": {"shutil.copy2"},
-    "cli/main.py": {"psyclone_storage.cli.batch.run_batch"},
-    "cli/kern.py": {"psyclone_storage.cli.kernel_tools.run_tool"},
-    "cli/batch.py": {
-        "psyclone_storage.cli.trial.try_to_compile",
-        "psyclone_storage.cli.turns.Turns",
-        "psyclone_storage.cli.workers.Workers",
-        "psyclone_storage.driver.compile.make_compiler",
-    },
-    "cli/report.py": {"psyclone_storage.driver.reports"},
-    "embedded/invoke.py": {
-        "psyclone_storage.driver.traced.asked_for",
-        "psyclone_storage.driver.traced.run_invoke",
-    },
-    "driver/compile.py": {
-        "psyclone_storage.driver.placing.place_kernels",
-        "psyclone_storage.driver.coherence.check_coherence",
-        "psyclone_storage.driver.holding.check_plans",
-        "psyclone_storage.driver.holding.with_holding",
-        "psyclone_storage.driver.requested.read_requested",
-    },
-    "driver/fortran.py": {
-        "psyclone_storage.frontend.fortran.body.read_code",
-        "psyclone_storage.frontend.fortran.resolve.resolve_code",
-    },
-    "driver/python.py": {"psyclone_storage.driver.python_parts"},
-    "driver/thread_notes.py": {"psyclone_storage.transform.kernel.state.changed_state"},
 }
 
 CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add",

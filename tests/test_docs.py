@@ -264,7 +264,7 @@ def test_generated_parts_are_up_to_date() -> None:
 
 def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> None:
     caches = shutil.ignore_patterns("__pycache__", ".*_cache", "build")
-    for folder in ("docs", "examples", "src", "tests"):
+    for folder in ("config", "docs", "examples", "src", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=caches)
     build_docs(tmp_path)
     page = tmp_path / "docs" / "reference" / "built-ins.md"

@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("src", "config", "external", "setup.py", "pyproject.toml", "LICENSE", "README.md")
+SOURCES = (
+    "src",
+    "config",
+    "examples",
+    "external",
+    "setup.py",
+    "pyproject.toml",
+    "LICENSE",
+    "README.md",
+)
 
 
 def build_wheel(folder: Path, *options: str) -> tuple[str, set[str]]:
@@ -44,12 +53,22 @@ def test_it_holds_the_package(wheel: set[str]) -> None:
     sources = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
     assert sources <= wheel
     assert "psyclone_storage/py.typed" in wheel
+    assert "psyclone_storage/cli/page.html.jinja" in wheel
 
 
 def test_it_holds_what_is_kept_at_the_top(wheel: set[str]) -> None:
     assert "psyclone_storage/share/config/psyclone.cfg" in wheel
     fortran = {path.relative_to(ROOT).as_posix() for path in (ROOT / "external").rglob("*.f90")}
     assert {f"psyclone_storage/share/{name}" for name in fortran} <= wheel
+
+
+def test_it_holds_examples_completions_and_manual_pages(wheel: set[str]) -> None:
+    assert "psyclone_storage/share/examples/lfric/demo/run" in wheel
+    data = {name.partition(".data/data/share/")[2] for name in wheel if ".data/data/" in name}
+    for command in ("psyclone-storage", "psyclone-storage-kern"):
+        assert f"bash-completion/completions/{command}.bash" in data
+        assert f"zsh/site-functions/_{command}" in data
+        assert f"man/man1/{command}.1" in data
 
 
 def test_it_holds_nothing_that_was_compiled(wheel: set[str]) -> None:

@@ -34,7 +34,7 @@ class Diagnostic:
 
     `code` is a key of `base.codes.CODES`. `label` is put beside the caret. `hint` says what the
     user can do. `file` names the file where no place in a text is known. `remedies` are steps, by
-    name, that would mend it.
+    name, that would mend it. `trace` is the stack of Python's calls, for whoever asks to see it.
     """
 
     code: str
@@ -46,6 +46,7 @@ class Diagnostic:
     severity: Severity = Severity.ERROR
     file: str = ""
     remedies: tuple[str, ...] = ()
+    trace: str = ""
 
 
 class CompileError(Exception):

@@ -6,6 +6,7 @@ names without case, and so does the table.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 MAX_FORTRAN_NAME = 63
@@ -43,12 +44,18 @@ class NameTable:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the closest of `known`, or an empty text if none is close."""
-    from difflib import get_close_matches  # noqa: PLC0415
+    """Return a hint that names the closest of `known`, or an empty text if none is close.
 
-    choices = {choice.lower(): choice for choice in known}
-    close = get_close_matches(word.lower(), choices, n=1, cutoff=0.66)
-    return f"Did you mean '{choices[close[0]]}'?" if close else ""
+    Close is what a slip of the fingers makes: another case, another ending of the conventions, a
+    prefix that was forgotten, or a few letters that are wrong, left out, doubled or exchanged.
+    Names that merely share an ending, such as `_kernel_mod`, and those that differ in a number are
+    strangers.
+    """
+    wanted = word.lower()
+    found = {choice: _distance(wanted, choice.lower()) for choice in known}
+    near = {choice: slips for choice, slips in found.items() if slips is not None}
+    closest = min(near, default="", key=lambda name: (near[name], abs(len(name) - len(word))))
+    return f"Did you mean '{closest}'?" if closest else ""
 
 
 def listed(words: Iterable[str], last: str = "or") -> str:
@@ -57,3 +64,51 @@ def listed(words: Iterable[str], last: str = "or") -> str:
     if len(quoted) < 2:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
+
+
+# ------------------------------------------------------------------ near names
+
+_ENDINGS = re.compile(r"(?:_(?:kernel|mod|type|code))+$")
+_DIGITS = re.compile(r"\d+")
+_PREFIX_COST = 4
+
+
+def _distance(word: str, other: str) -> int | None:
+    """Return how many slips lie between two names, None if they are strangers."""
+    if word == other:
+        return 0
+    if _DIGITS.sub("0", word) == _DIGITS.sub("0", other):
+        return None
+    one, two = (_ENDINGS.sub("", name) for name in (word, other))
+    if one == two:
+        return 1
+    short, long = sorted((one, two), key=len)
+    limit = min(3, len(short) // 3)
+    if len(long) - len(short) <= limit:
+        slips = _slips(short, long, limit)
+        if slips is not None:
+            return slips + 1
+    if len(long) >= 3 and _slips(word, other, 1) is not None:
+        return 2
+    is_part = long.endswith(short) or long.startswith(short)
+    return _PREFIX_COST + 1 if len(short) >= 4 and is_part and 2 * len(short) >= len(long) else None
+
+
+def _slips(one: str, two: str, limit: int) -> int | None:
+    """Return how many letters are wrong, missing, too many or exchanged with their neighbours.
+
+    None stands for more than `limit`.
+    """
+    before: list[int] = []
+    row = list(range(len(two) + 1))
+    for i, letter in enumerate(one, 1):
+        last, row, older = row, [i], before
+        for j, other in enumerate(two, 1):
+            cost = min(row[-1] + 1, last[j] + 1, last[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == two[j - 2] and one[i - 2] == other:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return None
+        before = last
+    return row[-1] if row[-1] <= limit else None

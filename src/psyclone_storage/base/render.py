@@ -12,6 +12,9 @@ from psyclone_storage.base.source import Span
 _COLOURS = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m"}
 _BOLD, _BLUE, _RESET = "\033[1m", "\033[1;34m", "\033[0m"
 _GUTTER = 5
+_WIDTH = 132
+_CONTEXT = 40
+_ELLIPSIS = "..."
 
 
 def render_text(problems: Iterable[Diagnostic], *, colour: bool = False) -> str:
@@ -23,7 +26,8 @@ def render_json(problems: Iterable[Diagnostic]) -> str:
     """Lay `problems` out for a program: a JSON array of objects.
 
     Keys: `code`, `severity`, `message`, `hint`, and, where a place is known, `file`, `line`,
-    `column`, `end_line`, `end_column` (1-based, the end not included), `label`, `related`.
+    `column`, `end_line`, `end_column` (1-based, the end not included), `label`, `related`; `trace`
+    where there is one. `config/schemas/diagnostics.schema.json` says the same to programs.
     """
     return json.dumps([_as_json(problem) for problem in problems], indent=2)
 
@@ -46,6 +50,7 @@ def _rendered(problem: Diagnostic, colour: bool) -> str:
         lines += _marked(related.span, "-", related.label)
     if problem.hint:
         lines.append(f"  {paint(_BLUE, 'hint:')} {problem.hint}")
+    lines += [f"  {line}".rstrip() for line in problem.trace.splitlines()]
     return "\n".join(lines)
 
 
@@ -54,15 +59,30 @@ def _place(span: Span) -> str:
 
 
 def _marked(span: Span, mark: str, label: str) -> list[str]:
-    """Return the line that holds the start of `span`, and the marks below it."""
+    """Return the line that holds the start of `span`, and the marks below it.
+
+    Of a long line the part around the place is shown.
+    """
     text = span.source.line(span.line)
-    before = text[: span.column - 1]
-    width = max(1, min(span.stop - span.start, len(text) - len(before)))
+    text, column, end = _cut(text, span.column - 1)
+    before = text[:column]
+    width = max(1, min(span.stop - span.start, end - column))
     pad = "".join("\t" if character == "\t" else " " for character in before)
     return [
         f"{span.line:>{_GUTTER}} | {text}",
         f"{'':>{_GUTTER}} | {pad}{mark * width} {label}".rstrip(),
     ]
+
+
+def _cut(text: str, column: int) -> tuple[str, int, int]:
+    """Return the part of `text` around the 0-based `column`, that column in it, and its end."""
+    if len(text) <= _WIDTH:
+        return text, column, len(text)
+    first = max(0, min(column - _CONTEXT, len(text) - _WIDTH))
+    part = text[first : first + _WIDTH]
+    if first:
+        part, column = f"{_ELLIPSIS}{part}", column - first + len(_ELLIPSIS)
+    return f"{part}{_ELLIPSIS if first + _WIDTH < len(text) else ''}", column, len(part)
 
 
 def _as_json(problem: Diagnostic) -> dict[str, Any]:
@@ -79,6 +99,8 @@ def _as_json(problem: Diagnostic) -> dict[str, Any]:
     entry["related"] = [
         _span_as_json(related.span) | {"label": related.label} for related in problem.related
     ]
+    if problem.trace:
+        entry["trace"] = problem.trace
     return entry
 
 

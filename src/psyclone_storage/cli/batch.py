@@ -59,12 +59,16 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
         CompileError: the settings, the script or the kernel folders are wrong, so that no file
             can be compiled; or an output cannot be written.
     """
+    if options.page:
+        _check_pages()
     texts = read_settings_texts(options.config, surroundings(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
     request = for_file(_request(options), options.files[0])
+    if options.verbose:
+        _tell_settings(options, texts, settings, request)
     inputs = find_inputs(settings, request)
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
@@ -82,6 +86,7 @@ def run_batch(options: Options) -> tuple[Diagnostic, ...]:
                 if results and done.translation:
                     results.keep(file, done.translation)
                 print(done.printed, end="")
+                _tell_kernels(file, done, is_kept=known[file] is not None)
                 finished.append(agreeing(done, finished))
                 problems += finished[-1].problems
         write_all(options, finished)
@@ -118,6 +123,31 @@ def _make_compiler(settings: Settings, request: CompileRequest, inputs: Inputs) 
     from psyclone_storage.driver.compile import make_compiler  # noqa: PLC0415
 
     return make_compiler(settings, request, inputs.index)
+
+
+def _check_pages() -> None:
+    from psyclone_storage.cli.page import check_template_engine  # noqa: PLC0415
+
+    check_template_engine()
+
+
+def _tell_settings(
+    options: Options, texts: Mapping[Path, str], settings: Settings, request: CompileRequest
+) -> None:
+    """Say which settings count, and where kernels are looked for."""
+    from psyclone_storage.cli import verbose  # noqa: PLC0415
+
+    verbose.tell(verbose.setting_lines(options, texts, settings))
+    given = bool(options.directories)
+    verbose.tell(verbose.folder_lines(request.directories, request.includes, given=given))
+
+
+def _tell_kernels(file: Path, done: FileResult, *, is_kept: bool) -> None:
+    """Say where the kernels of `file` were found, if that was asked for."""
+    if done.reports.found and is_kept:
+        print(f"{file}: translated as in an earlier call", file=sys.stderr)
+    for line in done.reports.found:
+        print(line, file=sys.stderr)
 
 
 # ------------------------------------------------------------------ one file or many

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.render import render_json, render_text
@@ -51,10 +52,10 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
         refused = f"'{error.filename}'" if error.filename else "to read or write"
         reason = f"The operating system refuses {refused}: {error.strerror or error}."
         return Diagnostic("L004", reason, file=str(file or ""))
+    import traceback  # noqa: PLC0415
+
     what = str(error)
     if not isinstance(error, InternalError):
-        import traceback  # noqa: PLC0415
-
         last = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {what}"
     return Diagnostic(
@@ -63,6 +64,7 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
         error.span if isinstance(error, InternalError) else None,
         file=str(file or ""),
         hint="This is a defect of psyclone-storage, not of your code: please report it.",
+        trace="".join(traceback.format_exception(error)),
     )
 
 
@@ -117,8 +119,21 @@ def _status(problems: Iterable[Diagnostic]) -> int:
 
 
 def _print(problems: tuple[Diagnostic, ...], style: Style) -> None:
+    if not style.traces:
+        problems = tuple(replace(one, trace="") if one.trace else one for one in problems)
     if style.form == "json":
         print(render_json(problems), file=sys.stderr)
+    elif style.form in ("sarif", "github"):
+        _print_for_tools(problems, style.form)
     elif problems:
         colour = in_colour(style.colour, sys.stderr)
         print(render_text(problems, colour=colour), file=sys.stderr)
+
+
+def _print_for_tools(problems: tuple[Diagnostic, ...], form: str) -> None:
+    from psyclone_storage.base import render_tools  # noqa: PLC0415
+
+    if form == "sarif":
+        print(render_tools.render_sarif(problems, __version__), file=sys.stderr)
+    elif problems:
+        print(render_tools.render_github(problems), file=sys.stderr)

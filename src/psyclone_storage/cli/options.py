@@ -14,8 +14,10 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.conflicts import overwrites_input, written_twice
+from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.parser import Formatter, Parser
 from psyclone_storage.cli.psyclone_options import add_psyclone_options, remarks, settings_for
+from psyclone_storage.cli.schemas import SCHEMAS, PrintSchema
 from psyclone_storage.cli.style import add_style
 from psyclone_storage.config.locate import shared_file
 from psyclone_storage.config.settings import API_NAMES
@@ -100,11 +102,14 @@ class Options:
     checks: bool = False
     remarks: tuple[Diagnostic, ...] = ()
     target: str = ""
+    verbose: bool = False
+    page: Path | None = None
 
     @property
     def reports(self) -> bool:
-        """Whether a report goes to standard output, where generated code would go otherwise."""
-        return self.schedule or self.explain or "-" in (self.schedule_json, self.dag)
+        """Whether a report takes the place of the generated code on standard output."""
+        printed = self.schedule or self.explain or "-" in (self.schedule_json, self.dag)
+        return printed or self.page is not None
 
     @property
     def writes(self) -> bool:
@@ -120,6 +125,7 @@ def read_options(words: Sequence[str]) -> Options:
             contradict each other.
         SystemExit: help or the version was asked for and printed.
     """
+    words = ["--version"] if list(words) == ["-v"] else words
     given = _build_parser().read(_with_flags_joined(words))
     said = tuple(remarks(given))
     if any(item.severity is Severity.ERROR for item in said):
@@ -163,8 +169,10 @@ def read_options(words: Sequence[str]) -> Options:
         checks=given.check,
         remarks=said,
         target=given.target,
+        verbose=given.verbose,
+        page=given.report,
     )
-    _check(options)
+    _check(options, given.diagnostics)
     return options
 
 
@@ -197,8 +205,11 @@ def kernel_folder(options: Options) -> Path | None:
 # ------------------------------------------------------------------ contradictions
 
 
-def _check(options: Options) -> None:
-    said = (*_contradictions(options), *_mixtures(options))
+def _check(options: Options, form: str) -> None:
+    said = [*_contradictions(options), *_mixtures(options)]
+    if options.verbose and form in ("json", "sarif"):
+        what = f"What '--verbose' says would be mixed with '--diagnostics {form}'."
+        said.append((what, "Leave out the one or the other."))
     problems = [Diagnostic("L002", message, hint=hint) for message, hint in said]
     problems += _clashes(options)
     if problems:
@@ -259,6 +270,8 @@ def _outputs(options: Options) -> Iterator[Path]:
 def _reports(options: Options) -> Iterator[Path]:
     names = (options.schedule_json, options.dag)
     yield from (Path(name) for name in names if name and name != "-")
+    if options.page:
+        yield options.page
 
 
 def _is_stream(path: Path) -> bool:
@@ -333,7 +346,15 @@ def _build_parser() -> Parser:
     parser.add_argument("files", nargs="+", type=Path, metavar="ALGORITHM", help="algorithm files")
     # Fab asks whoever is called 'psyclone' for these words, and for a number behind them.
     version = f"psyclone-storage version: {__version__} (for PSyclone version: {_PSYCLONE})"
-    parser.add_argument("-v", "--version", action="version", version=version)
+    parser.add_argument("--version", action="version", version=version)
+    parser.add_argument(
+        "--schema", action=PrintSchema, choices=SCHEMAS,
+        help="print the JSON Schema of what '--diagnostics json' or '--schedule-json' writes",
+    )  # fmt: skip
+    parser.add_argument(
+        "--examples", action=UnpackExamples, metavar="DIR",
+        help="write the examples, and the Fortran that they link to, to folders in DIR",
+    )  # fmt: skip
     _add_domain(parser)
     _add_output(parser)
     _add_build_files(parser)
@@ -474,6 +495,11 @@ def _add_build_files(parser: argparse.ArgumentParser) -> None:
 
 def _add_inspection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("inspection")
+    group.add_argument(
+        "-v", "--verbose", action="store_true",
+        help="say on standard error which settings come from where, and where kernels were found; "
+        "'-v' alone prints the version",
+    )  # fmt: skip
     group.add_argument("--schedule", action="store_true", help="print each invoke's schedule")
     group.add_argument(
         "--schedule-json", nargs="?", const="-", metavar="FILE", help="the schedules as JSON"
@@ -481,6 +507,10 @@ def _add_inspection(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--dag", nargs="?", const="-", metavar="FILE", help="the dependences, for Graphviz"
     )
+    group.add_argument(
+        "--report", type=Path, metavar="FILE",
+        help="a page for a browser: a picture of each invoke, reasons, steps, costs and code",
+    )  # fmt: skip
     group.add_argument(
         "--explain", action="store_true",
         help="say why each halo exchange and each run-time test is there, and why steps of "

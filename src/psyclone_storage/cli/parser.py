@@ -13,6 +13,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import did_you_mean
 
 _CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)")
+_AMBIGUOUS = re.compile(r"ambiguous option: (\S+) could match (.*)")
 
 # What argparse says, and how it is said here.
 _WORDING = (
@@ -46,10 +47,22 @@ class Parser(argparse.ArgumentParser):
         if not {"-h", "--help"}.intersection(words):
             # Else argparse lays out all options, for messages that are not its own here.
             self.usage = self.prog
-        given, unknown = self.parse_known_intermixed_args(words)
+        try:
+            given, unknown = self.parse_known_intermixed_args(words)
+        except CompileError as error:
+            raise CompileError(*self._strangers(words), *error.problems) from error
         if unknown:
             raise CompileError(*map(self._unknown, unknown))
         return given
+
+    def _strangers(self, words: Sequence[str]) -> list[Diagnostic]:
+        """Return the options among `words` that there are not, where a file is missing, too."""
+        for action in self._get_positional_actions():
+            action.nargs, action.required = "*", False
+        try:
+            return [self._unknown(word) for word in self.parse_known_intermixed_args(words)[1]]
+        except CompileError:
+            return []
 
     def error(self, message: str) -> NoReturn:
         """Raise `L001` for what argparse says in `message`."""
@@ -58,6 +71,9 @@ class Parser(argparse.ArgumentParser):
             text = f"'{word}' is no value of '{flags}'."
             guess = did_you_mean(word, re.findall(r"[\w.-]+", choices))
             self._fail(text, guess or f"Choose from {choices}.")
+        if ambiguous := _AMBIGUOUS.match(message):
+            word, choices = ambiguous.groups()
+            self._fail(f"There is no option '{word}'.", f"There are {choices}.")
         for pattern, wording in _WORDING:
             if found := re.fullmatch(pattern, message):
                 self._fail(found.expand(wording), self._help())

@@ -18,16 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The reports on one algorithm file; what was not asked for is empty."""
+    """The reports on one algorithm file; what was not asked for is empty.
+
+    `found` are lines on its kernels, for `--verbose`; `page` is what `--report` shows.
+    """
 
     text: str = ""
     schedules: tuple[dict[str, Any], ...] = ()
     dag: str = ""
+    found: tuple[str, ...] = ()
+    page: tuple[dict[str, Any], ...] = ()
 
 
 def reports_of(file: Path, build: Build, options: Options) -> Reports:
     """Return the reports on `file` that `options` ask for."""
-    if not any((options.schedule, options.explain, options.schedule_json, options.dag)):
+    asked = (options.schedule, options.explain, options.schedule_json, options.dag)
+    if not any((*asked, options.verbose, options.page)):
         return Reports()
     from psyclone_storage.driver import reports  # noqa: PLC0415
 
@@ -41,7 +47,22 @@ def reports_of(file: Path, build: Build, options: Options) -> Reports:
         heading + "\n".join(texts),
         reports.schedule_objects(build) if options.schedule_json else (),
         reports.dag_text(build) if options.dag else "",
+        _found(file, build) if options.verbose else (),
+        _page(file, build) if options.page else (),
     )
+
+
+def _page(file: Path, build: Build) -> tuple[dict[str, Any], ...]:
+    from psyclone_storage.driver.page import page_object  # noqa: PLC0415
+
+    return (page_object(file, build),)
+
+
+def _found(file: Path, build: Build) -> tuple[str, ...]:
+    from psyclone_storage.cli.verbose import kernel_lines  # noqa: PLC0415
+    from psyclone_storage.driver import reports  # noqa: PLC0415
+
+    return kernel_lines(file, reports.kernel_files(build))
 
 
 def gathered_reports(
@@ -56,6 +77,10 @@ def gathered_reports(
         yield _destination(options.schedule_json), json.dumps(objects, indent=2) + "\n"
     if options.dag is not None:
         yield _destination(options.dag), "".join(report.dag for report in reports)
+    if options.page is not None:
+        from psyclone_storage.cli.page import page_text  # noqa: PLC0415
+
+        yield options.page, page_text([item for report in reports for item in report.page])
 
 
 def _destination(name: str) -> Path | None:

@@ -88,6 +88,7 @@ class Results:
             "schedules": list(made.reports.schedules),
             "dag": made.reports.dag,
             "beside": dict(made.beside),
+            "found": list(made.reports.found),
         }
 
     def _decoded(self, entry: dict[str, Any]) -> Translation:
@@ -96,7 +97,7 @@ class Results:
             entry["psy"],
             tuple(map(Path, entry["sources"])),
             tuple(self._decoded_warning(item) for item in entry["warnings"]),
-            Reports(entry["text"], tuple(entry["schedules"]), entry["dag"]),
+            Reports(entry["text"], tuple(entry["schedules"]), entry["dag"], tuple(entry["found"])),
             tuple(entry["beside"].items()),
         )
 
@@ -154,7 +155,7 @@ def open_results(
     `settings` are the texts of the settings files.
     """
     folder = results_folder(os.environ) if options.cached else None
-    if folder is None or options.script or options.compile:
+    if folder is None or options.script or options.compile or options.page:
         return None
     cache = Cache(folder)
     asked = replace(request, directories=(), includes=(), kernel_output=None)
@@ -163,6 +164,7 @@ def open_results(
         options.explain,
         options.schedule_json is not None,
         options.dag is not None,
+        options.verbose,
         (options.schedule or options.explain) and len(options.files) > 1,
     )
     common = (tool_digest(cache), settings, options.config_opts, asked, reports, options.strict)

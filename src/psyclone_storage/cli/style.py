@@ -14,7 +14,7 @@ from typing import NoReturn, TextIO
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.cli.parser import Formatter
 
-FORMS = ("text", "json")
+FORMS = ("text", "json", "sarif", "github")
 COLOURS = ("auto", "always", "never")
 WARNINGS = ("show", "error")
 
@@ -23,19 +23,26 @@ WARNINGS = ("show", "error")
 class Style:
     """The form of problems, one of `FORMS`, and the wish for colour, one of `COLOURS`.
 
-    `warnings` is one of `WARNINGS`: whether they are shown as such, or as errors.
+    `warnings` is one of `WARNINGS`: whether they are shown as such, or as errors. `traces` asks for
+    the calls of Python that led to a problem.
     """
 
     form: str = "text"
     colour: str = "auto"
     warnings: str = "show"
+    traces: bool = False
 
 
 def add_style(parser: argparse._ActionsContainer) -> None:
     """Add the options that `read_style` reads to a parser, which checks and describes them."""
     parser.add_argument(
-        "--diagnostics", choices=FORMS, default="text", help="how to print problems"
-    )
+        "--diagnostics", choices=FORMS, default="text",
+        help="how to print problems: for people, as JSON, for code scanners, or for GitHub",
+    )  # fmt: skip
+    parser.add_argument(
+        "--traceback", action="store_true",
+        help="show the calls of Python behind a problem of a script, or a defect of this tool",
+    )  # fmt: skip
     parser.add_argument("--colour", choices=COLOURS, default="auto", help="colour on terminals")
     parser.add_argument(
         "--warnings",
@@ -51,11 +58,12 @@ def read_style(words: Sequence[str]) -> Style:
     parser.add_argument("--diagnostics", default="text")
     parser.add_argument("--colour", default="auto")
     parser.add_argument("--warnings", default="show")
+    parser.add_argument("--traceback", action="store_true")
     try:
         given, _ = parser.parse_known_args(words)
     except _MistakeError:
         return Style()
-    return Style(given.diagnostics, given.colour, given.warnings)
+    return Style(given.diagnostics, given.colour, given.warnings, given.traceback)
 
 
 def in_colour(wish: str, stream: TextIO) -> bool:

@@ -48,7 +48,8 @@ def surroundings(environment: Mapping[str, str]) -> SearchContext:
 def shared_file(relative: str) -> Path:
     """Return the path of a file or folder that comes with the package.
 
-    `relative` starts with `config` or `external`, such as `external/lfric_infrastructure`.
+    `relative` starts with `config`, `examples` or `external`, such as
+    `external/lfric_infrastructure`.
 
     Raises:
         InternalError: the installation does not have it.

@@ -13,7 +13,7 @@ from psyclone_storage.base.diagnostic import (
     InternalError,
     Severity,
 )
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
@@ -51,6 +51,7 @@ from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 if TYPE_CHECKING:
     from psyclone_storage.driver.requested import Requested
     from psyclone_storage.driver.steps import Refused
+    from psyclone_storage.transform.workbench import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Build:
 
     `rules` are those of the domain that planned it. `kernels` are the kernels that steps have
     changed, each for a file of its own. `beside` are texts that belong beside the PSy layer's, each
-    with what its name ends in.
+    with what its name ends in. `journal` has the steps that were asked for in each invoke.
     """
 
     program: Program
@@ -71,6 +72,7 @@ class Build:
     refused: Refused = ()
     kernels: tuple[KernelText, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
+    journal: Journal = field(default_factory=dict)
 
 
 Notes = tuple[Diagnostic, ...]
@@ -144,7 +146,8 @@ class Compiler:
         )
         program = build_program(algorithm, called.by_name, domain, options)
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
-        program, refused = self._transform(program, domain.rules)
+        journal: Journal = {}
+        program, refused = self._transform(program, domain.rules, journal)
         if self.checks:
             _check_coherence(program, domain.rules)
         language = self.target.language
@@ -166,6 +169,7 @@ class Compiler:
                 *(unordered_sums(program) if self._wants_order else ()),
             ),
             refused=refused,
+            journal=journal,
             kernels=placed.kernels,
             beside=language.emit_beside(unit, placed.inlined) if language.emit_beside else (),
         )
@@ -201,11 +205,13 @@ class Compiler:
         exact = self.api.choices(self.settings).exact_sums
         return self.settings.reproducible_reductions and not exact
 
-    def _transform(self, program: Program, rules: Rules) -> tuple[Program, Refused]:
+    def _transform(
+        self, program: Program, rules: Rules, journal: Journal
+    ) -> tuple[Program, Refused]:
         """Apply the user's recipe and steps, then what the settings ask for."""
         refused: Refused = ()
         if self.requested is not None:
-            program, refused = self.requested.apply(program, rules, self.kernels)
+            program, refused = self.requested.apply(program, rules, self.kernels, journal)
         if self.api.choices(self.settings).fuses_built_ins:
             program = _with_each(program, partial(with_shared_loops, rules=rules))
         if self.settings.joint_exchanges:

@@ -10,6 +10,7 @@ from psyclone_storage.analysis.schedules.explain_holding import explain_holding
 from psyclone_storage.analysis.schedules.explain_transfers import explain_transfers
 from psyclone_storage.driver.compile import Build
 from psyclone_storage.ir import view
+from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.transform.catalogue import explain_refusals
 from psyclone_storage.transform.halos import without_halos
 
@@ -23,6 +24,13 @@ def schedule_text(build: Build, *, colour: bool = False) -> str:
 def schedule_objects(build: Build) -> tuple[dict[str, Any], ...]:
     """Return every schedule as values that JSON can hold (docs/reference/schedule-json.md)."""
     return tuple(view.schedule_json(item.schedule) for item in build.program.invokes)
+
+
+def kernel_files(build: Build) -> dict[str, str]:
+    """Return the file that each kernel was found in, by the kernel's name; none of a built-in."""
+    calls = (call for item in build.program.invokes for call in kernel_calls(item.schedule))
+    kernels = {call.kernel.name: call.kernel for call in calls}
+    return {name: one.span.source.name if one.span else "" for name, one in kernels.items()}
 
 
 def dag_text(build: Build) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import raise_if_any
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.request import CompileRequest
 from psyclone_storage.driver.steps import Refused, apply_steps, unfinished, with_profiles
@@ -17,6 +17,7 @@ from psyclone_storage.scripting.recipe import Recipe, read_recipe
 from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.transform.catalogue import StepRequest, read_steps
 from psyclone_storage.transform.profile import ProfileGranularity
+from psyclone_storage.transform.workbench import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,17 @@ class Requested:
         return tuple(dict.fromkeys((self.recipe.path, *self.recipe.reads.files)))
 
     def apply(
-        self, program: Program, rules: Rules, kernels: KernelSource
+        self, program: Program, rules: Rules, kernels: KernelSource, journal: Journal | None = None
     ) -> tuple[Program, Refused]:
-        """Return `program` after all that, and which steps were refused where.
+        """Return `program` after all that, and which steps were refused where; `journal` has all.
 
         Raises:
             CompileError: something was begun and not finished, or refused where it was named.
         """
         if self.recipe is not None:
-            program = self.recipe.run(program, rules, kernels, self.context)
-        program, refused = apply_steps(program, self.steps, rules, kernels)
+            context = replace(self.context, journal=journal)
+            program = self.recipe.run(program, rules, kernels, context)
+        program, refused = apply_steps(program, self.steps, rules, kernels, journal)
         program = with_profiles(program, self.profile, rules)
         raise_if_any(unfinished(program, refused, in_storages=self.in_storages))
         return program, refused

@@ -14,23 +14,27 @@ from psyclone_storage.ir.walk import (
 from psyclone_storage.transform.catalogue import Refusal, StepRequest, apply_request, missing_places
 from psyclone_storage.transform.legality import check_finished
 from psyclone_storage.transform.profile import ProfileGranularity, regions_for
-from psyclone_storage.transform.workbench import Workbench
+from psyclone_storage.transform.workbench import Journal, Workbench
 
 Refused = tuple[tuple[str, tuple[Refusal, ...]], ...]
 """What was refused in each invoke, by the invoke's name."""
 
 
 def apply_steps(
-    program: Program, requests: tuple[StepRequest, ...], rules: Rules, source: KernelSource
+    program: Program,
+    requests: tuple[StepRequest, ...],
+    rules: Rules,
+    source: KernelSource,
+    journal: Journal | None = None,
 ) -> tuple[Program, Refused]:
-    """Return `program` after the steps, and which of them were refused where.
+    """Return `program` after the steps, and which of them were refused where; `journal` has all.
 
     A step whose place is named is applied to the invokes that have that place.
 
     Raises:
         CompileError: a place that is named is in no invoke, or the step is refused there.
     """
-    benches = [Workbench(invoke.schedule, rules, source) for invoke in program.invokes]
+    benches = [Workbench(invoke.schedule, rules, source, journal) for invoke in program.invokes]
     refused: dict[str, list[Refusal]] = {}
     for request in requests:
         absent = [missing_places(bench, request) for bench in benches]

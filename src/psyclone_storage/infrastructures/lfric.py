@@ -40,7 +40,9 @@ class Space:
     derivative, has at one point: 1 for a scalar, 3 for a vector. `constant` identifies the space at
     run time; a name that stands for several spaces has none. `dofs` gives the number of dofs of a
     quadrilateral cell, for an order in the horizontal and one in the vertical, where it is known
-    (spec 7.1; PSyclone 3.3 tells the two orders apart).
+    (spec 7.1; PSyclone 3.3 tells the two orders apart). `column` has the dofs of the lowest order
+    on a column of quadrilaterals, those that columns share counted once: how many for each layer,
+    and how many on the one level more.
     """
 
     continuity: Continuity
@@ -48,6 +50,7 @@ class Space:
     diff_basis: int
     constant: str = ""
     dofs: DofCount | None = None
+    column: tuple[int, int] | None = None
 
 
 _SCALAR_AND_GRADIENT = (1, 3)
@@ -73,23 +76,25 @@ def _faces(h: int, v: int) -> int:
 
 
 SPACES: Mapping[str, Space] = {
-    "w0": Space(_CONTINUOUS, *_SCALAR_AND_GRADIENT, "W0", lambda h, v: (h + 2) ** 2 * (v + 2)),
-    "w1": Space(_CONTINUOUS, *_VECTOR_AND_CURL, "W1", _edges),
-    "w2": Space(_CONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2", _faces),
-    "w2h": Space(_CONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2H", _faces_across),
+    "w0": Space(
+        _CONTINUOUS, *_SCALAR_AND_GRADIENT, "W0", lambda h, v: (h + 2) ** 2 * (v + 2), (1, 1)
+    ),
+    "w1": Space(_CONTINUOUS, *_VECTOR_AND_CURL, "W1", _edges, (3, 2)),
+    "w2": Space(_CONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2", _faces, (3, 1)),
+    "w2h": Space(_CONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2H", _faces_across, (2, 0)),
     "w2trace": Space(
         _CONTINUOUS, *_SCALAR_AND_GRADIENT, "W2trace",
-        lambda h, v: 4 * (h + 1) * (v + 1) + 2 * (h + 1) ** 2,
+        lambda h, v: 4 * (h + 1) * (v + 1) + 2 * (h + 1) ** 2, (3, 1),
     ),
-    "w2htrace": Space(_CONTINUOUS, *_SCALAR_AND_GRADIENT, "W2Htrace"),
+    "w2htrace": Space(_CONTINUOUS, *_SCALAR_AND_GRADIENT, "W2Htrace", None, (2, 0)),
     "w3": Space(
-        _DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "W3", lambda h, v: (h + 1) ** 2 * (v + 1)
+        _DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "W3", lambda h, v: (h + 1) ** 2 * (v + 1), (1, 0)
     ),
-    "wtheta": Space(_DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "Wtheta", _faces_below),
-    "w2v": Space(_DISCONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2V", _faces_below),
-    "w2vtrace": Space(_DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "W2Vtrace"),
-    "w2broken": Space(_DISCONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2broken", _faces),
-    "wchi": Space(Continuity.ANY, *_SCALAR_AND_GRADIENT, "Wchi"),
+    "wtheta": Space(_DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "Wtheta", _faces_below, (1, 1)),
+    "w2v": Space(_DISCONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2V", _faces_below, (1, 1)),
+    "w2vtrace": Space(_DISCONTINUOUS, *_SCALAR_AND_GRADIENT, "W2Vtrace", None, (1, 1)),
+    "w2broken": Space(_DISCONTINUOUS, *_VECTOR_AND_DIVERGENCE, "W2broken", _faces, (6, 0)),
+    "wchi": Space(Continuity.ANY, *_SCALAR_AND_GRADIENT, "Wchi", None, (1, 0)),
     "any_w2": Space(Continuity.ANY, *_VECTOR_AND_DIVERGENCE),
 }  # fmt: skip
 """Every space but the numbered wildcards."""

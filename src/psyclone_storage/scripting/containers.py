@@ -16,7 +16,7 @@ from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.scripting.views import Invoke, Schedule, Searched
-from psyclone_storage.transform.workbench import Workbench
+from psyclone_storage.transform.workbench import Journal, Workbench
 
 
 class Invokes:
@@ -112,11 +112,12 @@ class Psy(Holder):
         source: KernelSource | None = None,
         *,
         psyclone: bool = False,
+        journal: Journal | None = None,
     ) -> None:
         self._program = program
         home = Module(self) if psyclone else None
         self._sessions = tuple(
-            Session(Workbench(invoke.schedule, rules, source), psyclone, home)
+            Session(Workbench(invoke.schedule, rules, source, journal), psyclone, home)
             for invoke in program.invokes
         )
         self._home = home

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.scripting.writer import Emit
+from psyclone_storage.transform.workbench import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +15,10 @@ class ScriptContext:
     """What a script can ask for beyond the schedules.
 
     `emit` prints what a program becomes. `keywords` are what the script's `trans` is called with
-    besides the program.
+    besides the program. What it asks for is noted in `journal`.
     """
 
     compilation: Compilation
     emit: Emit
     keywords: Mapping[str, object] = field(default_factory=dict)
+    journal: Journal | None = None

@@ -7,7 +7,6 @@ diagnostic at the line of the script, never a stack trace.
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -28,10 +27,11 @@ from psyclone_storage.base.diagnostic import (
 )
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.algorithm import Algorithm
+from psyclone_storage.scripting.calls import ScriptCalls, calls_of, own_source
 from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.psyclone_modules import psyclone_alias
@@ -75,7 +75,8 @@ class Recipe:
         ):
             self._guarded(lambda: _execute(module))
             function = self._function(module)
-            psy = Psy(program, rules, source, psyclone=alias.used)
+            journal = context.journal if context else None
+            psy = Psy(program, rules, source, psyclone=alias.used, journal=journal)
             self._guarded(lambda: function(psy, **keywords))
             of_algorithm = getattr(module, "trans_alg", None)
             if callable(of_algorithm):
@@ -119,55 +120,72 @@ class Recipe:
             raise self._ended(error) from error
         except Exception as error:
             what = f"{type(error).__name__}: {_message(error)}"
-            raise self._failure(what, self._line(error)) from error
+            raise self._failure(what, calls_of(error, self.source), trace=_trace(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
-        """Return `problem` with the line of the script that led to it, its place if it has none."""
-        line = self._line(error)
+        """Return `problem` with the calls of the script that led to it.
+
+        The innermost is its place if it has none.
+        """
+        calls = calls_of(error, self.source)
+        problem = replace(problem, trace=problem.trace or _trace(error))
         if problem.span is None:
-            return replace(problem, span=line, file=str(self.path))
-        if line is None or problem.span.source is self.source:
+            related = (*problem.related, *calls.callers)
+            return replace(problem, span=calls.place, file=str(self.path), related=related)
+        if calls.place is None or problem.span.source is self.source:
             return problem
-        return replace(problem, related=(*problem.related, Related(line, "asked for here")))
+        asked = (Related(calls.place, "asked for here"), *calls.callers)
+        return replace(problem, related=(*problem.related, *asked))
 
     def _not_python(self, error: SyntaxError) -> CompileError:
         what = f"{type(error).__name__}: {error.msg}"
-        if error.filename == str(self.path) and error.lineno:
-            start = self.source.start_of_line(error.lineno) + max(0, (error.offset or 1) - 1)
-            return self._failure(what, self.source.span(start, start + 1))
-        helper = os.path.relpath(error.filename) if error.filename else "another text"
-        place = f"line {error.lineno} of '{helper}'"
-        return self._failure(f"{what} ({place})", self._line(error))
+        calls = calls_of(error, self.source)
+        name = error.filename or ""
+        source = self.source if name == str(self.path) else own_source(name)
+        if source is not None and error.lineno:
+            start = source.start_of_line(error.lineno) + max(0, (error.offset or 1) - 1)
+            calls = ScriptCalls((*calls.spans, source.span(start, start + 1)))
+        else:
+            what += f" (line {error.lineno} of '{name or 'another text'}')"
+        return self._failure(what, calls, trace=_trace(error))
 
     def _ended(self, error: SystemExit) -> CompileError:
         """Return that the script has called `sys.exit`, which only fails if it says so.
 
         As with PSyclone nothing is written then.
         """
-        place = self._line(error)
+        calls = calls_of(error, self.source)
         if error.code not in (None, 0):
             hint = "A script ends by returning from 'trans'."
-            return self._failure("a call of 'sys.exit'", place, hint)
+            return self._failure("a call of 'sys.exit'", calls, hint)
         message = "The script ends the compilation here: nothing is written."
         return CompileError(
-            Diagnostic("T019", message, place, file=str(self.path), severity=Severity.WARNING)
+            Diagnostic(
+                "T019",
+                message,
+                calls.place,
+                related=calls.callers,
+                file=str(self.path),
+                severity=Severity.WARNING,
+            )
         )
 
-    def _line(self, error: BaseException) -> Span | None:
-        """Return the last line of the script that was running when `error` was raised."""
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == str(self.path)]
-        return self._span(lines[-1]) if lines and lines[-1] else None
-
-    def _failure(self, what: str, span: Span | None, hint: str = "") -> CompileError:
+    def _failure(
+        self, what: str, calls: ScriptCalls, hint: str = "", trace: str = ""
+    ) -> CompileError:
         ends_itself = what.endswith((".", "?"))
         message = f"The script failed with {what}{'' if ends_itself else '.'}"
-        return CompileError(Diagnostic("T002", message, span, hint=hint, file=str(self.path)))
-
-    def _span(self, line: int) -> Span:
-        start = self.source.start_of_line(line)
-        text = self.source.line(line)
-        return self.source.span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+        return CompileError(
+            Diagnostic(
+                "T002",
+                message,
+                calls.place,
+                hint=hint,
+                related=calls.callers,
+                file=str(self.path),
+                trace=trace,
+            )
+        )
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -202,6 +220,10 @@ class _Loader(ExecutionLoader):
 def _execute(module: ModuleType) -> None:
     if module.__spec__ is not None and module.__spec__.loader is not None:
         module.__spec__.loader.exec_module(module)
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
 
 
 def _message(error: Exception) -> str:

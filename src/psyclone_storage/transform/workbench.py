@@ -38,6 +38,21 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A step that somebody asked for: the schedules before and after, or the reasons against it."""
+
+    step: Step
+    before: Schedule
+    after: Schedule | None
+    reasons: Reasons = ()
+    undone: bool = False
+
+
+Journal = dict[str, list[JournalEntry]]
+"""What was asked for in each invoke, in order, by the invoke's name."""
+
+
+@dataclass(frozen=True, slots=True)
 class _TriedStep:
     """A step, the schedule that it was tried on, and what came of it."""
 
@@ -50,14 +65,22 @@ class _TriedStep:
 class Workbench:
     """A schedule, whose exchanges are planned, with the steps applied to it so far.
 
-    `source` gives the code of kernels; without one no step may ask for it.
+    `source` gives the code of kernels; without one no step may ask for it. Whatever is asked for is
+    noted in `journal`.
     """
 
-    __slots__ = ("_history", "_index", "_indexed", "_last", "_rules", "_schedule", "_source")
+    __slots__ = (
+        "_history", "_index", "_indexed", "_journal", "_last", "_rules", "_schedule", "_source"
+    )  # fmt: skip
 
     def __init__(
-        self, schedule: Schedule, rules: Rules, source: KernelSource | None = None
+        self,
+        schedule: Schedule,
+        rules: Rules,
+        source: KernelSource | None = None,
+        journal: Journal | None = None,
     ) -> None:
+        self._journal = journal
         self._schedule = schedule
         self._rules = rules
         self._source = source
@@ -125,6 +148,7 @@ class Workbench:
             InternalError: the step left a schedule that is not in one piece.
         """
         after, reasons = self._tried(step)
+        self._note(JournalEntry(step, self._schedule, None if reasons else after, reasons))
         if reasons:
             raise CompileError(*reasons)
         if problems := check_schedule(after):
@@ -142,8 +166,14 @@ class Workbench:
         if not self._history:
             place = place_near(self._schedule, "")
             raise CompileError(Diagnostic("T009", "There is no step to undo.", place))
-        self._schedule = self._history.pop().before
+        last = self._history.pop()
+        self._note(JournalEntry(last.step, self._schedule, last.before, undone=True))
+        self._schedule = last.before
         return self._schedule
+
+    def _note(self, entry: JournalEntry) -> None:
+        if self._journal is not None:
+            self._journal.setdefault(self._schedule.name, []).append(entry)
 
     def _tried(self, step: Step) -> tuple[Schedule, Reasons]:
         """Return what `step` makes of the schedule, and the reasons against it.

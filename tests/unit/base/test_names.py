@@ -32,6 +32,41 @@ def test_a_near_name_is_offered_as_it_is_spelt() -> None:
     assert did_you_mean("advect", ["setval_c"]) == ""
 
 
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        ("drag_kernel_cod", "drag_kernel_code"),
+        ("drag_kernel_mod", "drag_kernels_mod"),
+        ("drag_kernel_type", "drag_kernel_mod"),
+        ("inc_a_time_X", "inc_a_times_X"),
+        ("LFRicColorTrans", "LFRicColourTrans"),
+        ("ColourTrans", "LFRicColourTrans"),
+        ("--output_dir", "--output-dir"),
+        ("velcoity", "velocity"),
+        ("warning", "warn"),
+        ("k_cod", "k_code"),
+    ],
+)
+def test_a_slip_is_seen(word: str, known: str) -> None:
+    assert did_you_mean(word, ["other", known, "quite_another"]) == f"Did you mean '{known}'?"
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        ("advect_kernel_mod", "apply_kernel_mod"),
+        ("matrix_kernel_type", "strain_kernel_type"),
+        ("X_plus_Y", "X_minus_Y"),
+        ("loop9", "loop1"),
+        ("u", "v"),
+        ("a_kernel_mod", "b_kernel_mod"),
+        ("theta", "mean"),
+    ],
+)
+def test_strangers_are_not_offered(word: str, known: str) -> None:
+    assert did_you_mean(word, [known]) == ""
+
+
 def test_lists_read_as_sentences_do() -> None:
     assert [listed([]), listed("a"), listed("abc"), listed("ab", "and")] == [
         "", "'a'", "'a', 'b' or 'c'", "'a' and 'b'",

@@ -86,3 +86,32 @@ def test_warnings_alone_raise_nothing() -> None:
     with pytest.raises(CompileError) as raised:
         raise_if_any([warning, PROBLEM])
     assert raised.value.problems == (warning, PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("column", "before", "after"), [(0, False, True), (300, True, True), (594, True, False)]
+)
+def test_of_a_long_line_the_part_around_the_place_is_shown(
+    column: int, before: bool, after: bool
+) -> None:
+    source = SourceText("a.f90", "abcdef" * 100)
+    said = render_text([Diagnostic("X001", "No.", source.span(column, column + 4))])
+    line, marks = said.splitlines()[2:]
+    text, pad = line.partition(" | ")[2], marks.partition(" | ")[2]
+    assert len(text) == 132 + 3 * (before + after)
+    assert (text.startswith("..."), text.endswith("...")) == (before, after)
+    at = pad.index("^")
+    assert pad[at:] == "^^^^"
+    assert text[at : at + 4] == "abcd"
+
+
+def test_a_line_as_long_as_fortran_has_them_is_shown_whole() -> None:
+    source = SourceText("a.f90", "x" * 132)
+    assert "..." not in render_text([Diagnostic("X001", "No.", source.span(131, 132))])
+
+
+def test_the_calls_of_python_stand_below_the_hint() -> None:
+    problem = Diagnostic("X001", "No.", hint="Do.", trace="Traceback:\n  here\n")
+    assert render_text([problem]).endswith("  hint: Do.\n  Traceback:\n    here")
+    assert json.loads(render_json([problem]))[0]["trace"] == "Traceback:\n  here\n"
+    assert "trace" not in json.loads(render_json([PROBLEM]))[0]

@@ -120,7 +120,7 @@ def test_a_script_that_changed_within_a_second_is_read_again(
         ("def trans():\n    pass\n", "TypeError: trans() takes 0 positional arguments", None),
         ("1 / 0\n", "ZeroDivisionError: division by zero", "1 / 0"),
         ("def trans(psy):\n    {}['loop']\n", "KeyError: loop", "{}['loop']"),
-        ("import helper\ndef trans(psy):\n    helper.f()\n", "AttributeError: ", "helper.f()"),
+        ("import helper\ndef trans(psy):\n    helper.f()\n", "AttributeError: ", "None.nothing"),
     ],
 )
 def test_an_exception_is_shown_at_the_script_s_line(
@@ -145,3 +145,53 @@ def test_problems_that_a_step_reports_are_kept(tmp_path: Path) -> None:
 def test_the_keyboard_stops_a_script(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, "def trans(psy):\n    raise KeyboardInterrupt\n")
+
+
+HELPER = "def outer(psy):\n    inner(psy)\n\ndef inner(psy):\n    {body}\n"
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_calls_into_a_script_s_own_modules_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: bool
+) -> None:
+    folder = tmp_path if beside else tmp_path / "elsewhere"
+    folder.mkdir(exist_ok=True)
+    (folder / "words_of_mine.py").write_text(HELPER.format(body="psy.nothing_here"))
+    monkeypatch.syspath_prepend(str(folder))
+    problem = failure(
+        tmp_path, "import words_of_mine\n\ndef trans(psy):\n    words_of_mine.outer(psy)\n"
+    )
+    assert problem.span is not None
+    assert Path(problem.span.source.name).name == "words_of_mine.py"
+    assert (problem.span.line, problem.span.text) == (5, "psy.nothing_here")
+    assert [(one.span.text, one.label) for one in problem.related] == [
+        ("inner(psy)", "called from here"),
+        ("words_of_mine.outer(psy)", "called from here"),
+    ]
+    sys.modules.pop("words_of_mine", None)
+
+
+def test_a_refused_step_in_an_own_module_is_shown_with_its_calls(tmp_path: Path) -> None:
+    body = "raise CompileError(Diagnostic('T003', 'No.'))"
+    imports = "from psyclone_storage.base.diagnostic import CompileError, Diagnostic\n"
+    (tmp_path / "mine.py").write_text(imports + HELPER.format(body=body))
+    problem = failure(tmp_path, "import mine\n\ndef trans(psy):\n    mine.outer(psy)\n")
+    assert problem.code == "T003"
+    assert problem.span is not None
+    assert problem.span.text == body
+    assert [one.span.text for one in problem.related] == ["inner(psy)", "mine.outer(psy)"]
+
+
+def test_of_many_calls_the_nearest_and_the_first_are_shown(tmp_path: Path) -> None:
+    text = "def trans(psy, n=50):\n    trans(psy, n - 1) if n else 1 / 0\n"
+    problem = failure(tmp_path, text)
+    assert len(problem.related) == 6
+
+
+def test_what_python_and_its_packages_do_is_no_part_of_the_script(tmp_path: Path) -> None:
+    problem = failure(tmp_path, "import json\n\ndef trans(psy):\n    json.loads('{')\n")
+    assert problem.span is not None
+    assert problem.span.text == "json.loads('{')"
+    assert problem.related == ()
+    assert problem.trace.startswith("Traceback")
+    assert "decoder.py" in problem.trace

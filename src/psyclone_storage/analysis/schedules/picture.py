@@ -1,0 +1,183 @@
+"""What a picture of an invoke shows: which statement uses which datum, and leaves it how.
+
+One row for each statement in order, one cell for each datum that it touches. A state is what is
+known for certain after a statement; what only run time knows is said to be so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.analysis.schedules.touch import Touch, data_by_name, touches_of
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.kernel import Access
+from psyclone_storage.ir.region import describe_depth
+from psyclone_storage.ir.rules import Rules
+from psyclone_storage.ir.schedule import (
+    Compound,
+    DirectiveRegion,
+    FillHalo,
+    GlobalReduction,
+    HaloExchange,
+    KernelCall,
+    Loop,
+    MarkHalo,
+    Schedule,
+    Statement,
+)
+from psyclone_storage.ir.transfer import EnterData, Side, Update
+from psyclone_storage.ir.view import statement_text
+
+MARKS = {
+    Access.READ: "R",
+    Access.WRITE: "W",
+    Access.READWRITE: "RW",
+    Access.INC: "+",
+    Access.READINC: "R+",
+    Access.REDUCTION: "sum",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PictureCell:
+    """What a statement does to a datum: a short mark, a state as a word, and both as a sentence."""
+
+    datum: str
+    mark: str
+    state: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """A statement: its kind and name, how deep it stands in others, and whom it touches."""
+
+    uid: str
+    kind: str
+    text: str
+    depth: int
+    cells: tuple[PictureCell, ...]
+    on_device: bool = False
+
+
+def picture_rows(schedule: Schedule, rules: Rules) -> tuple[PictureRow, ...]:
+    """Return the rows of a picture of `schedule`, in its order."""
+    return tuple(_rows(schedule.body, 0, _Surroundings(schedule, rules), on_device=False))
+
+
+class _Surroundings:
+    """The schedule that a picture is made of, and its data by name."""
+
+    def __init__(self, schedule: Schedule, rules: Rules) -> None:
+        self.schedule, self.rules = schedule, rules
+        self._data = data_by_name(schedule)
+
+    def touches(self, loop: Loop) -> tuple[Touch, ...]:
+        """Return what an outer loop does to halos; nothing where there are none."""
+        if not self.schedule.distributed:
+            return ()
+        return touches_of(self.schedule, loop, self.rules, self._data)
+
+
+def _rows(
+    body: tuple[Statement, ...], depth: int, around: _Surroundings, *, on_device: bool
+) -> Iterator[PictureRow]:
+    for item in body:
+        device = on_device or (isinstance(item, DirectiveRegion) and _is_of_device(item))
+        cells = tuple(_cells(item, around, outer=depth == 0 or not _in_loop(item, around)))
+        yield PictureRow(item.uid, _kind(item), statement_text(item), depth, cells, device)
+        if isinstance(item, Compound):
+            yield from _rows(item.body, depth + 1, around, on_device=device)
+
+
+def _in_loop(item: Statement, around: _Surroundings) -> bool:
+    """Return whether a loop stands inside of another one."""
+    return isinstance(item, Loop) and not _is_outer(item.uid, around.schedule.body)
+
+
+def _is_outer(uid: str, body: tuple[Statement, ...]) -> bool:
+    for item in body:
+        if item.uid == uid:
+            return True
+        if isinstance(item, Compound) and not isinstance(item, Loop) and _is_outer(uid, item.body):
+            return True
+    return False
+
+
+def _is_of_device(region: DirectiveRegion) -> bool:
+    return region.directive.is_openacc or region.directive.value.startswith(("omp target",))
+
+
+def _kind(item: Statement) -> str:
+    kinds: dict[type, str] = {
+        Loop: "loop",
+        KernelCall: "call",
+        HaloExchange: "exchange",
+        MarkHalo: "mark",
+        FillHalo: "fill",
+        GlobalReduction: "reduction",
+        EnterData: "transfer",
+        Update: "transfer",
+        DirectiveRegion: "construct",
+    }
+    return kinds.get(type(item), "other")
+
+
+# ------------------------------------------------------------------ cells
+
+
+def _cells(item: Statement, around: _Surroundings, *, outer: bool) -> Iterator[PictureCell]:
+    match item:
+        case Loop() if outer:
+            yield from (_of_touch(touch) for touch in around.touches(item))
+        case KernelCall():
+            yield from _of_call(item)
+        case HaloExchange():
+            test = ", if the run-time flags call it dirty" if item.guarded else ""
+            text = f"exchanged to level {describe_depth(item.depth)}{test}"
+            yield PictureCell(item.datum, "\u21c4", "clean", text)
+        case MarkHalo():
+            state = "clean" if item.clean.terms else "dirty"
+            yield PictureCell(item.datum, "\u2691", state, statement_text(item))
+        case FillHalo():
+            yield PictureCell(item.datum, "0", "filled", statement_text(item))
+        case GlobalReduction():
+            yield PictureCell(item.datum, "\u03a3", "clean", "combined over all ranks")
+        case EnterData():
+            text = "copied to the device, unless it is there"
+            yield from (PictureCell(name, "\u2192D", "device", text) for name in item.data)
+        case Update():
+            mark = "\u2192D" if item.to is Side.DEVICE else "\u2192H"
+            text = f"the copy on the {item.to.value} is made equal to the other"
+            yield PictureCell(item.datum, mark, item.to.value, text)
+
+
+def _of_touch(touch: Touch) -> PictureCell:
+    """Return what an outer loop needs of a halo, and what it leaves there."""
+    said = []
+    if touch.need is not None:
+        beyond = f"level {describe_depth(touch.need.depth)} of the halo"
+        said.append(f"needs {beyond}: it is read {touch.need.why}")
+    if touch.left is None:
+        name = touch.key.datum
+        return PictureCell(name, "", "read", "; ".join(said) or "reads owned values alone")
+    clean = describe_depth(touch.left.clean)
+    said.append(f"leaves the halo clean to level {clean}: {touch.left.why}")
+    annexed = {Fresh.YES: "clean", Fresh.NO: "stale", Fresh.MAYBE: "known at run time only"}
+    said.append(f"annexed dofs {annexed[touch.left.annexed]}")
+    state = "clean" if touch.left.clean.terms else "dirty"
+    return PictureCell(touch.key.datum, "", state, "; ".join(said))
+
+
+def _of_call(call: KernelCall) -> Iterator[PictureCell]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if actual.datum is not None:
+            where = " from ".join(described.spaces)
+            stencil = f", stencil {described.stencil.value}" if described.stencil else ""
+            text = f"{described.access.value} {where}{stencil}".strip()
+            found.setdefault(actual.datum, []).append((MARKS[described.access], text))
+    for datum, uses in found.items():
+        marks = "".join(dict.fromkeys(mark for mark, _ in uses))
+        yield PictureCell(datum, marks, "use", "; ".join(dict.fromkeys(text for _, text in uses)))

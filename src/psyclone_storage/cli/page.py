@@ -1,0 +1,46 @@
+"""One page about a compilation, for a browser: a frame in Jinja2 around what `driver.page` says.
+
+The page needs nothing from elsewhere, no network and no other file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from psyclone_storage import __version__
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+
+_TEMPLATE = Path(__file__).with_name("page.html.jinja")
+
+
+def check_template_engine() -> None:
+    """Do nothing if pages can be made.
+
+    Raises:
+        CompileError: `L017`, Jinja2 is not installed.
+    """
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    if find_spec("jinja2") is None:
+        message = "'--report' needs Jinja2, which is not installed."
+        hint = "Install it: pip install 'psyclone-storage[report]'."
+        raise CompileError(Diagnostic("L017", message, hint=hint))
+
+
+def page_text(files: Sequence[dict[str, Any]]) -> str:
+    """Return the page about `files`, the objects of `driver.page`."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    names = ", ".join(file["file"] for file in files)
+    costs = [
+        {"name": invoke["name"], "exchanges": invoke["exchanges"]}
+        for file in files
+        for invoke in file["invokes"]
+    ]
+    return template.render(files=files, title=names, version=__version__, costs=costs)

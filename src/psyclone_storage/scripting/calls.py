@@ -1,0 +1,82 @@
+"""Where a script was when something went wrong: the calls into what its author wrote.
+
+The author's are the script and the modules that it imports, wherever these lie: all that belongs
+neither to this package nor to Python nor to what was installed beside it.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import site
+import sysconfig
+import traceback
+from pathlib import Path
+
+from psyclone_storage.base.diagnostic import Related
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import SourceText, Span
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptCalls:
+    """The lines of an author that were running, the script's own first, the innermost last."""
+
+    spans: tuple[Span, ...]
+
+    @property
+    def place(self) -> Span | None:
+        """The innermost line."""
+        return self.spans[-1] if self.spans else None
+
+    @property
+    def callers(self) -> tuple[Related, ...]:
+        """The lines that led there, from the inside out; of many the nearest and the first."""
+        outwards = self.spans[-2::-1]
+        shown = outwards if len(outwards) <= _SHOWN else (*outwards[: _SHOWN - 1], outwards[-1])
+        return tuple(Related(span, "called from here") for span in shown)
+
+
+def calls_of(error: BaseException, script: SourceText) -> ScriptCalls:
+    """Return the author's lines that were running when `error` was raised in `script`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    names = [frame.filename for frame in frames]
+    if script.name not in names:
+        return ScriptCalls(())
+    found = []
+    for frame in frames[names.index(script.name) :]:
+        source = _source_of(frame.filename, script)
+        if source is not None and frame.lineno:
+            found.append(line_of(source, frame.lineno))
+    return ScriptCalls(tuple(found))
+
+
+def own_source(name: str) -> SourceText | None:
+    """Return the text of the file `name` if an author of scripts may have written it."""
+    path = Path(name)
+    if not path.is_file() or path.resolve().is_relative_to(_PACKAGE):
+        return None
+    if any(path.resolve().is_relative_to(folder) for folder in _installed()):
+        return None
+    text = "".join(linecache.getlines(name))
+    return SourceText(os.path.relpath(name), text) if text else None
+
+
+def line_of(source: SourceText, number: int) -> Span:
+    """Return the place of the text of line `number`, without the blanks around it."""
+    start, text = source.start_of_line(number), source.line(number)
+    return source.span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+
+
+def _source_of(name: str, script: SourceText) -> SourceText | None:
+    return script if name == script.name else own_source(name)
+
+
+def _installed() -> list[Path]:
+    """Return the folders of Python and of what was installed with it."""
+    names = (*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
+             *site.getsitepackages(), site.getusersitepackages())  # fmt: skip
+    return [Path(name).resolve() for name in names]

@@ -1,0 +1,227 @@
+"""The page of `--report`: what it says, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from command import Outcome, run_command
+from conftest import browser
+
+ROOT = Path(__file__).parents[1]
+DEMO = ROOT / "examples" / "lfric" / "demo"
+WORDS = ["demo/gravity_wave_alg_mod.x90", "-d", "demo/kernels", "--report", "out.html"]
+
+
+def report(folder: Path, *words: str) -> tuple[Outcome, str]:
+    """Make the page of the demo with more words; return what was said, and the page."""
+    if not (folder / "demo").exists():
+        shutil.copytree(DEMO, folder / "demo", ignore=shutil.ignore_patterns("build"))
+    done = run_command([*WORDS, *words], folder)
+    return done, (folder / "out.html").read_text(encoding="utf-8") if done.status == 0 else ""
+
+
+class _Reader(HTMLParser):
+    """Collects ids, and whatever a page would fetch; complains of tags that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.fetched: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids += [given["id"] or ""] if "id" in given else []
+        links = [given.get("src"), given.get("href")]
+        self.fetched += [link for link in links if link and not link.startswith("#")]
+        if tag not in ("meta", "input", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def read(page: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def test_it_has_every_invoke_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
+    done, page = report(tmp_path)
+    assert (done.out, done.err) == ("", "")
+    reader = read(page)
+    assert reader.fetched == []
+    assert len(reader.ids) == len(set(reader.ids))
+    for name in ("invoke_tendencies", "invoke_advance", "invoke_2", "invoke_energy"):
+        assert f"i0-{name}" in reader.ids
+    assert "subroutine invoke_tendencies(" in page
+    assert "setval_c(self%tendency(1), 0.0_r_def)" in page
+    assert "pressure_gradient_kernel_type (pressure_gradient_kernel_type@loop2) reads it" in page
+    assert "what came before the invoke left it stale" in page
+
+
+def test_steps_of_the_command_line_are_shown_with_what_they_changed(tmp_path: Path) -> None:
+    _, page = report(tmp_path, "--apply", "auto")
+    applied = re.findall(r'<details class="applied"><summary><code>(.*?)</code>', page)
+    refused = re.findall(r'<details class="refused"><summary><code>(.*?)</code>', page)
+    assert "colour{loop=loop2 tiling=false}" in applied
+    assert "fuse{first=loop1 second=loop2 same_space=false in_order=false}" in refused
+    assert "+      omp-parallel" in page.replace("+    ", "+      ")
+    assert "S007: " in page
+
+
+def test_steps_of_a_script_are_shown_refused_and_undone_ones_too(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text(
+        "from psyclone_storage.base.diagnostic import CompileError\n"
+        "from psyclone_storage.transform.colour import ColourLoop\n"
+        "def trans(psy):\n"
+        "    bench = psy.invokes.invoke_list[0]._session.bench\n"
+        "    bench.apply(ColourLoop('loop2'))\n"
+        "    bench.undo()\n"
+        "    try:\n        bench.apply(ColourLoop('loop3'))\n"
+        "    except CompileError:\n        pass\n"
+    )
+    done, page = report(tmp_path, "-s", "s.py")
+    assert done.status == 0, done.err
+    found = re.findall(r'<details class="(\w+)"><summary><code>(\w+)', page)
+    assert found == [("applied", "colour"), ("undone", "colour"), ("refused", "colour")]
+
+
+def test_what_an_author_wrote_is_no_html(tmp_path: Path) -> None:
+    report(tmp_path)
+    file = tmp_path / "demo" / "gravity_wave_alg_mod.x90"
+    text = file.read_text(encoding="utf-8")
+    assert "setval_c(self%tendency(1), 0.0_r_def)," in text
+    odd = "setval_c(self%tendency(1), 0.0_r_def), & ! <script>alert(1)</script> & \"'\n"
+    file.write_text(re.sub(r"setval_c\(self%tendency\(1\), 0.0_r_def\),.*\n", odd, text, count=1))
+    done, page = report(tmp_path)
+    assert done.status == 0, done.err
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    read(page)
+
+
+def test_two_files_make_one_page(tmp_path: Path) -> None:
+    report(tmp_path)
+    shutil.copy(tmp_path / WORDS[0], tmp_path / "other.x90")
+    done, page = report(tmp_path, "other.x90", "-j", "2")
+    assert done.status == 0, done.err
+    ids = read(page).ids
+    assert len(ids) == len(set(ids))
+    assert {"i0-invoke_advance", "i1-invoke_advance"} <= set(ids)
+
+
+def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
+    done, _ = report(tmp_path, "--apply", "nonsense")
+    assert done.status == 1
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_without_the_template_engine_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    done, _ = report(tmp_path)
+    assert done.status == 1
+    assert done.err.startswith("error[L017]: '--report' needs Jinja2")
+
+
+# ---------------------------------------------------------------------------- in a browser
+
+SCRIPT = """
+<script>
+const said = {};
+const rows = document.querySelectorAll(".picture tbody tr");
+const press = (key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", {key: key, bubbles: true, cancelable: true}));
+const here = () => [...rows].indexOf(document.activeElement);
+rows[0].focus();
+said.rows = rows[0].parentElement.rows.length;
+const keys = ["ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "ArrowUp"];
+said.places = keys.map((key) => { press(key); return here(); });
+said.about = rows[0].closest("section").querySelector(".about").textContent;
+said.stops = [...rows[0].parentElement.rows].filter((row) => row.tabIndex === 0).length;
+said.sums = document.getElementById("sums").textContent;
+document.getElementById("ranks").value = 1;
+document.getElementById("ranks").dispatchEvent(new Event("input"));
+said.alone = document.getElementById("sums").textContent;
+const part = (colour) => colour.match(/[0-9.]+/g).map(Number);
+const light = (colour) => part(colour).slice(0, 3).map((value) => value / 255)
+  .map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const colour = getComputedStyle(at).backgroundColor;
+    if (part(colour).length === 3 || part(colour)[3] > 0) return colour;
+  }
+  return "rgb(255, 255, 255)";
+};
+said.ground = light(ground(document.body));
+said.contrast = Math.min(...[...document.querySelectorAll("body *")]
+  .filter((element) => element.textContent.trim() && element.tagName !== "SCRIPT")
+  .map((element) => {
+    const both = [light(getComputedStyle(element).color), light(ground(element))];
+    both.sort((a, b) => a - b);
+    return (both[1] + 0.05) / (both[0] + 0.05);
+  }));
+said.loaded = performance.now();
+document.body.replaceChildren(JSON.stringify(said));
+</script>
+"""
+
+
+def looked_at(page: str, folder: Path, *, dark: bool = False) -> dict:
+    """Return what the script above finds out in a browser."""
+    file = folder / "looked_at.html"
+    file.write_text(page.replace("</body>", f"{SCRIPT}</body>"), encoding="utf-8")
+    scheme = f"--blink-settings=preferredColorScheme={int(not dark)}"
+    words = [browser() or "", "--headless", "--no-sandbox", "--disable-gpu", scheme, "--dump-dom"]
+    done = subprocess.run(
+        [*words, f"--user-data-dir={folder / 'profile'}", file.as_uri()],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    body = re.search(r"<body>(.*)</body>", done.stdout, re.DOTALL)
+    assert body, done.stdout[:500]
+    return json.loads(body[1].replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_is_legible_and_goes_by_keys(tmp_path: Path, dark: bool) -> None:
+    _, page = report(tmp_path, "--apply", "auto")
+    said = looked_at(page, tmp_path, dark=dark)
+    last = said["rows"] - 1
+    assert said["places"] == [1, 2, 1, last, 0, 0]
+    assert said["stops"] == 1
+    assert "start self_pressure to level 1" in said["about"]
+    assert "invoke_tendencies33" in said["sums"]
+    assert re.search(r"invoke_tendencies330invoke_advance", said["alone"])
+    assert (said["ground"] < 0.1) is dark
+    assert said["contrast"] >= 4.5
+
+
+@pytest.mark.browser
+def test_250_built_ins_in_one_invoke_are_shown(tmp_path: Path) -> None:
+    calls = ", &\n".join(f"setval_c(f{number}, 0.0_r_def)" for number in range(250))
+    names = ", &\n".join(f"f{number}" for number in range(250))
+    (tmp_path / "many.x90").write_text(
+        "module many_mod\nuse constants_mod, only: r_def\nuse field_mod, only: field_type\n"
+        f"contains\nsubroutine many({names})\ntype(field_type) :: {names}\n"
+        f"call invoke({calls})\nend subroutine\nend module\n"
+    )
+    done = run_command(["many.x90", "-api", "lfric", "--report", "out.html"], tmp_path)
+    assert done.status == 0, done.err
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert len(page) < 1_500_000
+    said = looked_at(page, tmp_path)
+    assert said["rows"] >= 750
+    assert said["places"][3] == said["rows"] - 1
+    assert said["loaded"] < 30_000
