@@ -140,11 +140,7 @@ class Compiler:
             CompileError: everything that a stage found wrong.
         """
         domain = self.api.domain(self.settings)
-        chosen = self.api.choices(self.settings)
-        options = BuildOptions(
-            self.distributed, chosen.annexed_clean, chosen.fills_before_increment
-        )
-        program = build_program(algorithm, called.by_name, domain, options)
+        program = build_program(algorithm, called.by_name, domain, self._build_options())
         program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
         journal: Journal = {}
         program, refused = self._transform(program, domain.rules, journal)
@@ -178,6 +174,11 @@ class Compiler:
             inlined = {} if language.emit_beside else dict(placed.heads)
             check_output(build, inlined | helpers, language)
         return build
+
+    def _build_options(self) -> BuildOptions:
+        """Return what schedules are built for."""
+        chosen = self.api.choices(self.settings)
+        return BuildOptions(self.distributed, chosen.annexed_clean, chosen.fills_before_increment)
 
     def _held(self, program: Program, rules: Rules) -> Program:
         """Return `program` with what it asks of storages, where the target has some."""
