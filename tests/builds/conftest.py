@@ -17,6 +17,8 @@ from psyclone_storage.config.locate import shared_file
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
+CORPUS = HERE.parent / "corpus" / "lfric" / "kernels"
+KERNELS = ("wind_tendency_kernel_mod.f90", "wind_to_cell_kernel_mod.f90")
 DIES = "DIES_AFTER"
 CHECKED_OUT = 1_700_000_000
 
@@ -107,6 +109,9 @@ def project(
             pytest.skip(f"{name} is not installed")
     folder = tmp_path / "project"
     shutil.copytree(HERE / "project", folder)
+    (folder / "kernels").mkdir()
+    for name in KERNELS:
+        shutil.copy(CORPUS / name, folder / "kernels")
     # Nobody has edited one file of it a moment after another one.
     for path in folder.rglob("*"):
         os.utime(path, (CHECKED_OUT, CHECKED_OUT))

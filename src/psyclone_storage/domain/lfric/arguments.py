@@ -106,12 +106,6 @@ def space_uses(kernel: Kernel) -> tuple[SpaceUse, ...]:
     return tuple(uses)
 
 
-def _numbered_as(kernel: Kernel, arg: KernelArg) -> SpaceUse:
-    """Return the use of its space that a field belongs to."""
-    asked = arg.space, arg.numbering
-    return next(use for use in space_uses(kernel) if (use.name, use.numbering) == asked)
-
-
 # ------------------------------------------------------------------ kernels over dofs
 
 
@@ -163,11 +157,14 @@ def _of_mesh_pair(kernel: Kernel) -> Iterator[Dummy]:
 
 
 def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
+    labels = {(use.name, use.numbering): use.label for use in space_uses(kernel)}
     told: set[tuple[Role, str]] = set()
     for position, arg in enumerate(kernel.args):
         match arg.kind:
             case ArgKind.FIELD:
-                yield from _of_field(position, arg, kernel)
+                yield from _of_field(position, arg, labels[arg.space, arg.numbering])
+                if arg.stencil is not None:
+                    yield from _of_stencil(position, arg, kernel)
             case ArgKind.OPERATOR:
                 yield from _of_operator(position, arg, kernel.generation)
             case ArgKind.COLUMNWISE_OPERATOR:
@@ -194,8 +191,7 @@ def _numbers_of(position: int, arg: KernelArg) -> Iterator[tuple[Dummy, str]]:
             yield _integer(role, f"{stem}_{of}", (), position, arg.space), number
 
 
-def _of_field(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
-    label = _numbered_as(kernel, arg).label
+def _of_field(position: int, arg: KernelArg, label: str) -> Iterator[Dummy]:
     for component in _components(arg):
         yield Dummy(
             Role.FIELD,
@@ -207,8 +203,6 @@ def _of_field(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
             space=arg.space,
             access=arg.access,
         )
-    if arg.stencil is not None:
-        yield from _of_stencil(position, arg, kernel)
 
 
 def _of_stencil(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy]:
