@@ -190,15 +190,18 @@ class Maker:
         return self._call(number, iteration, args, actuals)
 
     def _dofs(self, number: int) -> KernelCall | None:
-        iteration = self.rng.choice((Iteration.DOF, Iteration.DOF, Iteration.OWNED_DOF))
+        iteration = self.rng.choice(
+            (*(Iteration.DOF,) * 4, *(Iteration.OWNED_DOF,) * 2, Iteration.OWNED_AND_HALO_DOF)
+        )
         args, actuals = [], []
-        builtin = self.rng.random() < 0.7
+        builtin = not iteration.takes_halo_depth and self.rng.random() < 0.7
         for at, field in enumerate(self._some_fields()):
             writes = self.rng.choice((Access.WRITE, Access.READWRITE))
             space = "any_space_1" if builtin else self._space_name(field)
             args.append(self._arg(field, writes if at == 0 else Access.READ, space, False))
             actuals.append(self._actual(field, args[-1]))
-        return self._call(number, iteration, args, actuals)
+        call = self._call(number, iteration, args, actuals)
+        return replace(call, halo_depth=self._extent()) if iteration.takes_halo_depth else call
 
     def _reduction(self, number: int) -> KernelCall | None:
         field = self.rng.choice(self.fields)

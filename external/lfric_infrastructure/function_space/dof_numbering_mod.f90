@@ -26,6 +26,7 @@ module dof_numbering_mod
     integer(i_def), allocatable :: dofmap(:, :)
     integer(i_def) :: last_owned = 0
     integer(i_def) :: last_annexed = 0
+    !> The last dof of each level of the halo, from 0: behind the annexed ones.
     integer(i_def), allocatable :: last_halo(:)
     !> For every dof the rank, from 0, that owns it, and its id over all ranks, from 0.
     integer(i_def), allocatable :: owners(:)
@@ -82,7 +83,8 @@ contains
     last_cell = 0
     call visit_cells(mesh%get_last_edge_cell(), owned_only=.false.)
     self%last_annexed = last_dof
-    allocate (self%last_halo(mesh%get_halo_depth()))
+    allocate (self%last_halo(0:mesh%get_halo_depth()))
+    self%last_halo(0) = last_dof
     do depth = 1, mesh%get_halo_depth()
       call visit_cells(mesh%get_last_halo_cell(depth), owned_only=.false.)
       self%last_halo(depth) = last_dof
@@ -144,7 +146,7 @@ contains
     integer(i_halo_index) :: first_id, place
     integer(i_def) :: df, dofs, entity, first
 
-    allocate (self%owners(self%last_halo(size(self%last_halo))))
+    allocate (self%owners(self%last_halo(mesh%get_halo_depth())))
     allocate (self%global_ids(size(self%owners)))
     do df = 1, element%ndf
       if (element%families(df) /= df) cycle

@@ -179,7 +179,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: undf
 
-    undf = self%numbering%last_halo(size(self%numbering%last_halo))
+    undf = self%numbering%last_halo(self%get_halo_depth())
   end function get_undf
 
   !> Return the number of dofs over all ranks.
@@ -481,7 +481,7 @@ contains
     class(function_space_type), intent(in) :: self
     integer(i_def) :: last_dof_halo
 
-    last_dof_halo = self%numbering%last_halo(size(self%numbering%last_halo))
+    last_dof_halo = self%numbering%last_halo(self%get_halo_depth())
   end function get_last_dof_halo_deepest
 
   !> Return the number of depths of the halo.

@@ -121,6 +121,7 @@ module argument_mod
   integer, parameter, public :: DOMAIN = 905
   integer, parameter, public :: DOF = 906
   integer, parameter, public :: OWNED_DOF = 907
+  integer, parameter, public :: OWNED_AND_HALO_DOF = 908
 
   ! What a kernel iterates over, 2019 names
   integer, parameter, public :: CELLS = 951

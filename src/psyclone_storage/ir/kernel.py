@@ -120,13 +120,14 @@ class Iteration(Enum):
     OWNED_AND_HALO_CELL_COLUMN = "owned_and_halo_cell_column"
     DOF = "dof"
     OWNED_DOF = "owned_dof"
+    OWNED_AND_HALO_DOF = "owned_and_halo_dof"
     DOMAIN = "domain"
     GRID_POINT = "grid point"
 
     def __init__(self, word: str) -> None:
-        self.over_dofs = word in ("dof", "owned_dof")
+        self.over_dofs = word.endswith("dof")
         """Whether the kernel is called once per dof."""
-        self.takes_halo_depth = word in ("halo_cell_column", "owned_and_halo_cell_column")
+        self.takes_halo_depth = "halo" in word
         """Whether the algorithm passes the depth of halo to compute."""
 
 

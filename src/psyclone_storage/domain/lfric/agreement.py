@@ -317,11 +317,11 @@ def _check_direction(given: ParsedArgument) -> Iterator[Diagnostic]:
 def _check_levels(slot: Slot, given: ParsedArgument, kernel: Kernel) -> Iterator[Diagnostic]:
     """Yield what is wrong with a number of levels.
 
-    A kernel for owned and halo cells may be asked to stay out of the halo; a stencil always
-    reaches somewhere, and a kernel for halo cells alone would have nothing to do.
+    A kernel for what is owned and in the halo may be asked to stay out of the halo; a stencil
+    always reaches somewhere, and a kernel for halo cells alone would have nothing to do.
     """
     what = f"A {slot.kind.value}"
-    both = kernel.iteration is Iteration.OWNED_AND_HALO_CELL_COLUMN
+    both = kernel.iteration is not Iteration.HALO_CELL_COLUMN
     least = 0 if slot.kind is SlotKind.HALO_DEPTH and both else 1
     literal = _literal(given.expr)
     if literal is None:

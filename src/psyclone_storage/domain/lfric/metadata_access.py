@@ -31,6 +31,8 @@ FIELD_ACCESSES: Mapping[tuple[Iteration, bool], tuple[Access, ...]] = {
     (Iteration.DOF, False): _FREE,
     (Iteration.OWNED_DOF, True): _FREE,
     (Iteration.OWNED_DOF, False): _FREE,
+    (Iteration.OWNED_AND_HALO_DOF, True): _FREE,
+    (Iteration.OWNED_AND_HALO_DOF, False): _FREE,
     (Iteration.DOMAIN, True): (),
     (Iteration.DOMAIN, False): _FREE,
 }

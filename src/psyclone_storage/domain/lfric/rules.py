@@ -91,8 +91,12 @@ class LfricRules:
         if not schedule.distributed:
             return Extent(Reach.ALL)
         match kernel.iteration:
-            case Iteration.OWNED_AND_HALO_CELL_COLUMN if _asked_depth(call).terms:
+            case Iteration.OWNED_AND_HALO_CELL_COLUMN | Iteration.OWNED_AND_HALO_DOF if (
+                _asked_depth(call).terms
+            ):
                 return Extent(Reach.HALO, _asked_depth(call))
+            case Iteration.OWNED_AND_HALO_DOF:
+                return Extent(Reach.ANNEXED)
             case Iteration.DOF if schedule.annexed_clean and not _reduces(kernel):
                 return Extent(Reach.ANNEXED)
             case Iteration.CELL_COLUMN if _must_enter_halo(kernel):

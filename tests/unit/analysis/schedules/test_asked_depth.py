@@ -144,3 +144,20 @@ def test_a_depth_of_zero_is_the_owned_cells() -> None:
     assert isinstance(loop, Loop)
     assert loop.extent.reach is Reach.OWNED
     assert exchanged(schedule) == []
+
+
+COPY = kernel(Iteration.OWNED_AND_HALO_DOF, field(Access.WRITE, "w0"), field(Access.READ, "w0"))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_dofs_to_a_depth_of_halo_begin_with_annexed_ones(depth: int) -> None:
+    shared = frozenset({"a", "b"})
+    schedule = loops((COPY, ("b", "a"), Name("hd")), (READ_NODES, ("c", "b"), None))
+    assert exchanged(schedule) == [("halo(a)@loop1", "max(1, hd)")]
+    assert stale(schedule, depth, shared) == ()
+
+
+def test_dofs_to_a_depth_of_none_are_owned_and_annexed_ones() -> None:
+    schedule = loops((COPY, ("b", "a"), Literal("0", Intrinsic.INTEGER)))
+    assert schedule.body[1].extent.reach is Reach.ANNEXED
+    assert exchanged(schedule) == [("halo(a)@loop1", "1")]

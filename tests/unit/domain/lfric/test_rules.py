@@ -58,6 +58,8 @@ def loop_of(made: Schedule) -> tuple[Loop, KernelCall]:
         (call(0, "a inc w0", iteration=Iteration.OWNED_CELL_COLUMN), OWNED),
         (call(0, "a write w3", iteration=Iteration.OWNED_AND_HALO_CELL_COLUMN, depth="2"), halo(2)),
         (call(0, "a write w3", iteration=Iteration.HALO_CELL_COLUMN, depth="2"), HALO_ONLY),
+        (call(0, "a write w0", iteration=Iteration.OWNED_AND_HALO_DOF, depth="2"), halo(2)),
+        (call(0, "a write w0", iteration=Iteration.OWNED_AND_HALO_DOF, depth="0"), ANNEXED),
         (cells("c read w3 coarse", "f write w3 fine"), OWNED),
         (cells("c read w3 coarse", "f inc w2 fine"), halo(1)),
         (cells("c inc w2 coarse", "f read w3 fine"), halo(1)),
