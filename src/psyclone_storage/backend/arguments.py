@@ -80,7 +80,11 @@ def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: Exp
     if dummy.arg is None:
         raise InternalError(f"'{dummy.name}' of '{call.uid}' belongs to no argument.")
     if role is Role.IMPORTED:
-        return _imported_variable(context, call, dummy.arg)
+        name = call.args[dummy.arg].datum
+        if name is None:
+            raise InternalError(f"'{call.uid}' imports no variable for argument {dummy.arg}.")
+        datum = context.schedule.datum(name)
+        return Name(context.work.imports.local(datum.module, spell(datum.actual)))
     if role in _ENDS:
         return context.value(PointsEnd(call, dummy.arg, *_ENDS[role]))
     if role in _OF_A_SPACE:
@@ -287,12 +291,3 @@ def _component(call: KernelCall, dummy: Dummy) -> int | None:
     """Return which component is passed: the one written in the algorithm, or the dummy's."""
     written = None if dummy.arg is None else call.args[dummy.arg].component
     return written if written is not None else dummy.component
-
-
-def _imported_variable(context: LoweringContext, call: KernelCall, arg: int) -> Expr:
-    """Return the variable of a module that `call` passes for the argument `arg`, imported."""
-    name = call.args[arg].datum
-    if name is None:
-        raise InternalError(f"'{call.uid}' imports no variable for argument {arg}.")
-    datum = context.schedule.datum(name)
-    return Name(context.work.imports.local(datum.module, spell(datum.actual)))

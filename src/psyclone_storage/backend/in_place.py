@@ -80,7 +80,8 @@ def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Name
     declared = [item.name for item in _locals(code)]
     imported = {name.key: (use, name) for use in code.uses for name in use.names}
     own = [*declared, *(name.local for _, name in imported.values())]
-    table = NameTable({*outside, *own, *_names_in_body(code)})
+    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
+    table = NameTable({*outside, *own, *frozenset().union(*map(names_in, exprs))})
     renamed = {key_of(name): table.fresh(name) for name in own if key_of(name) in outside}
     kinds: dict[str, str] = {}
     for word in sorted(_kinds(code) - keys_of(declared)):
@@ -91,11 +92,6 @@ def _names(code: KernelCode, passed: tuple[Expr, ...], work: Workspace) -> _Name
             kinds[word] = work.kind(word)
     lower = {name: _lower_bounds(code.declared(name)) for name in dummies}
     return _Names(dict(zip(dummies, passed, strict=True)), lower, renamed, kinds)
-
-
-def _names_in_body(code: KernelCode) -> frozenset[str]:
-    exprs = [expr for line in walk_lines(code.body) for expr in expressions_of(line)]
-    return frozenset().union(*map(names_in, exprs))
 
 
 def _kinds(code: KernelCode) -> frozenset[str]:

@@ -25,7 +25,7 @@ def space_of(context: LoweringContext, call: KernelCall, arg: int, name: str = "
     if described.kind.is_operator:
         side = "to" if name == described.space else "from"
     name = name or (described.space_from if side else described.space)
-    if context.several_meshes or _is_wildcard(name):
+    if context.several_meshes or name.startswith("any_"):
         label = f"{datum.name}_{side}" if side else datum.name
         return SpaceRef((datum.name, side), label, datum, side)
     return SpaceRef(name, name, datum, side)
@@ -50,8 +50,3 @@ def iteration_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
 def space_for_mesh(datum: Datum) -> SpaceRef:
     """Return the space of a field under a key of its own, which is enough to find its mesh."""
     return SpaceRef((datum.name, ""), datum.name, datum, "")
-
-
-def _is_wildcard(name: str) -> bool:
-    """Return whether `name` stands for a space that is known at run time only."""
-    return name.startswith("any_")

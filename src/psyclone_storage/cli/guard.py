@@ -30,7 +30,11 @@ def run_guarded(command: Callable[[], Iterable[Diagnostic]], style: Style) -> in
     reads the output has gone. 2: a defect of this tool. 130: stopped from the keyboard.
     """
     _open_streams()
-    _keep_bytes()
+    # Let standard output be the bytes that a file would get, whatever the locale.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
     try:
         problems = _problems_of(command)
         problems = as_errors(problems) if style.warnings == "error" else problems
@@ -103,14 +107,6 @@ def _open_streams() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-
-
-def _keep_bytes() -> None:
-    """Let standard output be the bytes that a file would get, whatever the locale."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="backslashreplace")
 
 
 def _status(problems: Iterable[Diagnostic]) -> int:

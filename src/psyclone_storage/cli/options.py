@@ -245,7 +245,7 @@ def _clashes(options: Options) -> Iterator[Diagnostic]:
     read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
     for path in _outputs(options):
-        if _is_stream(path):
+        if path.exists() and not path.is_file() and not path.is_dir():
             continue
         if path.resolve() in read:
             yield overwrites_input(path)
@@ -272,10 +272,6 @@ def _reports(options: Options) -> Iterator[Path]:
     yield from (Path(name) for name in names if name and name != "-")
     if options.page:
         yield options.page
-
-
-def _is_stream(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _mixtures(options: Options) -> Iterator[tuple[str, str]]:

@@ -102,7 +102,8 @@ def write_all(options: Options, finished: list[FileResult]) -> None:
     outputs = [output for done in finished for output in done.files]
     if any(done.sources for done in finished):
         outputs += [Output(path, text) for path, text in reports if path is not None]
-    _check_inputs(outputs, finished)
+    read = {source.resolve() for done in finished for source in done.sources}
+    raise_if_any([overwrites_input(one.path) for one in outputs if one.path.resolve() in read])
 
     def show() -> None:
         for heading, text in (text for done in finished for text in done.texts):
@@ -129,20 +130,13 @@ def _remove_old(options: Options, finished: list[FileResult]) -> None:
         remove_old(folder, owners, (kernel.path for one in done for kernel in one.kernels))
 
 
-def _check_inputs(outputs: list[Output], finished: list[FileResult]) -> None:
-    read = {source.resolve() for done in finished for source in done.sources}
-    problems = [
-        overwrites_input(output.path) for output in outputs if output.path.resolve() in read
-    ]
-    raise_if_any(problems)
-
-
 def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Path | None, str]]:
     """Yield each report on all files, and the dependencies, with where they go."""
     yield from gathered_reports([done.reports for done in finished], options)
     wanted = options.build_files
     if wanted.depfile is not None:
-        common = _common_sources(options)
+        chosen = find_settings_file(options.config, surroundings(os.environ))
+        common = () if chosen == shipped_settings_file() else (chosen,)
         stamp = (wanted.stamp,) if wanted.stamp else ()
         rules = [
             (stamp or done.targets, (*done.sources, *common)) for done in finished if done.targets
@@ -156,9 +150,3 @@ def _gathered(options: Options, finished: list[FileResult]) -> Iterator[tuple[Pa
     if wanted.dyndep is not None:
         path, target = wanted.dyndep
         yield path, dyndep_text(target, kernels)
-
-
-def _common_sources(options: Options) -> tuple[Path, ...]:
-    """Return what every output depends on: a settings file of the user's."""
-    chosen = find_settings_file(options.config, surroundings(os.environ))
-    return () if chosen == shipped_settings_file() else (chosen,)

@@ -213,7 +213,14 @@ class _Landing:
                 raise CompileError(differs(output.path))
             with target.open("ab"):
                 pass
-        self._make_folder(output.path.parent)
+        missing = [
+            parent
+            for parent in (output.path.parent, *output.path.parent.parents)
+            if not parent.is_dir()
+        ]
+        for parent in reversed(missing):
+            parent.mkdir(exist_ok=True)
+            self._folders.append(parent)
         self._remove_dead(target)
         self._parts.append(_Replacement(output, target, _written_beside(target, data)))
 
@@ -228,12 +235,6 @@ class _Landing:
                 left = folder / found[0]
                 if time.time() - left.stat().st_mtime > _DEAD and not _is_running(int(found[1])):
                     left.unlink()
-
-    def _make_folder(self, folder: Path) -> None:
-        missing = [parent for parent in (folder, *folder.parents) if not parent.is_dir()]
-        for parent in reversed(missing):
-            parent.mkdir(exist_ok=True)
-            self._folders.append(parent)
 
 
 def _may_replace(output: Output, target: Path) -> bool:

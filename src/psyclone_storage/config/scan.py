@@ -99,7 +99,8 @@ def scan_file(source: SourceText) -> Scanned:
     problems: list[Diagnostic] = []
     for line, indented in _code_lines(source):
         if indented and entries and sections and entries[-1].section == sections[-1].name:
-            entries[-1] = _continued(entries[-1], line)
+            last = entries[-1]
+            entries[-1] = Entry(last.section, last.key, last.key_span, (*last.lines, line))
         elif heading := _SECTION.match(line.text):
             sections.append(SettingsSection(heading["name"].strip().lower(), line.span))
         elif (pair := _KEY.match(line.text)) and sections:
@@ -147,10 +148,6 @@ def _entry(section: str, pair: re.Match[str], line: Span) -> Entry:
     value = Span(line.source, line.start + pair.start("value"), line.start + pair.end("value"))
     lines = (SettingsWord(value.text, value),) if pair["value"] else ()
     return Entry(section, pair["key"].lower(), key_span, lines)
-
-
-def _continued(entry: Entry, line: SettingsWord) -> Entry:
-    return Entry(entry.section, entry.key, entry.key_span, (*entry.lines, line))
 
 
 def _unreadable(line: SettingsWord, in_section: bool) -> Diagnostic:

@@ -71,8 +71,9 @@ class DataTable:
         return tuple(replace(datum, may_alias=tuple(aliases[datum.name])) for datum in data)
 
     def _met_first(self, wanted: ArgumentUse) -> Datum:
+        name = "_".join(_WORD.findall(spell(wanted.actual).lower()))
         return Datum(
-            self._names.fresh(_plain_name(wanted.actual)),
+            self._names.fresh(name if name[:1].isalpha() else f"arg_{name}"),
             wanted.actual,
             wanted.type,
             wanted.role,
@@ -96,12 +97,6 @@ def _met_again(known: Datum, wanted: ArgumentUse) -> Datum:
         vector=max(known.vector, wanted.vector),
         role=min(known.role, wanted.role, key=_ORDER.index),
     )
-
-
-def _plain_name(actual: Expr) -> str:
-    """Return a name that recalls the text of `actual`: `self%chi(1)` gives `self_chi_1`."""
-    name = "_".join(_WORD.findall(spell(actual).lower()))
-    return name if name[:1].isalpha() else f"arg_{name}"
 
 
 def _by_array(data: Iterable[Datum]) -> Iterable[list[Datum]]:

@@ -144,18 +144,13 @@ def find_inputs(settings: Settings, request: CompileRequest) -> Inputs:
     Raises:
         CompileError: a directory is missing.
     """
+    asked = (request.script, request.steps, request.profile, settings.thread_safe_procedures)
     return Inputs(
         index_directories(request.directories, request.includes, suffixes_of(request)),
         request.includes,
         request.beside,
-        _looks_deep(settings, request),
+        any(asked),
     )
-
-
-def _looks_deep(settings: Settings, request: CompileRequest) -> bool:
-    """Return whether the code of kernels is looked at."""
-    asked = (request.script, request.steps, request.profile, settings.thread_safe_procedures)
-    return any(asked)
 
 
 def _words(text: str) -> set[str]:

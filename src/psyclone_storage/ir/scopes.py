@@ -133,12 +133,14 @@ def local_names(code: KernelCode) -> frozenset[str]:
     imported = {name.key for use in code.uses for name in use.names}
     opaque = {name for item in code.declarations if isinstance(item, Opaque) for name in item.names}
     dummies = {*code.dummy_keys}
-    return frozenset(declared | imported | opaque | dummies | _internal_procedures(code))
-
-
-def _internal_procedures(code: KernelCode) -> frozenset[str]:
     text = code.internal.text if code.internal else ""
-    return frozenset(key_of(found["name"]) for found in _PROCEDURE.finditer(text))
+    return frozenset(
+        declared
+        | imported
+        | opaque
+        | dummies
+        | frozenset(key_of(found["name"]) for found in _PROCEDURE.finditer(text))
+    )
 
 
 def names_in_declaration(item: Specified) -> frozenset[str]:

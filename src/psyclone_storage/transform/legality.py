@@ -53,7 +53,11 @@ def check_flights(schedule: Schedule, rules: Rules) -> Reasons:
     problems: list[Diagnostic] = []
     for item in in_sequence(schedule):
         if isinstance(item, HaloExchange):
-            _take_off_or_land(flying, item)
+            key = ExchangedComponent(item.datum, item.component)
+            if item.phase is Phase.START:
+                flying[key] = item
+            elif item.phase is Phase.FINISH:
+                flying.pop(key, None)
         elif isinstance(item, Loop) and flying:
             problems += halos.touched_by(item, flying)
     return tuple(problems)
@@ -82,16 +86,6 @@ class HalosInFlight:
             for touch in self._touches.of(loop, NOTHING)
             if touch.key in busy and (touch.need or touch.left)
         )
-
-
-def _take_off_or_land(
-    flying: dict[ExchangedComponent, HaloExchange], exchange: HaloExchange
-) -> None:
-    key = ExchangedComponent(exchange.datum, exchange.component)
-    if exchange.phase is Phase.START:
-        flying[key] = exchange
-    elif exchange.phase is Phase.FINISH:
-        flying.pop(key, None)
 
 
 def _touched(loop: Loop, touch: Touch, exchange: HaloExchange) -> Diagnostic:

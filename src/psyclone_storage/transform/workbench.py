@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.rules import KernelSource, Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
@@ -230,7 +229,7 @@ class Workbench:
             source = call.kernel.span.source
             if source is not own.source:
                 texts: tuple[str, ...] = (source.text,)
-            elif code.key in _procedures_of(call.kernel):
+            elif code.key in keys_of((*call.kernel.implementations, call.kernel.procedure)):
                 continue
             else:
                 texts = (source.text[: own.start], source.text[own.stop :])
@@ -256,12 +255,6 @@ class Workbench:
                 raise InternalError(f"'{step.name}' needs code, but there is no source of it.")
             codes[uid] = self._source.codes_of(call.kernel)
         return codes
-
-
-def _procedures_of(kernel: Kernel) -> frozenset[str]:
-    """Return the names of the subroutines of `kernel`, in lower case."""
-    names = (*kernel.implementations, kernel.procedure)
-    return keys_of(names)
 
 
 def _with_own_codes(schedule: Schedule, codes: _Codes) -> Schedule:

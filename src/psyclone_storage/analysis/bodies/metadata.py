@@ -223,16 +223,12 @@ class _KernelCheck:
                 continue
             told.add((access.writes, point))
             if access.writes:
-                yield self._written_elsewhere(argument, item, point)
+                where = f"{_direction(point)} of the kernel's own point"
+                message = f"'{item.access.root}' is written {where}."
+                hint = "A kernel writes to its own point alone, so that loops can run in any order."
+                yield self._problem("M207", argument, message, item.place, hint=hint)
             elif point not in named:
                 yield self._read_elsewhere(argument, item, point)
-
-    def _written_elsewhere(
-        self, argument: _Argument, item: _CertainAccess, point: tuple[int, int]
-    ) -> Diagnostic:
-        message = f"'{item.access.root}' is written {_direction(point)} of the kernel's own point."
-        hint = "A kernel writes to its own point alone, so that loops can run in any order."
-        return self._problem("M207", argument, message, item.place, hint=hint)
 
     def _read_elsewhere(
         self, argument: _Argument, item: _CertainAccess, point: tuple[int, int]

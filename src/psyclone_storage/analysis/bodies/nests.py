@@ -63,7 +63,8 @@ def may_swap(loop: FlowNode, flow: Flow, *, sums: bool = False) -> Reasons:
     """
     inner = inner_node(loop, flow)
     if inner is None:
-        return (_not_nested(loop),)
+        message = f"The loop over '{counter(loop)}' holds more than one loop, or none."
+        return (Diagnostic("T063", message, place_of_line(loop.line)),)
     problems = [*not_plain(loop, flow), *_bounds_depend(loop, inner, flow)]
     nest = _Nest(loop, flow, sums)
     problems += [*nest.carried(), *_left_behind(loop, inner, flow)]
@@ -256,8 +257,3 @@ def _bounds_change(loop: FlowNode, changing: frozenset[str]) -> Iterator[Diagnos
 
 def _roots(variables: Iterable[Variable]) -> frozenset[str]:
     return frozenset(variable[0] for variable in variables)
-
-
-def _not_nested(loop: FlowNode) -> Diagnostic:
-    message = f"The loop over '{counter(loop)}' holds more than one loop, or none."
-    return Diagnostic("T063", message, place_of_line(loop.line))

@@ -282,7 +282,7 @@ def element(expr: Expr, at: tuple[Expr, ...], driver: Dimensions, code: KernelCo
         return expr
     match expr:
         case Name():
-            return Element(expr, _own_subscripts(at, driver, dimensions))
+            return Element(expr, tuple(map(_own_subscript, at, driver, dimensions)))
         case CallFunction(base, items):
             return CallFunction(base, tuple(element(item, at, driver, code) for item in items))
         case Section(base, items):
@@ -294,10 +294,6 @@ def element(expr: Expr, at: tuple[Expr, ...], driver: Dimensions, code: KernelCo
         case Binary(op, left, right):
             return Binary(op, element(left, at, driver, code), element(right, at, driver, code))
     raise InternalError(f"Class {type(expr).__name__} has a shape but no elements.")
-
-
-def _own_subscripts(at: tuple[Expr, ...], driver: Dimensions, own: Dimensions) -> tuple[Expr, ...]:
-    return tuple(map(_own_subscript, at, driver, own))
 
 
 def _section_subscripts(

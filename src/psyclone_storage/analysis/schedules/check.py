@@ -219,14 +219,6 @@ def _cells(loop: Loop, world: HaloScenario) -> range:
     return range(1)
 
 
-def _fine_cells(cells: Iterable[int]) -> set[int]:
-    """Return the levels of the fine cells inside coarse ones of the levels `cells`."""
-    inside: set[int] = set()
-    for level in cells:
-        inside |= {OWNED} if level == OWNED else {_FINE * level - 1, _FINE * level}
-    return inside
-
-
 def _around(place: int, shared: bool) -> set[int]:
     """Return the levels of the cells around a dof at `place`, as far from inside as they can be."""
     if not shared:
@@ -287,7 +279,10 @@ def _uses(run: _HaloExecution, loop: Loop, call: KernelCall) -> Iterator[_Argume
         shared = actual.datum in run.world.shared
         computed = set(_cells(loop, run.world))
         if described.mesh is MeshRole.FINE:
-            computed = _fine_cells(computed)
+            inside: set[int] = set()
+            for level in computed:
+                inside |= {OWNED} if level == OWNED else {_FINE * level - 1, _FINE * level}
+            computed = inside
         if loop.over is Over.DOFS:
             places = _dofs(loop, shared, run.world)
         else:

@@ -262,13 +262,9 @@ def _exchangeable(state: Halo, need: HaloNeed) -> HaloNeed:
     which dof those begin that may not.
     """
     known = state.filled is None or not state.filled.terms
-    if known or not state.unfilled(need) or _surely_entered(state.filled or NOTHING):
+    if known or not state.unfilled(need) or (state.filled or NOTHING).covers(_ONE) is Fresh.YES:
         return need
     return HaloNeed(need.depth.max(_wanted(need)), True, need.why)
-
-
-def _surely_entered(depth: Depth) -> bool:
-    return depth.covers(_ONE) is Fresh.YES
 
 
 def _on_device(schedule: Schedule) -> frozenset[str]:
@@ -375,7 +371,10 @@ class _HaloWalk:
             following[event.key].popleft()
         if self._keeps_annexed:
             for key in self._states:
-                self._restore(key)
+                state = self._states[key]
+                if state.annexed is not Fresh.YES:
+                    touch = Touch(key, _RESTORE, END)
+                    self._states[key] = self._exchange(END, key, state, ((touch, _RESTORE),))
 
     def _state(self, key: ExchangedComponent) -> Halo:
         return self._states.get(key) or self._entry(key)
@@ -537,9 +536,3 @@ class _HaloWalk:
         self._in_flight.discard(key)
         self._states[key] = self._state(key).exchanged(exchange.depth, exchange.uid)
         self._after_exchange(key)
-
-    def _restore(self, key: ExchangedComponent) -> None:
-        state = self._states[key]
-        if state.annexed is not Fresh.YES:
-            touch = Touch(key, _RESTORE, END)
-            self._states[key] = self._exchange(END, key, state, ((touch, _RESTORE),))

@@ -102,7 +102,8 @@ def may_fuse(
     fused loop does the work of both, so that the second no longer sees all that the first has
     done, and the first may see what the second has.
     """
-    body = _body_with(schedule, first)
+    around = path_to(schedule, first)[-2:-1]
+    body = around[0].body if around and isinstance(around[0], Compound) else schedule.body
     places = {item.uid: place for place, item in enumerate(body)}
     if problems := _missing(schedule, places, first, second):
         return problems
@@ -118,12 +119,6 @@ def may_fuse(
         unlike = tuple(_unlike(schedule, one, two, same_space=False))
         return unlike or may_fuse_points(schedule, one, two, in_order=word.in_order)
     return may_join(schedule, rules, one, two, same_space=known)
-
-
-def _body_with(schedule: Schedule, uid: str) -> tuple[Statement, ...]:
-    """Return the statements among which `uid` stands, those of the schedule if it is nowhere."""
-    around = path_to(schedule, uid)[-2:-1]
-    return around[0].body if around and isinstance(around[0], Compound) else schedule.body
 
 
 def may_join(

@@ -248,7 +248,10 @@ class _ResidencyWalk:
         key = ExchangedComponent(item.datum, item.component)
         for name in self.schedule.datum(item.datum).may_alias:
             for other in components_of(self.schedule.datum(name)):
-                self._exchange_of_other(other, item.uid)
+                # The object which is exchanged may be this one.
+                if self._of(other).host is not Fresh.YES:
+                    self._update(other, Side.HOST, item.uid)
+                self.state[other] = self._of(other).written(Side.HOST, item.uid)
         now = self._of(key)
         fetches = item.phase is not Phase.FINISH and now.host is not Fresh.YES
         writes = item.phase is not Phase.START
@@ -258,12 +261,6 @@ class _ResidencyWalk:
             return
         now = now.updated(Side.HOST) if fetches else now
         self.state[key] = now.written(Side.HOST, item.uid) if writes else now
-
-    def _exchange_of_other(self, key: ExchangedComponent, uid: str) -> None:
-        """Take into account that the object which is exchanged may be `key`."""
-        if self._of(key).host is not Fresh.YES:
-            self._update(key, Side.HOST, uid)
-        self.state[key] = self._of(key).written(Side.HOST, uid)
 
     def _wait(self, before: str) -> None:
         if self.queue >= 0:

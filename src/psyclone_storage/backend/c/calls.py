@@ -104,12 +104,9 @@ class Calls:
         last = function.parameters[len(given)]
         extents = self._extents_of_result(callee, _all_given(given, key), scope)
         made = self.arrays.made_room(last.type, extents, "result")
-        texts.insert(len(texts) - self._count_behind(function, len(given)), made.name)
+        texts.insert(len(texts) - (len(function.parameters) - len(given) - 1), made.name)
         self.writer.put(f"{function.name}({', '.join(texts)});")
         return made.whole()
-
-    def _count_behind(self, function: CFunction, place: int) -> int:
-        return len(function.parameters) - place - 1
 
     def _elemental(
         self, function: CFunction, args: tuple[Expr, ...], scope: CScope

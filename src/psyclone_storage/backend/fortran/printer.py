@@ -119,7 +119,10 @@ def _routine(routine: Routine) -> Iterator[str]:
         yield from wrapped(_declaration(dummy, _entity(dummy)), 2 * _STEP)
     if routine.variables:
         yield ""
-    for alike in _grouped(routine.variables):
+    groups: dict[str, list[Declare]] = {}
+    for variable in routine.variables:
+        groups.setdefault(_declaration(variable, ""), []).append(variable)
+    for alike in groups.values():
         entities = ", ".join(map(_entity, alike))
         yield from wrapped(_declaration(alike[0], entities), 2 * _STEP)
     yield from emit_lines(routine.directives, 2 * _STEP)
@@ -137,14 +140,6 @@ def emit_declarations(declares: Iterable[Declare], indent: int) -> Iterator[str]
 def _needs_others(declare: Declare) -> bool:
     """Return whether an extent is given by another variable, which must be declared before."""
     return any(isinstance(part, Name) for extent in declare.shape for part in walk(extent))
-
-
-def _grouped(variables: tuple[Declare, ...]) -> Iterable[list[Declare]]:
-    """Return the variables by type and attributes, in the order of their first appearance."""
-    groups: dict[str, list[Declare]] = {}
-    for variable in variables:
-        groups.setdefault(_declaration(variable, ""), []).append(variable)
-    return groups.values()
 
 
 def _declaration(declare: Declare, entities: str) -> str:

@@ -73,7 +73,15 @@ def _loop_end(paths: Paths, context: LoweringContext, loop: Loop, *, last: bool)
     if axis is None:
         raise InternalError(f"'{loop.uid}' counts {loop.over.value}, which grids do not have.")
     if loop.bounds is not None:
-        return _written(loop.bounds, axis, _constant_stop(paths, context, axis), last=last)
+        first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
+        stop = paths.reach(_STOPS[axis], Name(first.name))
+        declared = Declare(f"{axis.value}stop", INTEGER)
+        return _written(
+            loop.bounds,
+            axis,
+            context.work.assigned(SetupSection.BOUNDS, ("stop", axis), declared, stop),
+            last=last,
+        )
     if all(map(_looks_at_bounds, calls)):
         field = _looped_field(calls[0], loop.bounds_from)
         return _size(paths, field, axis) if last else whole(1)
@@ -99,14 +107,6 @@ def _written(bounds: GridBounds, axis: Axis, stop: Expr, *, last: bool) -> Expr:
         pair = (bounds.outer_start, bounds.outer_stop)
     ends = {FIRST_INTERNAL.text: whole(_FIRST), LAST_INTERNAL.text: stop}
     return substituted(pair[last], ends)
-
-
-def _constant_stop(paths: Paths, context: LoweringContext, axis: Axis) -> Name:
-    """Return the variable that holds the end of the internal region of the grid."""
-    first = next(datum for datum in context.schedule.data if datum.kind is ArgKind.FIELD)
-    stop = paths.reach(_STOPS[axis], Name(first.name))
-    declared = Declare(f"{axis.value}stop", INTEGER)
-    return context.work.assigned(SetupSection.BOUNDS, ("stop", axis), declared, stop)
 
 
 def _size(paths: Paths, field: Expr, axis: Axis) -> Expr:

@@ -130,12 +130,6 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
     )
 
 
-def _is_exchanged(context: LoweringContext, datum: Datum) -> bool:
-    """Return whether the halo of a field is written: by an exchange."""
-    items = statements(context.schedule)
-    return any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items)
-
-
 def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
     """Return what the routine does with a field, and whether it needs old values for that."""
     by = [
@@ -144,7 +138,8 @@ def _why(context: LoweringContext, datum: Datum, action: AcquireData) -> str:
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if actual.datum == datum.name
     ]
-    if _is_exchanged(context, datum):
+    items = statements(context.schedule)
+    if any(isinstance(item, HaloExchange) and item.datum == datum.name for item in items):
         by.append("its halo is exchanged")
     found = ", ".join(dict.fromkeys(by))
     if action.covered is not Fresh.NO:
@@ -188,13 +183,11 @@ def _points_end(_context: LoweringContext, asked: ops.PointsEnd) -> Expr:
         shape = Member(Member(field, abi.GRID), abi.SHAPE)
         return _before(_part(shape, asked.axis)) if asked.last else whole(0)
     if points.name not in _REGIONS:
-        raise CompileError(_no_region(asked.call, points.name))
+        message = f"Fields in Python have no region of the points '{points.name}'."
+        raise CompileError(
+            Diagnostic("G010", message, asked.call.span, hint=f"Loop over '{INTERNAL}' or '{ALL}'.")
+        )
     return _end(Member(field, _REGIONS[points.name]), asked.axis, last=asked.last)
-
-
-def _no_region(call: KernelCall, points: str) -> Diagnostic:
-    message = f"Fields in Python have no region of the points '{points}'."
-    return Diagnostic("G010", message, call.span, hint=f"Loop over '{INTERNAL}' or '{ALL}'.")
 
 
 def _looped_field(call: KernelCall, bounds_from: int) -> Expr:

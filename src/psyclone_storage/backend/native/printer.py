@@ -135,7 +135,10 @@ def _native(
     if held is None:
         return _NativeRoutine(routine, (), (), tuple(lines_of(before, {})), None)
     setup, tables = _set_up(before, held)
-    _insert_checks(setup, held, {code.key: code for code in codes})
+    # That no point outside of an array is reached is checked before the tables.
+    end = next(at for at, item in enumerate(setup) if item.startswith(f"{_TABLES[0]} ="))
+    reached = points_reached(held.body, {code.key: code for code in codes})
+    setup[end:end] = (_within(held, point) for point in reached)
     lines = _in_order(routine.name, held, tables, kernels)
     functions = [one for one in lines if isinstance(one, LoopsFunction)]
     names = NameTable(item.name for item in routine.dummies)
@@ -148,12 +151,6 @@ def _native(
     return _NativeRoutine(
         routine, tuple(functions), tuple(setup), (*comments, *imports, *around), held
     )
-
-
-def _insert_checks(setup: list[str], held: HoldData, codes: Mapping[str, KernelCode]) -> None:
-    """Put before the tables the checks that no point outside of an array is reached."""
-    end = next(at for at, line in enumerate(setup) if line.startswith(f"{_TABLES[0]} ="))
-    setup[end:end] = (_within(held, one) for one in points_reached(held.body, codes))
 
 
 def _in_order(

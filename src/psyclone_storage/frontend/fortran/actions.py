@@ -55,16 +55,12 @@ def read_simple(text: str) -> Action | None:
     if line is not None:
         return line
     try:
-        return _by_word(text)
+        found = _WORD.match(text)
+        word = found.group().lower() if found else ""
+        rule = _RULES.get(word)
+        return None if rule is None else rule(text, text[len(word) :].strip())
     except UnreadableError:
         return None
-
-
-def _by_word(text: str) -> Action | None:
-    found = _WORD.match(text)
-    word = found.group().lower() if found else ""
-    rule = _RULES.get(word)
-    return None if rule is None else rule(text, text[len(word) :].strip())
 
 
 # ---------------------------------------------------------------------------- jumps

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.frontend.fortran.units import InterfaceBlock, OpenScope, UnitReader
+from psyclone_storage.frontend.fortran.units import OpenScope, UnitReader
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
@@ -57,7 +57,10 @@ def _module(reader: UnitReader, scope: OpenScope, access: _Access) -> ModuleSymb
         found.setdefault(symbol.key, symbol)
     for generic in scope.generics:
         if generic.name:
-            found.setdefault(generic.name, _generic(generic, found, scope.name))
+            behind = [found[name].sort for name in generic.procedures if name in found]
+            behind += [Sort[kind.upper()] for _, kind in generic.bodies]
+            sort = behind[0] if len(set(behind)) == 1 else Sort.PROCEDURE
+            found.setdefault(generic.name, _named(generic.name, sort, scope.name))
     declared = reader.scope(scope).declarations
     words = {item.name.lower(): item.attributes for item in declared}
     return ModuleSymbols(
@@ -147,14 +150,6 @@ def _procedure(reader: UnitReader, inner: OpenScope, module: str) -> Iterator[Sy
             result.attributes if result else (),
             module=module,
         )
-
-
-def _generic(generic: InterfaceBlock, found: dict[str, Symbol], module: str) -> Symbol:
-    """Return the symbol of a generic name: it is what the procedures behind it are."""
-    behind = [found[name].sort for name in generic.procedures if name in found]
-    behind += [Sort[kind.upper()] for _, kind in generic.bodies]
-    sort = behind[0] if len(set(behind)) == 1 else Sort.PROCEDURE
-    return _named(generic.name, sort, module)
 
 
 def _named(name: str, sort: Sort, module: str) -> Symbol:

@@ -157,7 +157,8 @@ class UnitReader:
             rule = self._rules.get(word) or self._named_construct(statement, word)
             if rule is None or not self._try(rule, statement):
                 yield statement, self._scope
-        self._close_all()
+        while self._scope is not None:
+            self._close(self._scope, len(self._source.text), complete=False)
 
     def scope(self, opened: OpenScope) -> Scope:
         """Return `opened` as the parsed form; only after all statements have been read."""
@@ -343,10 +344,6 @@ class UnitReader:
         if not complete and scope.opening.conditional == 0:
             self.problems.append(_not_closed(scope.opening))
         self._scope = scope.parent
-
-    def _close_all(self) -> None:
-        while self._scope is not None:
-            self._close(self._scope, len(self._source.text), complete=False)
 
     def _stray(self, statement: SourceStatement) -> None:
         if statement.conditional == 0:

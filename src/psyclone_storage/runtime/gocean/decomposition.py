@@ -86,11 +86,7 @@ def _shortest_cuts(points: tuple[int, int], ranks: int) -> tuple[int, int]:
     ]
     if not possible:
         raise ValueError(f"A domain of {points} points cannot be divided among {ranks} ranks.")
-    return min(possible, key=lambda parts: _length_of_cuts(points, parts))
-
-
-def _length_of_cuts(points: tuple[int, int], parts: tuple[int, int]) -> int:
-    return (parts[0] - 1) * points[1] + (parts[1] - 1) * points[0]
+    return min(possible, key=lambda parts: (parts[0] - 1) * points[1] + (parts[1] - 1) * points[0])
 
 
 def _cut(points: int, parts: int) -> list[tuple[int, int]]:

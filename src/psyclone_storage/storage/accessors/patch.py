@@ -84,7 +84,7 @@ def gather(
         ((chunk, token),) = tokens.items()
         array = _bring(buffer, chunk, token, (_pick(token, stencil), memory))
     else:
-        array = _new_array(memory, buffer.dtype, (stencil.size,))
+        array = _new(memory, buffer.dtype, (stencil.size,))[0]
         for part in _parts(buffer, stencil):
             token = tokens[part.chunk]
             values = _pick_numbers(token, part.numbers)
@@ -168,7 +168,3 @@ def _send(memory: Memory, values: np.ndarray[Any, Any]) -> Any:
 def _new(memory: Memory, dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[Any, Allocation]:
     allocation = memory.allocate(math.prod(shape) * dtype.itemsize)
     return memory.window(allocation, WindowSpec(dtype, shape)), allocation
-
-
-def _new_array(memory: Memory, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    return _new(memory, dtype, shape)[0]

@@ -52,19 +52,15 @@ def prepare_all(tokens: Sequence[AccessToken]) -> None:
         token.buffer.replicas.check_usable(token)
     for token in tokens:
         token.buffer.replicas.bring(token)
-        _follow_devices(token)
+        # Let the user of a replica come after what devices still do there.
+        memory, allocation = token.replica.memory, token.replica.allocation_there()
+        if memory.has_current:
+            memory.follow(allocation, token.mode.writes)
+        elif allocation.pending or allocation.lent:
+            memory.settle(allocation, token.mode.writes)
     for token in tokens:
         if token.mode.writes:
             token.buffer.replicas.mark_written(token)
-
-
-def _follow_devices(token: AccessToken) -> None:
-    """Let the user of a replica come after what devices still do there."""
-    memory, allocation = token.replica.memory, token.replica.allocation_there()
-    if memory.has_current:
-        memory.follow(allocation, token.mode.writes)
-    elif allocation.pending or allocation.lent:
-        memory.settle(allocation, token.mode.writes)
 
 
 FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]

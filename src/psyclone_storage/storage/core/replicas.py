@@ -321,7 +321,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it."""
         old = replica.allocation
-        new = self._new_allocation(replica, nbytes)
+        new = replica.new_allocation(nbytes, self.options.alignment, self.options.label)
         if old is not None:
             kept = min(old.capacity, nbytes)
             if kept and self.validity.anywhere & replica.bit:
@@ -384,11 +384,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         on_device = first is not None and first.kind is SpaceKind.DEVICE
         follows = hints.first_touch is not None or hints.host_follows_device
         return pinned_space() if hints.pinned or (follows and on_device) else space
-
-    # -- private: memory -------------------------------------------------------------------------
-
-    def _new_allocation(self, replica: Incarnation, nbytes: int) -> Allocation:
-        return replica.new_allocation(nbytes, self.options.alignment, self.options.label)
 
     # -- private: values -------------------------------------------------------------------------
 
@@ -493,10 +488,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             if not entry.end.done():
                 entry.end.set_result(None)
 
-    def _validate(self, bit: int, chunk: int) -> None:
-        with self.table.lock:
-            self.validity.add(bit, [chunk])
-
     def _start(self, token: AccessToken, after: int) -> Future[None]:
         """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
         entries: list[_Transfer] = []
@@ -568,7 +559,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
         def mark(done: Future[None]) -> None:
             if done.exception() is None:
-                self._validate(replica.bit, chunk)
+                with self.table.lock:
+                    self.validity.add(replica.bit, [chunk])
                 if note is not None:
                     note()
             forward(done, finished)

@@ -180,7 +180,16 @@ def _material(thing: Any) -> SourceData:
     buffer = found_buffer(thing)
     if buffer is not None:
         spec = spec_of(thing)
-        return SourceData(_source_of_face(thing, spec, buffer.label), buffer=buffer, spec=spec)
+        space = getattr(thing, "memory_space", None)
+        bound = isinstance(space, MemorySpace) and space.kind is SpaceKind.DEVICE
+        layout = layout_of(strides_of_spec(spec))
+        return SourceData(
+            Source(
+                spec.shape, spec.dtype, layout, device="gpu" if bound else None, label=buffer.label
+            ),
+            buffer=buffer,
+            spec=spec,
+        )
     found = describe(thing)
     for info in found.values():
         call(info, "acquire")
@@ -222,14 +231,6 @@ def _source_of_storage(thing: Storage) -> Source:
         parameters.managed,
         labels.label,
     )
-
-
-def _source_of_face(face: Any, spec: WindowSpec, label: str) -> Source:
-    """Return what a face of a buffer says; one that is bound to a device is for use there."""
-    space = getattr(face, "memory_space", None)
-    bound = isinstance(space, MemorySpace) and space.kind is SpaceKind.DEVICE
-    layout = layout_of(strides_of_spec(spec))
-    return Source(spec.shape, spec.dtype, layout, device="gpu" if bound else None, label=label)
 
 
 def _source_of(array: Any, device: Any, thing: Any) -> Source:

@@ -312,7 +312,7 @@ class HArray(_HArray):
             return
         wanted = _read_arguments(what, words, self.converts)
         hints = Hints(
-            first_touch=None if wanted.ctx is None else _first_space(wanted.ctx),
+            first_touch=None if wanted.ctx is None else wanted.ctx.working_memory().space,
             host_follows_device=True,
             delayed=wanted.ctx is None or wanted.size == 0,
         )
@@ -552,10 +552,6 @@ def _read_source(wanted: _Wanted, converts: bool) -> None:
     wanted.size = len(source)
     if wanted.dtype is None:
         wanted.dtype = source.dtype
-
-
-def _first_space(ctx: Context) -> MemorySpace:
-    return ctx.working_memory().space
 
 
 def _pages_of(data: Any, n: int | None) -> np.ndarray[Any, Any]:

@@ -168,12 +168,6 @@ class ArrayAccess:
 _UNUSED = AccessConflictError("The access was dropped, and nobody had written.")
 
 
-def _check_room(array: Any, ctx: Place, n: int) -> None:
-    """Raise what a resize to `n` elements would, while the old values are still there."""
-    used = array if isinstance(array, _HArray) else HArray.over(array)
-    used.check_room(n, ctx)
-
-
 class ReadAccess(ArrayAccess):
     """Reading of the values at a context, which are made valid there (HM-52)."""
 
@@ -196,7 +190,9 @@ class _Writing(ArrayAccess):
     ) -> None:
         """Begin to write `array` at `ctx`, with `n` elements if a number is given."""
         if n is not None and not self.mode.reads:
-            _check_room(array, ctx, n)
+            # Raise what a resize to `n` elements would, while the old values are still there.
+            used = array if isinstance(array, _HArray) else HArray.over(array)
+            used.check_room(n, ctx)
         super().__init__(array, ctx, on_conflict=on_conflict)
         if n is not None and n != self.array.size():
             try:

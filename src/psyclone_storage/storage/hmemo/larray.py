@@ -88,7 +88,9 @@ class LArray(HArray):
     def __getitem__(self, key: Any) -> Any:
         """Return the element at an integer, or the array gathered at an array of integers."""
         if isinstance(key, (int, np.integer)):
-            return self._read_element(int(key))
+            token, window = self._element(int(key), AccessMode.READ)
+            with token:
+                return (window.copy() if isinstance(window, np.ndarray) else window.get())[0]
         indices = _as_indices(key)
         ctx = _executing(self)
         result = LArray(indices.size(), dtype=self.dtype)
@@ -99,7 +101,10 @@ class LArray(HArray):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Set the element at an integer, or scatter to an array of integers."""
         if isinstance(key, (int, np.integer)):
-            self._write_element(int(key), value)
+            stored = as_stored(value, self.dtype)
+            token, window = self._element(int(key), AccessMode.READ_WRITE)
+            with token:
+                window[...] = stored
             return
         indices = _as_indices(key)
         source = value if isinstance(value, (_HArray, *_SCALARS)) else LArray(value)
@@ -206,17 +211,6 @@ class LArray(HArray):
         token = self.acquire(self.getValidContext(), mode)
         offset = index % n * self.buffer.itemsize
         return token, token.window(self.dtype, (1,), None, offset)
-
-    def _read_element(self, index: int) -> Any:
-        token, window = self._element(index, AccessMode.READ)
-        with token:
-            return (window.copy() if isinstance(window, np.ndarray) else window.get())[0]
-
-    def _write_element(self, index: int, value: Any) -> None:
-        stored = as_stored(value, self.dtype)
-        token, window = self._element(index, AccessMode.READ_WRITE)
-        with token:
-            window[...] = stored
 
 
 def _combine(kernel: DispatchedKernel, left: Operand, right: Operand) -> Any:

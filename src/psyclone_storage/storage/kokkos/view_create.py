@@ -255,7 +255,8 @@ def _around(view_type: ViewType, memory: Any, arguments: tuple[Any, ...]) -> Han
 
 def _beyond(view_type: ViewType, record: Record, offset: int, arguments: tuple[Any, ...]) -> Handle:
     _check_space(view_type, record.space)
-    _check_elements(view_type, record)
+    if record.buffer.dtype != view_type.dtype:
+        raise ViewTypeError(f"{view_type} cannot use memory of {record.buffer.dtype}.")
     layout = layout_for(view_type, arguments)
     return checked_room(view_type, Handle(record, None, layout, offset))
 
@@ -291,11 +292,6 @@ def _relaid(
 def _check_space(view_type: ViewType, space: MemorySpace) -> None:
     if not view_type.memory_space.assignable_from(space):
         raise ViewTypeError(f"{view_type} cannot use memory at {space_name(space)}.")
-
-
-def _check_elements(view_type: ViewType, record: Record) -> None:
-    if record.buffer.dtype != view_type.dtype:
-        raise ViewTypeError(f"{view_type} cannot use memory of {record.buffer.dtype}.")
 
 
 def _property(given: Any) -> tuple[str, Any]:

@@ -80,7 +80,11 @@ class GpuAllocator(Memory):
         """Take the memory of a CuPy array, or of one that CuPy can wrap, as it is."""
         with self._device():
             wrapped = _cupy().asarray(array)
-        self._check_own(wrapped)
+        if wrapped.device.id != (self.space.device_id or 0):
+            raise MemoryException(
+                f"An array of GPU {wrapped.device.id} cannot be taken as memory at "
+                f"{self.space.tag}: name its own device, or copy it first."
+            )
         start = int(wrapped.data.ptr)
         low, high = byte_extent(wrapped.shape, wrapped.strides, wrapped.itemsize)
         memory = _cupy().cuda.UnownedMemory(
@@ -174,14 +178,6 @@ class GpuAllocator(Memory):
         """Do `work(*args)` in the calling thread: CuPy orders it with the copies."""
         with self._device():
             return work(*args)
-
-    def _check_own(self, array: Any) -> None:
-        """Refuse an array of another GPU: under this one's name every kernel would fail."""
-        if array.device.id != (self.space.device_id or 0):
-            raise MemoryException(
-                f"An array of GPU {array.device.id} cannot be taken as memory at {self.space.tag}: "
-                f"name its own device, or copy it first."
-            )
 
     def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> Any:
         """Put a copy in the stream of its direction; return the event of its end.

@@ -317,13 +317,9 @@ class EmulatedDeviceMemory(Memory):
     def _timed(self, work: Any, *args: Any) -> None:
         timing = current_emulation()
         if timing.latency or timing.bandwidth:
-            nbytes = _bytes_moved(args)
+            nbytes = args[-1][1] if isinstance(args[-1], tuple) else int(args[0].nbytes)
             time.sleep(timing.latency + (nbytes / timing.bandwidth if timing.bandwidth else 0.0))
         work(*args)
-
-
-def _bytes_moved(args: tuple[Any, ...]) -> int:
-    return args[-1][1] if isinstance(args[-1], tuple) else int(args[0].nbytes)
 
 
 def _copy_span(target: Allocation, source: Allocation, span: tuple[int, int]) -> None:

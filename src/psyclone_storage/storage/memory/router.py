@@ -45,7 +45,9 @@ class Router:
         elif origin.can_copy_to(onto):
             origin.memcpy_to(target, source, span)
         else:
-            self._copy_staged(ends, target, source, span)
+            middle = self._staging.allocate(sum(span))
+            self.copy((self._staging, ends[1]), middle, source, span)
+            self.copy((ends[0], self._staging), target, middle, span)
 
     def fetch(
         self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
@@ -73,13 +75,6 @@ class Router:
             self.copy(ends, target, source, span)
             return Future.completed(None)
         return stream.submit(self.copy, ends, target, source, span)
-
-    def _copy_staged(
-        self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
-    ) -> None:
-        middle = self._staging.allocate(sum(span))
-        self.copy((self._staging, ends[1]), middle, source, span)
-        self.copy((ends[0], self._staging), target, middle, span)
 
     def _copy_staged_async(
         self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span

@@ -229,7 +229,8 @@ def _met(
     """Return the name of the datum for a variable, and all data that are imported then."""
     declared = declaration_of(variable)
     for place, datum in enumerate(imported):
-        if _is_of(datum, variable):
+        known = (datum.module, spell(datum.actual))
+        if known == (variable.module_key, declaration_of(variable).key):
             writes = datum.access.writes or access.writes
             joined = replace(datum, access=Access.READWRITE if writes else Access.READ)
             return datum.name, (*imported[:place], joined, *imported[place + 1 :])
@@ -246,11 +247,6 @@ def _met(
         module=variable.module_key,
     )
     return name, (*imported, datum)
-
-
-def _is_of(datum: Datum, variable: Symbol) -> bool:
-    known = (datum.module, spell(datum.actual))
-    return known == (variable.module_key, declaration_of(variable).key)
 
 
 def _passing(call: KernelCall, variable: Symbol, datum: str, access: Access) -> KernelCall:

@@ -71,16 +71,12 @@ def names_of(code: KernelCode) -> Iterator[str]:
     if code.internal is not None:
         yield from code.internal.names
     for line in walk_lines(code.body):
-        yield from _names_in_line(line)
+        yield from names_of_line(line)
 
 
 def _imported(use: Use) -> Iterator[str]:
     yield use.module
     yield from (name.local for name in use.names)
-
-
-def _names_in_line(line: Line) -> Iterator[str]:
-    yield from names_of_line(line)
 
 
 def loops_over(
