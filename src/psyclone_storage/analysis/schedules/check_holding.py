@@ -272,7 +272,7 @@ def _call(run: _HoldingExecution, loop: Loop, call: KernelCall, side: Side) -> N
                 call.uid,
                 named,
                 side,
-                _parts_written(loop, call, at, (codes, run.world.all_points)),
+                _parts_written(loop, call, at, codes, run.world.all_points),
             )
 
 
@@ -342,10 +342,9 @@ def _check_end(run: _HoldingExecution) -> None:
 
 
 def _parts_written(
-    loop: Loop, call: KernelCall, arg: int, known: tuple[tuple[KernelCode, ...], str]
+    loop: Loop, call: KernelCall, arg: int, codes: tuple[KernelCode, ...], all_points: str
 ) -> frozenset[ValuePart]:
     """Return the parts of an argument that a call certainly gives new values, all of them."""
-    codes, all_points = known
     described, nothing = call.kernel.args[arg], frozenset[ValuePart]()
     if described.access is not Access.WRITE or described.kind is not ArgKind.FIELD:
         return nothing

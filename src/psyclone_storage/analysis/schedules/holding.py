@@ -230,11 +230,12 @@ def _sections(
     """Return the sections of each datum, in their order, data in that of their first use."""
     found: dict[ExchangedComponent, list[HeldSection]] = {}
     closed: set[ExchangedComponent] = set()
+    finder = _UseFinder(schedule, knowledge, contract)
     for at, item in enumerate(items):
         if isinstance(item, HaloExchange) and not contract.through_exchanges:
             closed |= set(_with_aliases(schedule, ExchangedComponent(item.datum, item.component)))
             continue
-        for use in _uses(schedule, (at, item), knowledge, contract):
+        for use in finder.of_statement(at, item):
             own = found.setdefault(use.key, [])
             if own and own[-1].side is use.side and use.key not in closed:
                 own[-1] = replace(own[-1], uses=(*own[-1].uses, use))
@@ -257,48 +258,60 @@ def _apart(sections: list[HeldSection]) -> Iterator[HeldSection]:
             yield HeldSection(rest)
 
 
-def _uses(
-    schedule: Schedule,
-    placed: tuple[int, Statement],
-    knowledge: KernelKnowledge,
-    contract: HoldingContract,
-) -> Iterator[HeldUse]:
-    at, item = placed
-    home = contract.home
-    match item:
-        case HaloExchange():
-            yield from _of_all(schedule, _halo_use(item, (at, home), "its halo is exchanged"))
-        case FillHalo():
-            why = "a part of its halo is given numbers"
-            yield from _of_all(schedule, _halo_use(item, (at, home), why))
-        case Loop() | DirectiveRegion():
-            moved = device_calls(item) if contract.directives_act else ()
-            there = frozenset(call.uid for call in moved)
-            for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
-                yield from _uses_of_loop(schedule, (at, loop, home), knowledge, there)
+@dataclass(frozen=True)
+class _UseFinder:
+    """What statements do with the data of a schedule."""
 
+    schedule: Schedule
+    knowledge: KernelKnowledge
+    contract: HoldingContract
 
-def _halo_use(item: HaloExchange | FillHalo, placed: tuple[int, Side], why: str) -> HeldUse:
-    key, (at, side) = ExchangedComponent(item.datum, item.component), placed
-    return HeldUse(key, side, at, True, True, Fresh.NO, item.uid, why)
+    def of_statement(self, at: int, item: Statement) -> Iterator[HeldUse]:
+        """Yield the uses of an outermost statement, the one of number `at`."""
+        match item:
+            case HaloExchange():
+                yield from self._of_halo(at, item, "its halo is exchanged")
+            case FillHalo():
+                yield from self._of_halo(at, item, "a part of its halo is given numbers")
+            case Loop() | DirectiveRegion():
+                moved = device_calls(item) if self.contract.directives_act else ()
+                there = frozenset(call.uid for call in moved)
+                for loop in (item,) if isinstance(item, Loop) else outer_loops(item):
+                    yield from self._of_loop(at, loop, there)
 
+    def _of_halo(self, at: int, item: HaloExchange | FillHalo, why: str) -> Iterator[HeldUse]:
+        key, home = ExchangedComponent(item.datum, item.component), self.contract.home
+        use = HeldUse(key, home, at, True, True, Fresh.NO, item.uid, why)
+        yield from _of_all(self.schedule, use)
 
-def _uses_of_loop(
-    schedule: Schedule,
-    placed: tuple[int, Loop, Side],
-    knowledge: KernelKnowledge,
-    there: frozenset[str],
-) -> Iterator[HeldUse]:
-    at, outer, home = placed
-    written: set[ExchangedComponent] = set()
-    for loop, call in calls_in(outer):
-        side = Side.DEVICE if call.uid in there else home
-        for use in _uses_of_call(schedule, (at, side), (loop, call), knowledge):
-            if use.key in written and _looks_around(call, use.key):
-                yield use._replace(reads=True, covered=Fresh.NO, why=_LOOKS_AROUND)
-            yield use
-            if use.writes:
-                written.add(use.key)
+    def _of_loop(self, at: int, outer: Loop, there: frozenset[str]) -> Iterator[HeldUse]:
+        written: set[ExchangedComponent] = set()
+        for loop, call in calls_in(outer):
+            side = Side.DEVICE if call.uid in there else self.contract.home
+            for use in self._of_call(at, side, loop, call):
+                if use.key in written and _looks_around(call, use.key):
+                    yield use._replace(reads=True, covered=Fresh.NO, why=_LOOKS_AROUND)
+                yield use
+                if use.writes:
+                    written.add(use.key)
+
+    def _of_call(self, at: int, side: Side, loop: Loop, call: KernelCall) -> Iterator[HeldUse]:
+        """Yield what a call does with its data: first what it reads, then what it writes."""
+        data = data_by_name(self.schedule)
+        found: list[HeldUse] = []
+        for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
+            if described.kind not in MOVED or actual.datum is None or actual.datum not in data:
+                continue
+            access, covered, why = described.access, Fresh.NO, f"{call.kernel.name} reads it"
+            if access is Access.WRITE:
+                covered, why = _covered(loop, call, arg, self.knowledge)
+            elif access.writes:
+                why = f"{call.kernel.name} reads and writes it"
+            for part in parts_of(data[actual.datum], actual.component):
+                key = ExchangedComponent(actual.datum, part)
+                use = HeldUse(key, side, at, access.reads, access.writes, covered, call.uid, why)
+                found += _of_all(self.schedule, use)
+        yield from sorted(found, key=lambda use: use.writes and not use.reads)
 
 
 def _looks_around(call: KernelCall, key: ExchangedComponent) -> bool:
@@ -306,34 +319,6 @@ def _looks_around(call: KernelCall, key: ExchangedComponent) -> bool:
         actual.datum == key.datum and described.stencil is not None
         for described, actual in zip(call.kernel.args, call.args, strict=True)
     )
-
-
-def _uses_of_call(
-    schedule: Schedule,
-    placed: tuple[int, Side],
-    called: tuple[Loop, KernelCall],
-    knowledge: KernelKnowledge,
-) -> Iterator[HeldUse]:
-    """Yield what a call does with its data: first what it reads, then what it writes."""
-    loop, call = called
-    data = data_by_name(schedule)
-    found: list[HeldUse] = []
-    for arg, (described, actual) in enumerate(zip(call.kernel.args, call.args, strict=True)):
-        if described.kind not in MOVED or actual.datum is None or actual.datum not in data:
-            continue
-        covered, why = Fresh.NO, f"{call.kernel.name} reads it"
-        if described.access is Access.WRITE:
-            covered, why = _covered(loop, call, arg, knowledge)
-        elif described.access.writes:
-            why = f"{call.kernel.name} reads and writes it"
-        for part in parts_of(data[actual.datum], actual.component):
-            key = ExchangedComponent(actual.datum, part)
-            use = HeldUse(
-                key, placed[1], placed[0], described.access.reads, described.access.writes, covered,
-                call.uid, why,
-            )  # fmt: skip
-            found += _of_all(schedule, use)
-    yield from sorted(found, key=lambda use: use.writes and not use.reads)
 
 
 def _covered(

@@ -216,7 +216,7 @@ def _wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _LoopsWriter:
-    """Writes the statements of one function. `arrays` are those it uses, with their types."""
+    """The writer of one function's statements; `arrays` are those it uses, with their types."""
 
     tables: CallTables
     kernels: Mapping[str, CUnit]

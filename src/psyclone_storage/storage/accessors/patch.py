@@ -82,13 +82,13 @@ def gather(
     memory = memory_of(space)
     if len(tokens) == 1:
         ((chunk, token),) = tokens.items()
-        array = _bring(buffer, chunk, token, (_pick(token, stencil), memory))
+        array = _brought(_pick(token, stencil), memory, token, buffer, chunk)
     else:
         array = _new(memory, buffer.dtype, (stencil.size,))[0]
         for part in _parts(buffer, stencil):
             token = tokens[part.chunk]
             values = _pick_numbers(token, part.numbers)
-            values = _bring(buffer, part.chunk, token, (values, memory))
+            values = _brought(values, memory, token, buffer, part.chunk)
             with memory.bound():
                 array[_send(memory, part.places)] = values
         array = array.reshape(stencil.local_shape)
@@ -139,9 +139,10 @@ def _pick_numbers(token: AccessToken, numbers: Indices) -> Any:
         return token.array[_send(memory_of(token.space), numbers)]
 
 
-def _bring(buffer: CoherentBuffer, chunk: int, token: AccessToken, wish: tuple[Any, Memory]) -> Any:
-    """Return the array of a wish in the memory of the wish, and note the transfer if any."""
-    array, memory = wish
+def _brought(
+    array: Any, memory: Memory, token: AccessToken, buffer: CoherentBuffer, chunk: int
+) -> Any:
+    """Return an array of `token` in `memory`, and note the transfer if any."""
     if token.space is memory.space:
         return array
     begin = time.perf_counter()

@@ -232,7 +232,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         """Return an access that has not begun; `acquire_all` and `PendingAccesses` begin some."""
         replica = self._resident.get(space) if request is None else None
         if replica is None or space is None:
-            return self._token(memory_space(space), (mode, policy), request)
+            return self._token(memory_space(space), mode, policy, request)
         return AccessToken(self, replica, (space, self._whole), mode, policy)
 
     def close(self, token: AccessToken, error: BaseException | None = None) -> Future[None]:
@@ -254,7 +254,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     ) -> Future[None]:
         """Start to make the replica at `space` valid; the next access waits for it (HM-75, 76)."""
         request = AccessRequest(region=region, in_flight=True)
-        token = self._token(memory_space(space), (_READ, Policy.WAIT), request)
+        token = self._token(memory_space(space), _READ, Policy.WAIT, request)
         pairs = ((self.table, token),)
         future: Future[None] = Future(lambda: begin_wait(group, threading.get_ident()))
         group = queue_all(pairs, lambda: self.replicas.start_prefetch(token, future))
@@ -448,7 +448,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     def _acquire_carefully(
         self, space: SpaceLike, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
-        token = self._token(memory_space(space), (mode, policy), request)
+        token = self._token(memory_space(space), mode, policy, request)
         try:
             acquire_all((token,))
             return token  # noqa: TRY300 - where an interrupt may come, too
@@ -472,15 +472,15 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             raise
 
     def _token(
-        self, space: MemorySpace, intent: tuple[AccessMode, Policy], request: AccessRequest | None
+        self, space: MemorySpace, mode: AccessMode, policy: Policy, request: AccessRequest | None
     ) -> AccessToken:
         replica = self._resident.get(space)
         if replica is None:
             with self.table.lock:
                 replica = self.replicas.at(space)
         if request is None:
-            return AccessToken(self, replica, (space, self._whole), *intent)
-        token = AccessToken(self, replica, (space, self._chunks(request.region)), *intent)
+            return AccessToken(self, replica, (space, self._whole), mode, policy)
+        token = AccessToken(self, replica, (space, self._chunks(request.region)), mode, policy)
         token.request = request
         token.in_flight = request.in_flight
         if request.owner is not None:

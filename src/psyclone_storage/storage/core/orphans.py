@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, nothing
 
 @runtime_checkable
 class ThreadOfWork(Protocol):
-    """Describe an owner of accesses that a thread works for."""
+    """An owner of accesses that a thread works for."""
 
     @property
     def thread(self) -> int | None:

@@ -14,7 +14,7 @@ _NO_END = -1.0
 
 
 class Waiters:
-    """Hold those who wait, each with a lock of its own that is let go when it may go on."""
+    """Those who wait, each with a lock of its own that is let go when it may go on."""
 
     __slots__ = ("_locks",)
 

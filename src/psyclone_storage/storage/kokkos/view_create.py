@@ -250,7 +250,7 @@ def _around(view_type: ViewType, memory: Any, arguments: tuple[Any, ...]) -> Han
         source_type, handle = wrapped(memory)
     if not arguments:
         return assigned(view_type, source_type, handle)
-    return _relaid(view_type, (source_type, handle), arguments)
+    return _relaid(view_type, source_type, handle, arguments)
 
 
 def _beyond(view_type: ViewType, record: Record, offset: int, arguments: tuple[Any, ...]) -> Handle:
@@ -270,10 +270,9 @@ def _at(view_type: ViewType, address: int, layout: ViewLayout) -> Handle:
 
 
 def _relaid(
-    view_type: ViewType, source: tuple[ViewType, Handle], arguments: tuple[Any, ...]
+    view_type: ViewType, source_type: ViewType, handle: Handle, arguments: tuple[Any, ...]
 ) -> Handle:
     """Return a handle on packed memory with other extents than its own."""
-    source_type, handle = source
     flat = replace(
         source_type,
         data_type=source_type.data_type.with_rank(view_type.rank),
