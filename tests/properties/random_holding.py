@@ -16,8 +16,10 @@ from psyclone_storage.domain.lfric.arguments import build_dummies as mesh_dummie
 from psyclone_storage.frontend.fortran.body import read_code
 from psyclone_storage.frontend.fortran.metadata import read_kernel
 from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.schedule import Schedule
+from psyclone_storage.ir.walk import kernel_calls, replaced
 from psyclone_storage.transform.halos import with_halos
 
 BODIES = {
@@ -92,6 +94,8 @@ def grid_case(seed: int) -> Schedule:
 def mesh_case(seed: int) -> Schedule:
     """Return an LFRic invoke with its halo exchanges; some names may be one object."""
     schedule = random_case(seed).schedule
+    for call in kernel_calls(schedule):
+        schedule = replaced(schedule, call.uid, replace(call, dummies=mesh_dummies(call.kernel)))
     if seed % 3 == 0 and len(schedule.data) > 3 and schedule.data[1].name == "f1":
         first, second, *others = schedule.data
         if first.vector == second.vector:
@@ -110,15 +114,31 @@ def mesh_code(kernel: Kernel) -> tuple[KernelCode, ...]:
     if not dummies:
         return ()
     names = ", ".join(dummy.name for dummy in dummies)
+    number = int(kernel.name.removeprefix("kernel").removesuffix("_type"))
     body = "\n".join(
-        f"{dummy.name}(1) = 0.0" if dummy.shape else f"{dummy.name} = 0.0"
+        written_column(dummy, dummies, number) if dummy.shape else f"{dummy.name} = 0.0"
         for dummy in dummies
         if dummy.access.writes
     )
-    if int(kernel.name.removeprefix("kernel").removesuffix("_type")) % 2:
+    if number % 2:
         body = f"if (nlayers > 3) then\n{body}\nend if"
     text = f"module m\ncontains\nsubroutine code({names})\n{body}\nend subroutine\nend module\n"
     return (read_code(SourceText("m.f90", text), "code"),)
+
+
+def written_column(dummy: Dummy, dummies: tuple[Dummy, ...], number: int) -> str:
+    """Return what writes a column of a field: of four kernels one leaves out the lowest level."""
+    of_space = [one for one in dummies if one.space == dummy.space]
+    dofmap = next((one.name for one in of_space if one.role is Role.DOFMAP), None)
+    ndf = next((one.name for one in of_space if one.role is Role.NDF), None)
+    if dofmap is None or ndf is None:
+        return f"{dummy.name}(1) = 0.0"
+    first = 1 if number % 4 == 2 else 0
+    loops = [f"do df = 1, {ndf}", f"do k = {first}, nlayers - 1"]
+    if number % 3:
+        loops.reverse()
+    inside = f"{dummy.name}({dofmap}(df) + k) = 0.0"
+    return "\n".join((*loops, inside, "end do", "end do"))
 
 
 GRID_RULES = GoceanRules()

@@ -21,9 +21,10 @@ class AcquireData:
 
     If it `writes`, copies on the other side are stale from then on. `covered` tells whether all
     values are written before any is read, so that none has to be brought: YES brings nothing, NO
-    brings what is not current, and with MAYBE all points of the field's region are written, which
-    are all of its values if its halo is not wider than that region. `may_be` names other data that
-    may be the same object at run time. `users` are the calls that it is for, in order.
+    brings what is not current, and with MAYBE all points of the field's region are written, or one
+    value at each of its dofs, which are all of its values if its halo is not wider than that region
+    and no dof has more of them. `may_be` names other data that may be the same object at run time.
+    `users` are the calls that it is for, in order.
     """
 
     datum: str

@@ -72,8 +72,9 @@ class KnownBounds:
 class WrittenPart:
     """How much of an argument a loop writes, if each call writes all that is its own.
 
-    With `all_of_it` MAYBE these are the points of the field's region, which are all that there are
-    unless its halo is wider than that. `why` completes "the loop writes ...".
+    With `all_of_it` MAYBE these are the points of the field's region, or one value at each of its
+    dofs, which are all that there are unless its halo is wider than that, or a dof has more. `why`
+    completes "the loop writes ...".
     """
 
     all_of_it: Fresh

@@ -9,11 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from typing import NamedTuple
 
 from psyclone_storage.ir.code import KernelCode
-from psyclone_storage.ir.expr import Index, Name
+from psyclone_storage.ir.expr import (
+    Binary,
+    Element,
+    Expr,
+    Index,
+    Name,
+    canonical,
+    integer_value,
+    same,
+    walk,
+    whole,
+)
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import blocks_of, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    expressions_of,
+    names_in,
+    names_of_line,
+    walk_lines,
+)
 from psyclone_storage.ir.unit import (
     Assign,
     Blank,
@@ -44,20 +63,110 @@ def writes_its_point(code: KernelCode, dummy: str) -> bool:
     return _behind(code.body, key_of(dummy), point) is _Definiteness.WRITTEN
 
 
-def writes_always(code: KernelCode, dummy: str) -> bool:
-    """Return whether `code` assigns to `dummy` and no assignment depends on a condition.
+def writes_once(code: KernelCode, dummy: str) -> bool:
+    """Return whether `code`, for a dof, gives the scalar `dummy` a new value on every way.
 
-    That every element is among those which loops count is for metadata to promise.
+    Nothing may look at `dummy` before.
     """
-    plain = Assign | Do | Blank | Comment | Continue | DirectiveLine
-    key, found = key_of(dummy), False
-    for line in walk_lines(code.body):
-        mentions = key in _mentioned((line,))
-        if isinstance(line, Assign) and key in names_in(_base(line)):
-            found = True
-        elif not isinstance(line, plain if mentions else plain | If | Call):
+    return _behind(code.body, key_of(dummy), ()) is _Definiteness.WRITTEN
+
+
+class ColumnNames(NamedTuple):
+    """What a subroutine for columns of cells calls its numbers and the dofmap of a field."""
+
+    layers: str
+    dofs: str
+    dofmap: str
+
+
+def writes_columns(code: KernelCode, dummy: str, names: ColumnNames) -> bool:
+    """Return whether `code`, for a column, gives each value of `dummy` there a new one.
+
+    Such are loops over all dofs of a cell and all layers, in either order, around an assignment to
+    `dummy(dofmap(df) + k)`. Metadata that say "write" promise less: kernels set the lowest level
+    alone, or the dofs of one face. Nothing may look at `dummy` before, or at other elements of it
+    within the loops; nobody leaves these early.
+    """
+    key = key_of(dummy)
+    for line in code.body:
+        mentioned = key in _mentioned((line,))
+        if isinstance(line, Do) and mentioned:
+            return _is_nest_over_columns(line, key, names)
+        if mentioned or _leaves(line) or not isinstance(line, _PLAIN):
             return False
-    return found
+    return False
+
+
+_PLAIN = Assign | Do | If | Call | Blank | Comment | Continue | DirectiveLine
+
+
+def _is_nest_over_columns(outer: Do, key: str, names: ColumnNames) -> bool:
+    """Return whether a loop and that in it count dofs and layers, and what is inside covers."""
+    inner = [line for line in outer.body if not isinstance(line, Blank | Comment | DirectiveLine)]
+    if len(inner) != 1 or not isinstance(inner[0], Do) or _leaves(outer):
+        return False
+    for dofs, layers in ((outer, inner[0]), (inner[0], outer)):
+        offset = _offset_of_layers(layers, names)
+        if _counts(dofs, 1, Name(names.dofs)) and offset is not None:
+            here = _element(dofs.variable, layers.variable, offset, names)
+            return _writes_first(inner[0].body, key, here)
+    return False
+
+
+def _counts(loop: Do, first: int, last: Expr) -> bool:
+    """Return whether a loop counts all numbers between two."""
+    by_one = loop.step is None or integer_value(loop.step) == 1
+    return by_one and integer_value(loop.start) == first and same(loop.stop, last)
+
+
+def _offset_of_layers(loop: Do, names: ColumnNames) -> int | None:
+    """Return what a loop over all layers counts the lowest as, None if it is no such loop."""
+    layers = Name(names.layers)
+    if _counts(loop, 0, Binary(Operator.MINUS, layers, whole(1))):
+        return 0
+    return 1 if _counts(loop, 1, layers) else None
+
+
+def _element(dof: Name, layer: Name, offset: int, names: ColumnNames) -> frozenset[str]:
+    """Return the spellings of the place of a dof in a layer."""
+    dofmap = Element(Name(names.dofmap), (dof,))
+    sums: list[Expr] = [Binary(Operator.PLUS, dofmap, layer), Binary(Operator.PLUS, layer, dofmap)]
+    if offset:
+        inside = Binary(Operator.MINUS, layer, whole(offset))
+        sums = [*(Binary(Operator.MINUS, one, whole(offset)) for one in sums),
+                Binary(Operator.PLUS, dofmap, inside)]  # fmt: skip
+    return frozenset(map(canonical, sums))
+
+
+def _writes_first(body: tuple[Line, ...], key: str, here: frozenset[str]) -> bool:
+    """Return whether an element is assigned before it is looked at, and no other one at all."""
+    written = False
+    for line in body:
+        looked = key in _mentioned((line,))
+        if not written and looked:
+            if not isinstance(line, Assign) or key in names_in(line.value):
+                return False
+            if not _is_element(line.target, key, here):
+                return False
+            written = True
+        elif looked and not _is_about(line, key, here):
+            return False
+    return written
+
+
+def _is_element(expr: Expr, key: str, here: frozenset[str]) -> bool:
+    match expr:
+        case Index(Name() as base, (item,)):
+            return base.key == key and canonical(item) in here
+    return False
+
+
+def _is_about(line: Line, key: str, here: frozenset[str]) -> bool:
+    """Return whether all mentions of an array in a statement are of one element."""
+    lines = tuple(walk_lines((line,)))
+    parts = [part for one in lines for expr in expressions_of(one) for part in walk(expr)]
+    mentions = sum(isinstance(part, Name) and part.key == key for part in parts)
+    return mentions == sum(_is_element(part, key, here) for part in parts)
 
 
 def _behind(lines: Iterable[Line], key: str, point: tuple[str, ...]) -> _Definiteness:
@@ -85,6 +194,9 @@ def _behind(lines: Iterable[Line], key: str, point: tuple[str, ...]) -> _Definit
 
 def _assigned(line: Assign, key: str, point: tuple[str, ...]) -> _Definiteness:
     match line.target:
+        case Name() as target if target.key == key and not point:
+            looked = key in names_in(line.value)
+            return _Definiteness.LOST if looked else _Definiteness.WRITTEN
         case Index(Name() as base, items) if base.key == key:
             here = tuple(item.key if isinstance(item, Name) else "" for item in items)
             looked = key in names_in(line.value)
@@ -104,8 +216,7 @@ def _chosen(line: If, key: str, point: tuple[str, ...]) -> _Definiteness:
 
 def _leaves(line: Line) -> bool:
     """Return whether something inside of a loop may go on elsewhere than behind the loop."""
-    plain = Assign | Do | If | Call | Blank | Comment | Continue | DirectiveLine
-    return any(not isinstance(inner, plain) for inner in walk_lines((line,)))
+    return any(not isinstance(inner, _PLAIN) for inner in walk_lines((line,)))
 
 
 def _mentioned(lines: Iterable[Line]) -> set[str]:
@@ -116,10 +227,3 @@ def _mentioned(lines: Iterable[Line]) -> set[str]:
         for block in blocks_of(line):
             found |= _mentioned(block)
     return found
-
-
-def _base(line: Assign) -> Name | Index:
-    target = line.target
-    while isinstance(target, Index):
-        target = target.base
-    return target if isinstance(target, Name) else Name("")

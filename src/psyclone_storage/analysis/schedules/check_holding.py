@@ -1,7 +1,8 @@
 """Execute a schedule against an adversary with storages, and report every stale value it reads.
 
 The proof that a plan of `holding` is right, and so it shares nothing with it. An object has parts:
-the points inside, the boundary points around them, and what lies beyond. Each part has a version,
+the points inside, the boundary points around them, and what lies beyond: wider halos, or values at
+dofs of which kernels see the first. Each part has a version,
 which counts the writes to it, and so has each copy of it. A storage believes of each side that it
 is current or not, as it was told; it moves whole objects, and knows nothing of parts. A copy that
 it believes current and of which a part is older than the truth is a lost value.
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
+from psyclone_storage.analysis.schedules.check_columns import fills_columns
 from psyclone_storage.analysis.schedules.check_devices import DeviceFault
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, field
@@ -351,8 +353,12 @@ def _parts_written(
     points = call.kernel.points
     if points is None:
         owned = loop.extent.reach is not Reach.HALO_ONLY and described.mesh is None
-        whole = call.kernel.is_builtin or (bool(codes) and all(map(_has_one_way, codes)))
-        return frozenset(ValuePart) if owned and whole else nothing
+        if not owned or call.kernel.is_builtin:
+            return frozenset(ValuePart) if owned else nothing
+        if call.kernel.iteration.over_dofs:
+            return frozenset(ValuePart) if codes and all(map(_has_one_way, codes)) else nothing
+        filled = bool(codes) and all(fills_columns(code, call.dummies, arg) for code in codes)
+        return frozenset({ValuePart.INSIDE, ValuePart.AROUND}) if filled else nothing
     if loop.bounds is not None or not codes or not all(_always(code, arg) for code in codes):
         return nothing
     if points.bounds is not None:

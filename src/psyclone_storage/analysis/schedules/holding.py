@@ -23,7 +23,12 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from psyclone_storage.analysis.bodies.everywhere import writes_always, writes_its_point
+from psyclone_storage.analysis.bodies.everywhere import (
+    ColumnNames,
+    writes_columns,
+    writes_its_point,
+    writes_once,
+)
 from psyclone_storage.analysis.schedules.residency import opened
 from psyclone_storage.analysis.schedules.touch import (
     ExchangedComponent,
@@ -46,7 +51,7 @@ from psyclone_storage.ir.holding import (
     ReleaseData,
     TouchData,
 )
-from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Access, Kernel
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import (
@@ -348,13 +353,38 @@ def _leaves_nothing(
     """
     if len(dummies) != len(code.dummies):
         return False
-    names = [
+    written = [
         name
         for name, dummy in zip(code.dummies, dummies, strict=True)
-        if dummy.arg == arg and (dummy.access.writes)
+        if dummy.arg == arg and dummy.access.writes
     ]
-    writes = writes_its_point if call.kernel.points is not None else writes_always
-    return bool(names) and all(writes(code, name) for name in names)
+    if call.kernel.points is not None:
+        leaves_none = [writes_its_point(code, name) for name in written]
+    elif call.kernel.iteration.over_dofs:
+        leaves_none = [writes_once(code, name) for name in written]
+    else:
+        columns = _column_names(code, dummies, call.kernel.args[arg].space)
+        leaves_none = [columns is not None and writes_columns(code, name, columns)
+                       for name in written]  # fmt: skip
+    return bool(written) and all(leaves_none)
+
+
+def _column_names(code: KernelCode, dummies: tuple[Dummy, ...], space: str) -> ColumnNames | None:
+    """Return what a subroutine calls the numbers and the dofmap of a space; None if it has several.
+
+    A space that is numbered in two ways has two dofmaps.
+    """
+    found = [
+        [
+            name
+            for name, dummy in zip(code.dummies, dummies, strict=True)
+            if dummy.role is role and dummy.space in ("", space)
+        ]
+        for role in (Role.NLAYERS, Role.NDF, Role.DOFMAP)
+    ]
+    if any(len(names) != 1 for names in found):
+        return None
+    return ColumnNames(*(names[0] for names in found))
 
 
 def _of_all(schedule: Schedule, use: HeldUse) -> Iterator[HeldUse]:

@@ -155,16 +155,24 @@ class LfricRules:
         """Return that all owned values are written, where metadata promise as much.
 
         Replicas of other ranks' dofs that a loop leaves out are stale after it. Built-ins and
-        kernels over dofs write each dof, those over cells all dofs of a discontinuous field.
+        kernels over dofs write each dof. Those over cells are told the number of layers of their
+        first field, and dofmaps of the first of several values at a dof, which only the run time
+        counts: what they can reach is all of a discontinuous field that has as many layers.
         """
         described = call.kernel.args[arg]
         if described.kind is not ArgKind.FIELD or described.mesh is not None:
             return WrittenPart(Fresh.NO, "what another mesh or the levels of an operator ask for")
         if loop.extent.reach is Reach.HALO_ONLY:
             return WrittenPart(Fresh.NO, "its halo alone")
-        if loop.over is not Over.DOFS and is_continuous(described.space):
+        if loop.over is Over.DOFS:
+            return WrittenPart(Fresh.YES, "all dofs that its rank owns")
+        if is_continuous(described.space):
             return WrittenPart(Fresh.NO, "dofs that cells share")
-        return WrittenPart(Fresh.YES, "all dofs that its rank owns")
+        if loop.over is Over.DOMAIN:
+            return WrittenPart(Fresh.NO, "the cells that it counts itself")
+        if not _has_layers_of_first(call.kernel, arg):
+            return WrittenPart(Fresh.NO, "the levels that another field has")
+        return WrittenPart(Fresh.MAYBE, "all dofs that its rank owns")
 
     def keeps_annexed_clean(self, schedule: Schedule) -> bool:
         """Return whether annexed dofs are clean before and after every invoke."""
@@ -240,6 +248,20 @@ def _asked_depth(call: KernelCall) -> Depth:
 
 def _reduces(kernel: Kernel) -> bool:
     return any(arg.access is Access.REDUCTION for arg in kernel.args)
+
+
+def _has_layers_of_first(kernel: Kernel, arg: int) -> bool:
+    """Return whether an argument is known to have the layers of the first field or operator.
+
+    That is so for the first itself, and for fields on one space with it.
+    """
+    described = kernel.args[arg]
+    at, first = next((at, one) for at, one in enumerate(kernel.args) if not one.kind.is_scalar)
+    if described.layers or described.data_per_dof:
+        return False
+    shared = not is_wildcard(described.space) and not (first.layers or first.data_per_dof)
+    same = (first.space, first.numbering) == (described.space, described.numbering)
+    return at == arg or (shared and same and first.kind is ArgKind.FIELD)
 
 
 def _sets_constants(call: KernelCall) -> bool:

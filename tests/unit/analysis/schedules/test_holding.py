@@ -96,7 +96,10 @@ def test_built_ins_and_discontinuous_fields_are_overwritten_where_metadata_say_s
     assert covered(built_in("u write any_space_1")) is Fresh.YES
     assert covered(built_in("u readwrite any_space_1")) is Fresh.NO
     assert covered(dofs("u write w3")) is Fresh.YES
-    assert covered(cells("u write w3")) is Fresh.YES
+    assert covered(cells("u write w3")) is Fresh.MAYBE
+    assert covered(cells("v read w3", "u write w3")) is Fresh.MAYBE
+    assert covered(cells("v read w3", "u write any_discontinuous_space_1")) is Fresh.NO
+    assert covered(cells("u write any_discontinuous_space_1", "v read w3")) is Fresh.MAYBE
     assert covered(cells("u write w2")) is Fresh.NO
     assert covered(cells("u readwrite w3")) is Fresh.NO
     assert covered(cells("u write w3 fine", "v read w3 coarse")) is Fresh.NO
@@ -109,6 +112,16 @@ def test_code_with_conditions_does_not_keep_the_promise_of_its_metadata() -> Non
     )
     found = acquired(plan_holding(made, odd, HERE))["u"]
     assert (found.covered, found.why) == (Fresh.NO, "k1_type may leave values as they are")
+
+
+def test_metadata_that_say_write_do_not_promise_all_levels() -> None:
+    """A kernel that leaves out the lowest level keeps what was there: it has to be brought."""
+    low = KernelKnowledge(
+        RULES, lambda kernel: mesh_code(replace(kernel, name="kernel2_type")), build_dummies
+    )
+    found = acquired(plan_holding(schedule(cells("u write w3")), low, HERE))["u"]
+    assert found.covered is Fresh.NO
+    assert found.why.endswith("may leave values as they are")
 
 
 def three_sides() -> Schedule:
