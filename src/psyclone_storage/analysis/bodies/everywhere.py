@@ -92,12 +92,12 @@ def writes_columns(code: KernelCode, dummy: str, names: ColumnNames) -> bool:
         mentioned = key in _mentioned((line,))
         if isinstance(line, Do) and mentioned:
             return _is_nest_over_columns(line, key, names)
-        if mentioned or _leaves(line) or not isinstance(line, _PLAIN):
+        if mentioned or _leaves(line) or not isinstance(line, _PlainLine):
             return False
     return False
 
 
-_PLAIN = Assign | Do | If | Call | Blank | Comment | Continue | DirectiveLine
+_PlainLine = Assign | Do | If | Call | Blank | Comment | Continue | DirectiveLine
 
 
 def _is_nest_over_columns(outer: Do, key: str, names: ColumnNames) -> bool:
@@ -216,7 +216,7 @@ def _chosen(line: If, key: str, point: tuple[str, ...]) -> _Definiteness:
 
 def _leaves(line: Line) -> bool:
     """Return whether something inside of a loop may go on elsewhere than behind the loop."""
-    return any(not isinstance(inner, _PLAIN) for inner in walk_lines((line,)))
+    return any(not isinstance(inner, _PlainLine) for inner in walk_lines((line,)))
 
 
 def _mentioned(lines: Iterable[Line]) -> set[str]:
