@@ -64,7 +64,14 @@ class DeviceAccessor:
         """
         if self._opening is not None:
             raise AccessConflictError(f"{self!r} is open already: close it first.")
-        opening = self._opening = self.buffer.ask(self.space, self.mode, self.request)
+        opening = self.buffer.ask(self.space, self.mode, self.request)
+        self._opening = opening  # first, so that somebody can end what is begun
+        try:
+            opening.begin()
+        except BaseException as interrupt:
+            opening.abandon(interrupt)
+            self._opening = None
+            raise
         return opening.ready.map(lambda _: self)
 
     def close(self, error: BaseException | None = None) -> Future[None]:
@@ -77,11 +84,11 @@ class DeviceAccessor:
         opening, self._opening = self._opening, None
         if opening is None:
             raise AccessReleasedError(f"{self!r} was closed, but it is not open.")
-        too_soon = AccessReleasedError(f"{self!r} was closed before it was open.")
         try:
+            too_soon = AccessReleasedError(f"{self!r} was closed before it was open.")
             return opening.close(lambda _: error, too_soon)
-        except BaseException:
-            opening.abandon()
+        except BaseException as interrupt:
+            opening.close(lambda _: error, interrupt)
             raise
 
     def close_after(self, work: Future[Any]) -> None:
@@ -89,7 +96,8 @@ class DeviceAccessor:
         self._live().in_flight = True
 
         def end(done: Future[Any]) -> None:
-            self.close(done.exception())
+            if self._opening is not None:
+                self.close(done.exception())
 
         work.then(end)
 
@@ -125,11 +133,13 @@ class DeviceAccessor:
 
     def __enter__(self) -> DeviceAccessor:
         """Open and wait; where that fails, nothing stays behind that others would wait for."""
-        opening = self.open()
+        if self._opening is not None:
+            self.open()  # which raises
         try:
-            opening.result().token.__enter__()  # pylint: disable=unnecessary-dunder-call
+            self.open().result().token.__enter__()  # pylint: disable=unnecessary-dunder-call
         except BaseException:
-            self.close()
+            if self._opening is not None:
+                self.close()
             raise
         return self
 

@@ -167,22 +167,26 @@ class GpuTask:
         self._check("finalised", TaskState.PREPARED, TaskState.EXECUTED)
         opening, failure = self._opening, self._failure
         assert opening is not None
-        unexecuted = StorageError("The task that was to write the data was finalised unexecuted.")
+        text = "The task that was to write the data was finalised unexecuted."
         executed = self.state is TaskState.EXECUTED
 
         def failure_of(token: AccessToken) -> BaseException | None:
             if executed:
                 return failure
-            return unexecuted if token.mode is AccessMode.WRITE_ONLY else None
+            return StorageError(text) if token.mode is AccessMode.WRITE_ONLY else None
 
         self._inputs, self._opening, self._failure = [], None, None
         self.state = TaskState.SET_UP
-        return opening.close(failure_of, unexecuted)
+        try:
+            return opening.close(failure_of, StorageError(text))
+        except BaseException as interrupt:
+            opening.close(failure_of, interrupt)
+            raise
 
     def run(self, work: Callable[..., Any] | None = None) -> Any:
         """Prepare, execute and finalise; return the result of the kernel, or raise its error."""
-        self.prepare()
-        return self._finish(work)
+        self._check("prepared", TaskState.NEW, TaskState.SET_UP)
+        return self._finish(work, self.prepare)
 
     def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
         """Do `run` in the background; the inputs are asked for before this returns."""
@@ -202,7 +206,13 @@ class GpuTask:
             else:
                 future.set_result(result)
 
-        threading.Thread(target=serve, name=self.name, daemon=True).start()
+        thread = threading.Thread(target=serve, name=self.name, daemon=True)
+        try:
+            thread.start()
+        except BaseException:
+            if not thread.is_alive():
+                self.finalize()
+            raise
         return future
 
     def fail_elsewhere(self) -> None:
@@ -221,15 +231,34 @@ class GpuTask:
             self.setup()
         self._inputs = plan_inputs(self._registrations, self._places)
         used = dict.fromkeys(self._inputs)
-        self._opening = PendingAccesses([token for one in used for token in one.ask(request)])
+        opening = PendingAccesses([token for one in used for token in one.ask(request)])
+        self._opening = opening  # first, so that somebody can end what is begun
         self.state = TaskState.PREPARED
-        return self._opening.ready
-
-    def _finish(self, work: Callable[..., Any] | None) -> Any:
         try:
-            return self.execute(work)
-        finally:
-            self.finalize()
+            opening.begin()
+        except BaseException as interrupt:
+            opening.abandon(interrupt)
+            self._opening = None
+            self.state = TaskState.SET_UP
+            raise
+        return opening.ready
+
+    def _finish(
+        self, work: Callable[..., Any] | None, before: Callable[[], object] | None = None
+    ) -> Any:
+        """Execute and finalise; an interrupt at any place keeps no input open."""
+        try:
+            try:
+                if before is not None:
+                    before()
+                return self.execute(work)
+            finally:
+                if self._opening is not None:
+                    self.finalize()
+        except BaseException:
+            if self._opening is not None:
+                self.finalize()
+            raise
 
     def _check(self, what: str, *allowed: TaskState) -> None:
         if self.state not in allowed:

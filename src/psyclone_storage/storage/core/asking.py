@@ -19,7 +19,13 @@ from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
-from psyclone_storage.storage.core.locks import Pairs, begin_wait, hold_all, queue_all
+from psyclone_storage.storage.core.locks import (
+    Group,
+    Pairs,
+    begin_wait,
+    hold_all,
+    queue_group,
+)
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
 
@@ -67,24 +73,42 @@ FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
 
 
 class PendingAccesses:
-    """Accesses that were asked for without waiting, from the question to the answer.
+    """Accesses that are asked for without waiting, from the question to the answer.
+
+    Whoever asks keeps this object first, and calls `begin` then: an interrupt (Ctrl-C) that comes
+    in between, or in the middle of anything, leaves somebody who can end them. For the same reason
+    `give_up` and `close` can be done once more.
 
     `ready` resolves when all are granted and have their values. Waiting for it raises
     `AccessDeadlockError` where it could never resolve; the accesses are given up then.
     """
 
-    __slots__ = ("tokens", "ready", "_group")
+    __slots__ = ("tokens", "ready", "_group", "_is_brought")
 
     def __init__(self, tokens: Sequence[AccessToken]) -> None:
-        """Ask for the accesses, all or none."""
+        """Get ready to ask for the accesses, all or none."""
         self.tokens = tokens
         self.ready: Future[None] = Future(self._begin_wait)
-        self._group = queue_all(_pairs(tokens), self._prepare)
+        self._group = Group(_pairs(tokens), self._prepare)
+        self._is_brought = False
+
+    def begin(self) -> None:
+        """Ask for the accesses; where that fails the caller has to `abandon` them."""
+        queue_group(self._group)
+
+    def begun(self) -> Future[AccessToken]:
+        """Ask for the accesses and return the future of the first."""
+        try:
+            self.begin()
+            return self.ready.map(lambda _: self.tokens[0])
+        except BaseException as error:
+            self.abandon(error)
+            raise
 
     def give_up(self, error: BaseException) -> bool:
         """Break the promise with `error`; say no if the accesses are granted already."""
         given_up = self._group.give_up()
-        if given_up:
+        if given_up and not self.ready.done():
             self.ready.set_exception(error)
         return given_up
 
@@ -103,18 +127,22 @@ class PendingAccesses:
             if opened.exception() is not None:
                 closed.set_result(None)
                 return
-            for token in self.tokens:
-                token.buffer.release(token, failure_of(token))
+            _release_all(self.tokens, failure_of)
             settled = [token.buffer.replicas.settled() for token in self.tokens]
             all_of(settled).then(lambda done: forward(done, closed))
 
         self.ready.then(end)
         return closed
 
-    def abandon(self) -> None:
-        """Take back what an interrupt has left of the accesses."""
+    def abandon(self, error: BaseException) -> None:
+        """Take back what `error`, an interrupt, has left of accesses that nobody used.
+
+        What they have given up already has no values any more.
+        """
         for token in self.tokens:
-            token.buffer.table.retract(token)
+            if token.active and self.ready.done() and not token.mode.reads:
+                token.buffer.replicas.close_write(token, error)
+        self._group.abandon()
 
     def drop(self) -> bool:
         """End accesses whose user is gone; may come amid anything. Say whether there were any.
@@ -139,8 +167,21 @@ class PendingAccesses:
             return _nothing
 
     def _prepare(self) -> None:
-        """Bring the values of all accesses, which are granted, and resolve the future."""
+        """Bring the values of all accesses, which are granted, and resolve the future.
+
+        The thread that let them go on may be interrupted, which is no matter of theirs.
+        """
+        try:
+            self._bring()
+        except BaseException:
+            self._bring()
+            raise
+
+    def _bring(self) -> None:
+        """Start what brings the values, unless that is done."""
         tokens = self.tokens
+        if self._is_brought or self.ready.done():
+            return
         try:
             for token in tokens:
                 token.buffer.replicas.check_usable(token)
@@ -149,8 +190,11 @@ class PendingAccesses:
             self._fail(error)
             return
         all_of(moves).then(self._finish)
+        self._is_brought = True
 
     def _finish(self, moved: Future[None]) -> None:
+        if self.ready.done():
+            return
         error = moved.exception()
         if error is not None:
             self._fail(error)
@@ -173,6 +217,19 @@ def _let_go(tokens: Sequence[AccessToken]) -> None:
     """End accesses that nobody has used yet."""
     for token in tokens:
         token.buffer.table.release(token)
+
+
+def _release_all(tokens: Sequence[AccessToken], failure_of: FailureOf) -> None:
+    """End the accesses; an error, or an interrupt, at one of them keeps none of the others."""
+    try:
+        for token in tokens:
+            if token.active:
+                token.buffer.release(token, failure_of(token))
+    except BaseException:
+        for token in tokens:
+            if token.active:
+                token.buffer.release(token, failure_of(token))
+        raise
 
 
 def _nothing(*_: object) -> None:

@@ -210,8 +210,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
         Waiting for the future raises `AccessDeadlockError` where it could never resolve.
         """
-        opening = self.ask(space, mode, request)
-        return opening.ready.map(lambda _: opening.tokens[0])
+        return self.ask(space, mode, request).begun()
 
     def ask(
         self,
@@ -219,7 +218,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         mode: AccessMode = _READ,
         request: AccessRequest | None = None,
     ) -> PendingAccesses:
-        """Do `open`, for someone who may give up."""
+        """Return what `open` begins, for someone who begins it, and may give up."""
         return PendingAccesses((self.token(space, mode, Policy.WAIT, request),))
 
     def token(

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
@@ -46,7 +48,7 @@ class Future(Generic[T]):
         self._error: BaseException | None = None
         self._done = False
         self._waiters: Waiters | None = None
-        self._callbacks: list[Callable[[Future[T]], None]] = []
+        self._callbacks: deque[Callable[[Future[T]], None]] = deque()
         self._before_wait = before_wait
 
     @classmethod
@@ -143,21 +145,34 @@ class Future(Generic[T]):
     def set_result(self, value: T) -> None:
         """Keep the promise. Callbacks run in this thread."""
         self._value = value
-        self._finish()
+        self._end()
 
     def set_exception(self, error: BaseException) -> None:
         """Break the promise: those who wait get `error`."""
         self._error = error
-        self._finish()
+        self._end()
 
-    def _finish(self) -> None:
+    def _end(self) -> None:
+        """Tell all who want to know; an interrupt of this thread is no matter of theirs."""
+        try:
+            self._tell()
+        except BaseException:
+            with suppress(Exception):
+                self._tell()
+            raise
+
+    def _tell(self) -> None:
+        """Call those who are not called yet, and let go on who waits."""
         with _LOCK:
             self._done = True
-            callbacks, self._callbacks = self._callbacks, []
             waiters = self._waiters
+        callbacks = self._callbacks
         try:
-            for callback in callbacks:
+            while callbacks:
+                callback = callbacks[0]
                 callback(self)
+                if callbacks and callbacks[0] is callback:
+                    callbacks.popleft()
         finally:
             if waiters is not None:
                 waiters.wake()
@@ -207,12 +222,13 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
     if len(futures) == 1:
         return futures[0]
     finished: Future[None] = Future()
-    left = [len(futures)]
+    left = futures.copy()
 
     def one_less(_: Future[None]) -> None:
         with _LOCK:
-            left[0] -= 1
-            if left[0]:
+            while left and left[-1].done():
+                left.pop()
+            if left:
                 return
         failed = next((f for f in futures if f.exception() is not None), None)
         forward(failed or futures[0], finished)

@@ -27,9 +27,9 @@ from typing import Any, TypeAlias
 
 from psyclone_storage.storage.core.dropped import DROPPED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
-from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 from psyclone_storage.storage.core.native import AccessFields, Ledger, register
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.core.waits import WAITS, conflict_text
 
 
 class AccessMode(Enum):
@@ -132,13 +132,16 @@ class Group:
     that waits holds nothing, so that nobody waits for it but those behind it in line.
     """
 
-    __slots__ = ("pairs", "_granted", "_waiting")
+    __slots__ = ("pairs", "_granted", "_waiting", "_given_up", "_granter", "_is_complete")
 
     def __init__(self, pairs: Pairs, granted: Callable[[], None]) -> None:
         """Join the claims of `pairs`; `granted` is called once, when all of them are."""
         self.pairs = pairs
         self._granted = granted
         self._waiting = True
+        self._given_up = False
+        self._granter: object = None
+        self._is_complete = False
 
     def line_up(self, *, checked: bool) -> None:
         """Grant all claims, or put all of them in line.
@@ -150,9 +153,19 @@ class Group:
             self._finish()
 
     def try_grant(self) -> None:
-        """Grant all claims, which are in line, if nothing is in the way of any."""
-        if _all_locked(self.pairs, self._take_all_in_line):
-            self._finish()
+        """Grant all claims, which are in line, if nothing is in the way of any.
+
+        Who does so need not be who wants them: an interrupt of its thread is no matter of theirs.
+        """
+        granter = object()
+        try:
+            if _all_locked(self.pairs, lambda: self._take_all_in_line(granter)):
+                self._finish()
+        except BaseException:
+            if self._granter is granter:
+                _all_locked(self.pairs, self._grant_all)
+                self._finish()
+            raise
 
     def go_ahead(self) -> None:
         """Pass those in line, as they wait for what the owner of these claims holds."""
@@ -160,8 +173,11 @@ class Group:
         self.try_grant()
 
     def give_up(self) -> bool:
-        """Leave the lines; say no if the claims are granted already."""
-        if not _all_locked(self.pairs, self._stop_waiting):
+        """Leave the lines; say no if the claims are granted already.
+
+        After an interrupt this can be done once more.
+        """
+        if not _all_locked(self.pairs, self._stop_and_give_up):
             return False
         self._granted = _nothing
         for table, claim in self.pairs:
@@ -184,13 +200,20 @@ class Group:
                 return False
         return self._stop_waiting()
 
-    def _take_all_in_line(self) -> bool:
+    def _take_all_in_line(self, granter: object) -> bool:
         """Grant all claims, which are in line, and say so; the tables are locked."""
         if not self._waiting or any(table.blockers(claim) for table, claim in self.pairs):
             return False
-        for table, claim in self.pairs:
-            table.grant_in_line(claim)
-        return self._stop_waiting()
+        self._granter, self._waiting = granter, False
+        return self._grant_all()
+
+    def _grant_all(self) -> bool:
+        """Grant what is not granted yet: there is no way back; the tables are locked."""
+        if not self._is_complete:
+            for table, claim in self.pairs:
+                table.grant_in_line(claim)
+            self._is_complete = True
+        return True
 
     def _put_first(self) -> bool:
         for table, claim in reversed(self.pairs) if self._waiting else ():
@@ -202,6 +225,12 @@ class Group:
         waiting, self._waiting = self._waiting, False
         return waiting
 
+    def _stop_and_give_up(self) -> bool:
+        """Note that nobody wants the claims any more, unless they are granted."""
+        self._given_up = self._given_up or self._waiting
+        self._waiting = False
+        return self._given_up
+
     def _queue(self, checked: bool) -> None:
         """Put all claims in line; undo that, and raise, if one is not to wait."""
         for table, claim in self.pairs:
@@ -212,12 +241,12 @@ class Group:
             if refused:
                 for place, other in self.pairs[: done + 1]:
                     place.take_back(other)
-                raise AccessConflictError(_conflict_text(claim, refused))
+                raise AccessConflictError(conflict_text(claim, refused))
 
     def _finish(self) -> None:
-        """Say that all claims are granted; this lets go of who asked."""
-        granted, self._granted = self._granted, _nothing
-        granted()
+        """Say that all claims are granted, perhaps twice; this lets go of who asked."""
+        self._granted()
+        self._granted = _nothing
 
 
 class Turn:
@@ -230,84 +259,6 @@ class Turn:
         self.table = table
         self.claim = claim
         self.group = group
-
-
-class WaitGraph:
-    """Which thread waits for which claims, by which the wait that could never end is found.
-
-    A claim that is waited for needs its blockers to end: those in line the grant of all of their
-    group, and each that is not in flight the end of its thread's own waits. While the graph is
-    looked at, nobody whose wait is in it can go on, so that what leads back at any moment does so
-    at all of them.
-    """
-
-    __slots__ = ("_lock", "_waits")
-
-    def __init__(self) -> None:
-        """Start with nobody waiting."""
-        self._lock = FORKS.guard(threading.Lock(), Rank.WAITS)
-        self._waits: dict[Hashable, list[Pairs]] = {}
-
-    def restart(self) -> None:
-        """Forget who waits: in the child of a fork nobody does."""
-        self._waits.clear()
-
-    def begin(self, pairs: Pairs, waiter: Hashable) -> Callable[[], None]:
-        """Note that `waiter` is about to wait for the claims; return what ends the note.
-
-        Raises `AccessDeadlockError` if the wait could never end.
-        """
-        with self._lock:
-            waits = self._waits.setdefault(waiter, [])
-            waits.append(pairs)
-            for table, claim in pairs:
-                if not claim.active and self._leads_back(table, claim, waiter, set()):
-                    self._end(pairs, waiter)
-                    holders, others = table.seen_in_line(claim)
-                    raise AccessDeadlockError(_deadlock_text(claim, holders + others))
-
-        def end_wait() -> None:
-            with self._lock:
-                self._end(pairs, waiter)
-
-        return end_wait
-
-    def forget(self, pairs: Pairs, waiter: Hashable) -> None:
-        """Take back a note that there may be, after an interrupt."""
-        with self._lock:
-            if any(known is pairs for known in self._waits.get(waiter, ())):
-                self._end(pairs, waiter)
-
-    def _end(self, pairs: Pairs, waiter: Hashable) -> None:
-        waits = self._waits[waiter]
-        waits[:] = [known for known in waits if known is not pairs]
-        if not waits:
-            del self._waits[waiter]
-
-    def _leads_back(self, table: LockTable, claim: Claim, origin: Hashable, seen: set[int]) -> bool:
-        """Say whether what `claim` waits for can only go on after `origin` does."""
-        seen.add(id(claim))
-        holders, others = table.seen_in_line(claim)
-        needed: list[tuple[LockTable, Claim]] = []
-        for other in others:
-            turn = other.turn
-            needed += turn.group.pairs if turn is not None else ()
-        for blocker in holders + others:
-            if not blocker.in_flight:
-                if blocker.owner == origin:
-                    return True
-                needed += [pair for pairs in self._waits.get(blocker.owner, ()) for pair in pairs]
-        return any(
-            self._leads_back(place, other, origin, seen)
-            for place, other in needed
-            if id(other) not in seen
-        )
-
-
-WAITS = WaitGraph()
-"""The waits of this process: a wait that could never end may lead through any buffers."""
-
-FORKS.add(ForkHandlers(nothing, nothing, WAITS.restart))
 
 
 class LockTable(Ledger):
@@ -443,8 +394,9 @@ class LockTable(Ledger):
             self.queue = deque(turn for turn in self.queue if turn.claim is not claim)
 
     def _grant(self, claim: Claim) -> None:
-        self.holders.append(claim)
-        self.writers += claim.mode.writes
+        if not any(held is claim for held in self.holders):
+            self.holders.append(claim)
+        self.writers = sum(held.mode.writes for held in self.holders)
         claim.active = True
 
     def _free_groups(self) -> list[Group]:
@@ -464,7 +416,12 @@ def hold_all(pairs: Pairs) -> None:
         table.end_lost()
     granted = threading.Lock()
     granted.acquire()  # pylint: disable=consider-using-with  # let go by who grants
-    group = Group(pairs, granted.release)
+
+    def let_go() -> None:
+        if granted.locked():
+            granted.release()
+
+    group = Group(pairs, let_go)
     waiter = pairs[0][1].owner
     try:
         group.line_up(checked=True)
@@ -493,16 +450,21 @@ def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
 
     That may be at once, in this thread. The group that is returned can be given up until then.
     """
-    DROPPED.end_all()
-    for table, _ in pairs:
-        table.end_lost()
     group = Group(pairs, granted)
     try:
-        group.line_up(checked=False)
+        queue_group(group)
         return group  # noqa: TRY300 - where an interrupt may come, too
     except BaseException:
         group.abandon()
         raise
+
+
+def queue_group(group: Group) -> None:
+    """Get in line with the claims of a group, whose caller takes them back if this fails."""
+    DROPPED.end_all()
+    for table, _ in group.pairs:
+        table.end_lost()
+    group.line_up(checked=False)
 
 
 def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
@@ -570,30 +532,6 @@ def _conflict(new: Claim, held: Claim) -> bool:
             return held.mode.writes
         case Policy.WAIT:
             return True
-
-
-def _conflict_text(token: Claim, blocking: list[Claim]) -> str:
-    held = ", ".join(
-        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
-    )
-    return (
-        f"{token.describe()} is not possible: there is {held}. Release it first, or ask at the "
-        f"same place in the same thread."
-    )
-
-
-def _deadlock_text(token: Claim, blocking: list[Claim]) -> str:
-    held = ", ".join(
-        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
-    )
-    return (
-        f"{token.describe()} would wait forever: it needs the end of {held}, which in turn cannot "
-        f"go on before this access. Release what is held first."
-    )
-
-
-def _whose(token: Claim, other: Claim) -> str:
-    return " of this thread" if other.owner == token.owner else " of another thread or task"
 
 
 def _nothing() -> None:

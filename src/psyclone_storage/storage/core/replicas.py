@@ -221,6 +221,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
 
     def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
         """Start the transfers that `token` needs, and release it: the next access will wait."""
+        if not token.active:
+            return
         try:
             self.check_usable(token)
             moved = self._start(token, token.replica.bit)
@@ -512,7 +514,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             before.then(begin)
             return entries[0].end
         except BaseException as error:
-            end(Future.failed(error))
+            # An interrupt is no failure of others, and keeps all alive that it came through.
+            text = "Who was bringing the values was interrupted."
+            end(Future.failed(error if isinstance(error, Exception) else StorageError(text)))
             raise
 
     def _submit(self, token: AccessToken) -> list[Future[None]]:

@@ -73,6 +73,9 @@ class Preparing(Protocol):
     def mark_written(self, token: AccessToken) -> None:
         """Make all other replicas stale."""
 
+    def close_write(self, token: AccessToken, error: BaseException | None) -> None:
+        """Note where the values are that `token` wrote, or that they are unusable."""
+
     def settled(self) -> Future[None]:
         """Return a future that resolves when all the transfers under way have ended."""
 

@@ -18,7 +18,11 @@ from typing import Any
 import pytest
 
 import psyclone_storage.storage as gt
+from psyclone_storage.storage.accessors import DeviceAccessor, HostAccessor
+from psyclone_storage.storage.accessors.tasks import GpuTask
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
+from psyclone_storage.storage.core.errors import AccessReleasedError
+from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 
@@ -184,7 +188,113 @@ def an_assignment() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
     return [a.buffer], lambda: a.__setitem__(..., 3.0)
 
 
+def an_accessor(mode: AccessMode = RDWR) -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+
+    def work() -> None:
+        with DeviceAccessor(buffer, "gpu", mode=mode) as accessor:
+            accessor.array  # noqa: B018
+
+    return [buffer], work
+
+
+def an_accessor_that_gives_values_up() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    return an_accessor(WRONLY)
+
+
+def an_accessor_that_is_dropped() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    """Open and close by hand; after an interrupt nobody has the accessor any more."""
+    buffer = filled()
+
+    def work() -> None:
+        accessor = DeviceAccessor(buffer, "gpu")
+        accessor.open().result()
+        accessor.close().result()
+
+    return [buffer], work
+
+
+def an_accessor_that_is_kept() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    """Open and close by hand; after an interrupt its owner closes it, as the manual says."""
+    buffer = filled(hints=Hints(read_mostly=True))
+    buffer.make_valid("gpu")
+    accessor = DeviceAccessor(buffer, "host")
+
+    def work() -> None:
+        try:
+            accessor.open().result()
+            accessor.close().result()
+        except KeyboardInterrupt:
+            KEPT.append(accessor)
+            with contextlib.suppress(AccessReleasedError):
+                accessor.close()
+            raise
+
+    return [buffer], work
+
+
+def an_accessor_that_waits_in_line() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    """Ask while another one is open, give that back, and go on."""
+    buffer = filled()
+
+    def work() -> None:
+        with DeviceAccessor(buffer, "gpu") as first:
+            second = DeviceAccessor(buffer, "host", const=True)
+            opened = second.open()
+            first.close()
+            opened.result()
+            second.close().result()
+
+    return [buffer], work
+
+
+def an_accessor_of_a_task() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+
+    def work() -> None:
+        accessor = DeviceAccessor(buffer, "gpu")
+        accessor.open().result()
+        done: Future[None] = Future()
+        accessor.close_after(done)
+        done.set_result(None)
+
+    return [buffer], work
+
+
+def a_task() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    a, b = filled(), filled()
+
+    def work() -> None:
+        task = GpuTask("task")
+        task.register(a, None, "RDONLY")
+        task.register(b, None, "RDWR")
+        task.run(lambda *_: None)
+
+    return [a, b], work
+
+
+def a_use_on_the_host() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
+    buffer = filled()
+    buffer.touch("gpu")
+    accessor = HostAccessor(buffer)
+
+    def work() -> None:
+        accessor[3] = accessor[2]
+
+    return [buffer], work
+
+
+KEPT: list[DeviceAccessor] = []
+
 SCENARIOS: list[Scenario] = [
+    an_accessor,
+    an_accessor_that_gives_values_up,
+    an_accessor_that_is_dropped,
+    an_accessor_that_is_kept,
+    an_accessor_that_waits_in_line,
+    an_accessor_of_a_task,
+    a_task,
+    a_use_on_the_host,
     a_read_that_copies,
     a_write_that_copies,
     a_write_that_ends_a_replica,

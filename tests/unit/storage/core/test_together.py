@@ -23,8 +23,9 @@ from psyclone_storage.storage.core.errors import (
     AccessDeadlockError,
     PoisonedDataError,
 )
-from psyclone_storage.storage.core.locks import WAITS, AccessMode, Policy
+from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
+from psyclone_storage.storage.core.waits import WAITS
 from storage_threads import PATIENCE, RUNS, THREADS, Worker, race, wait_for_queue, wait_until
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
@@ -35,6 +36,12 @@ def made(label: str, size: int = 8) -> CoherentBuffer:
     buffer = CoherentBuffer(size, "f8", BufferOptions(label=label, init=0.0))
     buffer.make_valid(HOST)
     return buffer
+
+
+def begun(tokens: Any) -> PendingAccesses:
+    opening = PendingAccesses(tokens)
+    opening.begin()
+    return opening
 
 
 def free(*buffers: Any) -> bool:
@@ -193,7 +200,7 @@ def use_some(buffers: list[CoherentBuffer], plan: list[Any]) -> None:
         if waits:
             acquire_all(tokens)
         else:
-            PendingAccesses(tokens).ready.result(PATIENCE)
+            begun(tokens).ready.result(PATIENCE)
         for token in tokens:
             array = token.kernel_array
             array += 1.0
@@ -228,7 +235,7 @@ def test_a_group_that_cannot_be_has_touched_nothing() -> None:
         acquire_all([x.token(GPU, WRITE_ONLY), y.token(HOST)])
     assert free(x, y)
     assert values(x) == [0.0] * 8
-    opening = PendingAccesses([x.token(GPU, WRITE_ONLY), y.token(HOST)])
+    opening = begun([x.token(GPU, WRITE_ONLY), y.token(HOST)])
     with pytest.raises(PoisonedDataError):
         opening.ready.result(PATIENCE)
     assert free(x, y)
@@ -263,11 +270,11 @@ def test_members_of_a_group_pass_nobody_in_line() -> None:
     low, high = AccessRequest(region=(0, 4)), AccessRequest(region=(4, 8))
     reader = Worker()
     held = reader(x.acquire, HOST, READ, Policy.WAIT, high)
-    writer = PendingAccesses([x.token(HOST, READ_WRITE, Policy.WAIT, high)])
+    writer = begun([x.token(HOST, READ_WRITE, Policy.WAIT, high)])
     both = [
         x.token(HOST, READ, Policy.WAIT, AccessRequest(r.region, owner="task")) for r in (low, high)
     ]
-    group = PendingAccesses(both)
+    group = begun(both)
     assert not group.ready.done()
     assert [token.active for token in both] == [False, False]
     reader(held.release)

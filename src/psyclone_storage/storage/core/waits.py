@@ -1,0 +1,120 @@
+"""Own the search for waits that could never end; refuse to grant anything.
+
+The tables and claims are those of `locks`, which imports this file.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
+
+from psyclone_storage.storage.core.errors import AccessDeadlockError
+from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
+
+Claim: TypeAlias = Any
+LockTable: TypeAlias = Any
+Pairs: TypeAlias = Sequence[tuple[LockTable, Claim]]
+
+
+class WaitGraph:
+    """Which thread waits for which claims, by which the wait that could never end is found.
+
+    A claim that is waited for needs its blockers to end: those in line the grant of all of their
+    group, and each that is not in flight the end of its thread's own waits. While the graph is
+    looked at, nobody whose wait is in it can go on, so that what leads back at any moment does so
+    at all of them.
+    """
+
+    __slots__ = ("_lock", "_waits")
+
+    def __init__(self) -> None:
+        """Start with nobody waiting."""
+        self._lock = FORKS.guard(threading.Lock(), Rank.WAITS)
+        self._waits: dict[Hashable, list[Pairs]] = {}
+
+    def restart(self) -> None:
+        """Forget who waits: in the child of a fork nobody does."""
+        self._waits.clear()
+
+    def begin(self, pairs: Pairs, waiter: Hashable) -> Callable[[], None]:
+        """Note that `waiter` is about to wait for the claims; return what ends the note.
+
+        Raises `AccessDeadlockError` if the wait could never end.
+        """
+        with self._lock:
+            waits = self._waits.setdefault(waiter, [])
+            waits.append(pairs)
+            for table, claim in pairs:
+                if not claim.active and self._leads_back(table, claim, waiter, set()):
+                    self._end(pairs, waiter)
+                    holders, others = table.seen_in_line(claim)
+                    raise AccessDeadlockError(_deadlock_text(claim, holders + others))
+
+        def end_wait() -> None:
+            with self._lock:
+                self._end(pairs, waiter)
+
+        return end_wait
+
+    def forget(self, pairs: Pairs, waiter: Hashable) -> None:
+        """Take back a note that there may be, after an interrupt."""
+        with self._lock:
+            if any(known is pairs for known in self._waits.get(waiter, ())):
+                self._end(pairs, waiter)
+
+    def _end(self, pairs: Pairs, waiter: Hashable) -> None:
+        waits = self._waits[waiter]
+        waits[:] = [known for known in waits if known is not pairs]
+        if not waits:
+            del self._waits[waiter]
+
+    def _leads_back(self, table: LockTable, claim: Claim, origin: Hashable, seen: set[int]) -> bool:
+        """Say whether what `claim` waits for can only go on after `origin` does."""
+        seen.add(id(claim))
+        holders, others = table.seen_in_line(claim)
+        needed: list[tuple[LockTable, Claim]] = []
+        for other in others:
+            turn = other.turn
+            needed += turn.group.pairs if turn is not None else ()
+        for blocker in holders + others:
+            if not blocker.in_flight:
+                if blocker.owner == origin:
+                    return True
+                needed += [pair for pairs in self._waits.get(blocker.owner, ()) for pair in pairs]
+        return any(
+            self._leads_back(place, other, origin, seen)
+            for place, other in needed
+            if id(other) not in seen
+        )
+
+
+WAITS = WaitGraph()
+"""The waits of this process: a wait that could never end may lead through any buffers."""
+
+FORKS.add(ForkHandlers(nothing, nothing, WAITS.restart))
+
+
+def conflict_text(token: Claim, blocking: list[Claim]) -> str:
+    """Return the message for an access that `blocking` makes impossible."""
+    held = ", ".join(
+        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
+    )
+    return (
+        f"{token.describe()} is not possible: there is {held}. Release it first, or ask at the "
+        f"same place in the same thread."
+    )
+
+
+def _deadlock_text(token: Claim, blocking: list[Claim]) -> str:
+    held = ", ".join(
+        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
+    )
+    return (
+        f"{token.describe()} would wait forever: it needs the end of {held}, which in turn cannot "
+        f"go on before this access. Release what is held first."
+    )
+
+
+def _whose(token: Claim, other: Claim) -> str:
+    return " of this thread" if other.owner == token.owner else " of another thread or task"
