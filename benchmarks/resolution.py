@@ -16,18 +16,21 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.linked_files import link_file
 from psyclone_storage.frontend.fortran.procedures import subroutine_names
+from psyclone_storage.frontend.fortran.program_units import read_file
 from psyclone_storage.frontend.fortran.resolve import resolve_code
 from psyclone_storage.frontend.search import index_directories
-from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr, Index, Member, Name, Unresolved, spell, walk
+from psyclone_storage.ir.program_units import UseStatement
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.unit import Line, Opaque
+from psyclone_storage.ir.unit import Line, Opaque, Use
 
 
 @dataclass
@@ -48,23 +51,56 @@ class Totals:
     texts: Counter[str] = field(default_factory=Counter)
 
 
+class Body(NamedTuple):
+    """Resolved statements, with the imports that are seen from there."""
+
+    name: str
+    lines: tuple[Line, ...]
+    uses: tuple[Use, ...]
+
+
 def main() -> None:
     """Print the totals of the kernels below the folders that are given."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--names", action="store_true", help="what could not be resolved")
+    parser.add_argument(
+        "--files", action="store_true", help="all units of all files, instead of kernels"
+    )
     parser.add_argument("folders", nargs="+", type=Path)
     given = parser.parse_args()
     finder = ModuleFinder(index_directories(tuple(given.folders)))
     totals = Totals()
+    count, names = (count_units, "*") if given.files else (count_file, "*kernel_mod*")
     for folder in given.folders:
-        for path in sorted(folder.rglob("*kernel_mod*.[fF]90")):
-            count_file(path, finder, totals)
+        for path in sorted(filter(Path.is_file, folder.rglob(f"{names}.[fF]90"))):
+            count(path, finder, totals)
     print_totals(totals)
     if given.names:
         for guess, times in totals.guesses.most_common(40):
             print(f"  {times:>6}  {guess}")
         for text, times in totals.texts.most_common(20):
             print(f"  {times:>6}  {text}")
+
+
+def count_units(path: Path, finder: ModuleFinder, totals: Totals) -> None:
+    """Add all program units of one file to `totals`, each by its own statements."""
+    source = read_source(path)
+    start = time.process_time()
+    file = read_file(source)
+    read = time.process_time()
+    linked = link_file(file, finder)
+    totals.reading += read - start
+    totals.resolving += time.process_time() - read
+    totals.lines += source.text.count("\n")
+    uses = [
+        item.use
+        for unit in linked.every_unit()
+        for item in unit.specification
+        if isinstance(item, UseStatement)
+    ]
+    for unit in linked.every_unit():
+        if unit.body:
+            count_body(Body(unit.name, unit.body, tuple(uses)), finder, totals)
 
 
 def count_file(path: Path, finder: ModuleFinder, totals: Totals) -> None:
@@ -83,12 +119,13 @@ def count_file(path: Path, finder: ModuleFinder, totals: Totals) -> None:
         totals.reading += read - start
         totals.resolving += time.process_time() - read
         totals.lines += source.text.count("\n")
-        count_code(code, finder, totals)
+        body = Body(code.name, code.body, (*code.uses, *code.module.uses))
+        count_body(body, finder, totals)
 
 
-def count_code(code: KernelCode, finder: ModuleFinder, totals: Totals) -> None:
-    """Add one resolved subroutine to `totals`."""
-    lines = list(walk_lines(code.body))
+def count_body(code: Body, finder: ModuleFinder, totals: Totals) -> None:
+    """Add the statements of one procedure or program to `totals`."""
+    lines = list(walk_lines(code.lines))
     opaque = [line for line in lines if isinstance(line, Opaque)]
     opaque = [line for line in opaque if not line.text.startswith("#")]
     totals.texts.update(line.text.split("\n")[0][:80] for line in opaque)
@@ -112,18 +149,17 @@ def guesses_in(line: Line) -> list[Index]:
     ]
 
 
-def may_be_found(guess: Index, code: KernelCode, finder: ModuleFinder) -> bool:
+def may_be_found(guess: Index, code: Body, finder: ModuleFinder) -> bool:
     """Return whether the module that gives the name is there to be read."""
     base: Expr = guess
     while isinstance(base, Index | Member):
         base = base.base
-    symbol = code.symbol(base.text) if isinstance(base, Name) else None
+    symbol = base.symbol if isinstance(base, Name) else None
     if symbol is None or symbol.is_resolved:
         return True
-    uses = (*code.uses, *code.module.uses)
     given = [
         use.module
-        for use in uses
+        for use in code.uses
         if use.whole or any(name.local.lower() == symbol.key for name in use.names)
     ]
     return not given or all(finder.module(module) is not None for module in given)

@@ -2,11 +2,12 @@
 
     python benchmarks/whole_files.py FOLDER... [--edits 3] [--every 1] [--preprocess="-DNAME ..."]
 
-For each file: its tree printed without a change is the file, byte for byte. Then one statement at a
-time, chosen at random, is exchanged for another, and the text has to differ there alone; and it is
-put under a condition, which has to add two lines and change none. The text after each of these is
-read again and has to be the tree that was meant. At the end stand the share of executable
-statements that are opaque, and what they are. The exit status is 1 if any of this failed.
+For each file: its tree, with its names linked, is printed without a change and has to be the file,
+byte for byte. Then one statement at a time, chosen at random, is exchanged for another, and the
+text has to differ there alone; and it is put under a condition, which has to add two lines and
+change none. The text after each of these is read again and has to be the tree that was meant. At
+the end stand the share of executable statements that are opaque, and what they are. The exit status
+is 1 if any of this failed.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from pathlib import Path
 
 from psyclone_storage.backend.fortran.edited import emit_changed, extent_of
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.linked_files import link_file
 from psyclone_storage.frontend.fortran.program_units import read_file
 from psyclone_storage.frontend.fortran.statements import scan
+from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.program_units import ProgramUnit, SourceFile
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
@@ -47,6 +51,7 @@ _WORD = re.compile(r"\w+|.")
 _NOT_EXECUTABLE = Blank | Comment | DirectiveLine | Label | Format | Conditional
 _NEW = Call(Name("exchanged"))
 _TEXT = "call exchanged()"
+_NO_MODULES = ModuleFinder(index_directories(()))
 
 
 @dataclass(slots=True)
@@ -62,6 +67,11 @@ class Tally:
     edits: int = 0
     slowest: tuple[float, str] = (0.0, "")
     seconds: float = 0.0
+
+
+def _read(source: SourceText) -> SourceFile:
+    """Return all of a file with the names in it linked, those of other files unresolved."""
+    return link_file(read_file(source), _NO_MODULES)
 
 
 def main() -> int:
@@ -94,7 +104,7 @@ def _check(path: Path, options: argparse.Namespace, tally: Tally) -> None:
     source = SourceText(str(path), text)
     started = time.perf_counter()
     try:
-        tree = read_file(source)
+        tree = _read(source)
     except Exception as failure:  # noqa: BLE001
         tally.problems.append(f"{path}: {type(failure).__name__}: {failure}")
         return
@@ -157,7 +167,7 @@ def _exchange(tree: SourceFile, chosen: Line) -> str:
     where = f"line {tree.source.line_of(place.start)}"
     if new != text[: place.start] + _TEXT + text[place.stop :]:
         return f"{where}: more than one statement has changed"
-    if read_file(SourceText(tree.source.name, new)) != changed:
+    if _read(SourceText(tree.source.name, new)) != changed:
         return f"{where}: the changed text is read as something else"
     return ""
 
@@ -183,7 +193,7 @@ def _enclose(tree: SourceFile, chosen: Line) -> str:
     lines = (f"{blanks}if (exchanged) then", text[head : place.stop], f"{blanks}end if")
     if new != text[:head] + newline.join(lines) + text[place.stop :]:
         return f"{where}: a condition around it has changed more than it added"
-    if read_file(SourceText(tree.source.name, new)) != changed:
+    if _read(SourceText(tree.source.name, new)) != changed:
         return f"{where}: what is under a condition is read as something else"
     return ""
 

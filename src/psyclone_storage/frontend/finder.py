@@ -92,6 +92,14 @@ class ModuleFinder:
         """
         return self._offered(module.lower(), name.lower(), frozenset())
 
+    def seen_in_submodule(self, module: str, name: str) -> Symbol | None:
+        """Return what a submodule of `module` sees by `name`, its private names among it."""
+        scope = self.module(module)
+        own = scope.symbols.get(name.lower()) if scope else None
+        if own is not None or scope is None:
+            return own
+        return self.imported(scope.uses, name)
+
     def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         """Return what `uses` give the name `name`, None if they do not."""
         return self._imported(uses, name.lower(), frozenset())

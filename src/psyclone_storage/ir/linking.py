@@ -65,7 +65,11 @@ class Linker:
 
     def specified(self, item: Specified) -> Specified:
         """Return a declaration with its expressions linked."""
-        if not isinstance(item, Declare) or (not item.shape and item.value is None):
+        return self.declared(item) if isinstance(item, Declare) else item
+
+    def declared(self, item: Declare) -> Declare:
+        """Return the declaration of one name with its expressions linked."""
+        if not item.shape and item.value is None:
             return item
         value = None if item.value is None else self.expr(item.value)
         return replace(item, shape=tuple(map(self.expr, item.shape)), value=value)

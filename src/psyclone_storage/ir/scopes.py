@@ -12,7 +12,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.code import KernelCode, Specified
 from psyclone_storage.ir.expr import Expr, Literal, walk
 from psyclone_storage.ir.intrinsics import PURE
-from psyclone_storage.ir.keys import key_of, keys_of
+from psyclone_storage.ir.keys import keys_of
 from psyclone_storage.ir.rewrite import (
     construct_name,
     expressions_of,
@@ -134,13 +134,8 @@ def local_names(code: KernelCode) -> frozenset[str]:
     opaque = {name for item in code.declarations if isinstance(item, Opaque) for name in item.names}
     dummies = {*code.dummy_keys}
     text = code.internal.text if code.internal else ""
-    return frozenset(
-        declared
-        | imported
-        | opaque
-        | dummies
-        | frozenset(key_of(found["name"]) for found in _PROCEDURE.finditer(text))
-    )
+    internal = keys_of(found["name"] for found in _PROCEDURE.finditer(text))
+    return frozenset(declared | imported | opaque | dummies | internal)
 
 
 def names_in_declaration(item: Specified) -> frozenset[str]:

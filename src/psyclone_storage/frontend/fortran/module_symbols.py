@@ -22,18 +22,31 @@ _ENUMERATOR = re.compile(r"enumerator\b\s*(?:::)?\s*(?P<names>.*)$", re.IGNORECA
 _POINTER = re.compile(r"procedure\s*\([^()]*\)[^:]*::\s*(?P<names>.*)$", re.IGNORECASE)
 _NAME = re.compile(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 _INTEGER = ScalarType(Intrinsic.INTEGER)
+_CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 
 
 def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
     """Return what the modules of `source` declare and import."""
+    return tuple(_read_scopes(source, (ScopeKind.MODULE,)).values())
+
+
+def read_scope_symbols(source: SourceText) -> dict[int, ModuleSymbols]:
+    """Return what units and procedures of `source` declare and import, by where they begin."""
+    return _read_scopes(source, tuple(kind for kind in ScopeKind if kind not in _CONSTRUCTS))
+
+
+def _read_scopes(source: SourceText, kinds: tuple[ScopeKind, ...]) -> dict[int, ModuleSymbols]:
     reader = UnitReader(source)
     access: dict[OpenScope, _Access] = {}
     for statement, scope in reader.others():
         found = _ACCESS.match(statement.text)
         if found and scope is not None:
             access.setdefault(scope, _Access()).note(found["word"].lower(), found["names"])
-    modules = (scope for scope in reader.opened if scope.kind is ScopeKind.MODULE)
-    return tuple(_module(reader, scope, access.get(scope) or _Access()) for scope in modules)
+    return {
+        scope.opening.offset(0): _module(reader, scope, access.get(scope) or _Access())
+        for scope in reader.opened
+        if scope.kind in kinds
+    }
 
 
 class _Access:

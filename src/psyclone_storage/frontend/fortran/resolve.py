@@ -7,7 +7,8 @@ imports, and in the language. What is not found is `UNRESOLVED`, and brackets be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass, replace
@@ -31,7 +32,7 @@ from psyclone_storage.ir.scopes import (
 from psyclone_storage.ir.symbols import SymbolTable, declared_symbol
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
-from psyclone_storage.ir.unit import Associate, Declare, Opaque, ScopedBlock, Select
+from psyclone_storage.ir.unit import Associate, Declare, Line, Opaque, ScopedBlock, Select
 
 
 def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
@@ -51,47 +52,51 @@ def resolve_code(code: KernelCode, finder: ModuleFinder) -> KernelCode:
     return linked(replace(code, module=module), resolver.structure)
 
 
-class _Resolver:
-    """What the names in one subroutine stand for."""
+class LookedUpNames(ABC):
+    """What the names in one procedure or program stand for, looked up once each.
 
-    def __init__(self, code: KernelCode, finder: ModuleFinder) -> None:
-        self._code = code
-        self._finder = finder
-        self._host = finder.of_source(code.module.source, code.module.name)
-        self._known = dict(_local_symbols(code))
-        self.doubt = _declared_elsewhere(code)
+    What is known of a name in `doubt` is not all. `body` is read for its `associate` constructs.
+    """
+
+    def __init__(
+        self, known: dict[str, Symbol], doubt: frozenset[str], body: tuple[Line, ...]
+    ) -> None:
+        self._known = known
+        self.doubt = doubt
         self.structures: dict[tuple[str, str], Symbol] = {}
         self._typing = Typing(self.symbol, self.structure)
-        self._name_associated()
+        self._name_associated(body)
+
+    @abstractmethod
+    def looked_up(self, key: str) -> Symbol:
+        """Return what a name stands for that is not declared here."""
+
+    @abstractmethod
+    def defined(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, None if it is not found."""
 
     def symbol(self, name: str) -> Symbol:
-        """Return what `name` stands for in the subroutine."""
+        """Return what `name` stands for here."""
         key = name.lower()
+        if key in self.doubt:
+            return Symbol(key, name, Origin.UNRESOLVED)
         if key not in self._known:
-            self._known[key] = self._looked_up(key)
+            self._known[key] = self.looked_up(key)
         return self._known[key]
 
-    def _looked_up(self, key: str) -> Symbol:
-        found = self._finder.imported(self._code.uses, key)
-        if found is not None and found.is_resolved:
-            return found
-        host = None if self._host is None else self._host.symbols.get(key)
-        if host is None and found is None and self._host is not None:
-            found = self._finder.imported(self._host.uses, key)
-        if host is not None or (found is not None and found.is_resolved):
-            return host or found or Symbol(key, key, Origin.UNRESOLVED)
-        if key in PROCEDURES and not self._is_listed(key):
-            sort = Sort.FUNCTION if key in PURE else Sort.PROCEDURE
-            return Symbol(key, key, Origin.INTRINSIC, sort)
-        return found or Symbol(key, key, Origin.UNRESOLVED)
+    def structure(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type that a declaration names."""
+        place = (type_.module or "", type_.name)
+        if place not in self.structures:
+            found = self.defined(type_)
+            if found is None:
+                return None
+            self.structures[place] = found
+        return self.structures[place]
 
-    def _is_listed(self, key: str) -> bool:
-        """Return whether a module is said to give the name."""
-        return any(name.local.lower() == key for _, name in imports_of(self._code))
-
-    def _name_associated(self) -> None:
+    def _name_associated(self, body: tuple[Line, ...]) -> None:
         """Note what the names of `associate` constructs stand for, where one stands for one."""
-        for line in walk_lines(self._code.body):
+        for line in walk_lines(body):
             if not isinstance(line, Associate):
                 continue
             linker = Linker(self.symbol, self.structure)
@@ -105,21 +110,51 @@ class _Resolver:
                 shape = (Range(),) * rank
                 self._known[key] = Symbol(key, name.text, Origin.LOCAL, Sort.VARIABLE, type_, shape)
 
-    def structure(self, type_: DerivedType) -> Symbol | None:
-        """Return the definition of a derived type that a declaration names."""
-        place = (type_.module or "", type_.name)
-        if place not in self.structures:
-            found = self._defined(type_) or self._code.structure(type_)
-            if found is None:
-                return None
-            self.structures[place] = found
-        return self.structures[place]
 
-    def _defined(self, type_: DerivedType) -> Symbol | None:
+class _Resolver(LookedUpNames):
+    """What the names in one subroutine stand for."""
+
+    def __init__(self, code: KernelCode, finder: ModuleFinder) -> None:
+        self._code = code
+        self._finder = finder
+        self._host = finder.of_source(code.module.source, code.module.name)
+        opaque = (item for item in code.declarations if isinstance(item, Opaque))
+        doubt = declared_elsewhere(opaque, code.body)
+        super().__init__(dict(_local_symbols(code)), doubt, code.body)
+
+    def looked_up(self, key: str) -> Symbol:
+        """Return what a name stands for that the subroutine does not declare."""
+        found = self._finder.imported(self._code.uses, key)
+        if found is not None and found.is_resolved:
+            return found
+        host = None if self._host is None else self._host.symbols.get(key)
+        if host is None and found is None and self._host is not None:
+            found = self._finder.imported(self._host.uses, key)
+        if host is not None or (found is not None and found.is_resolved):
+            return host or found or Symbol(key, key, Origin.UNRESOLVED)
+        own = None if self._is_listed(key) else intrinsic_symbol(key)
+        return own or found or Symbol(key, key, Origin.UNRESOLVED)
+
+    def _is_listed(self, key: str) -> bool:
+        """Return whether a module is said to give the name."""
+        return any(name.local.lower() == key for _, name in imports_of(self._code))
+
+    def defined(self, type_: DerivedType) -> Symbol | None:
+        """Return the definition of a derived type, that of its module first."""
         if type_.module and type_.module != self._code.module.name.lower():
-            return self._finder.structure(type_.module, type_.name)
-        found = self.symbol(type_.name)
-        return found if found.sort is Sort.TYPE else None
+            found = self._finder.structure(type_.module, type_.name)
+        else:
+            own = self.symbol(type_.name)
+            found = own if own.sort is Sort.TYPE else None
+        return found or self._code.structure(type_)
+
+
+def intrinsic_symbol(key: str) -> Symbol | None:
+    """Return the procedure of the language that is called `key`, None if there is none."""
+    if key not in PROCEDURES:
+        return None
+    sort = Sort.FUNCTION if key in PURE else Sort.PROCEDURE
+    return Symbol(key, key, Origin.INTRINSIC, sort)
 
 
 # ---------------------------------------------------------------------------- local names
@@ -152,16 +187,16 @@ def _symbols_of(item: Specified) -> Iterator[Symbol]:
             yield from (symbol_of(one, Origin.LOCAL) for one in declared)
 
 
-def _declared_elsewhere(code: KernelCode) -> frozenset[str]:
+def declared_elsewhere(opaque: Iterable[Opaque], body: tuple[Line, ...]) -> frozenset[str]:
     """Return the names of which a declaration of their type does not say all.
 
-    A statement such as `dimension` may say more, and a block has names of its own.
+    A statement such as `dimension` may say more, and a block in `body` has names of its own.
     """
     found: set[str] = set()
-    for item in code.declarations:
-        if isinstance(item, Opaque) and not any(True for _ in _symbols_of(item)):
-            found |= item.names
-    for line in walk_lines(code.body):
+    for statement in opaque:
+        if not any(True for _ in _symbols_of(statement)):
+            found |= statement.names
+    for line in walk_lines(body):
         if isinstance(line, ScopedBlock):
             for item in line.declarations:
                 found |= item.names if isinstance(item, Opaque) else set()
