@@ -42,6 +42,7 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 RULES = LfricRules()
 CONTINUOUS = ("w0", "w1", "w2", "w2h", "w2trace")
 DISCONTINUOUS = ("w3", "wtheta", "w2v", "w2broken")
+ONE = Literal("1", Intrinsic.INTEGER)
 EXTENTS = ("reach", "width")
 
 
@@ -135,6 +136,9 @@ class Maker:
         if call.kernel.iteration is Iteration.DOMAIN:
             over = Over.DOMAIN
         loop = Loop(f"loop{number}", over, extent, iteration_argument(call.kernel), (call,))
+        around = any(arg.kind.is_operator and arg.stencil for arg in call.kernel.args)
+        if around and RULES.check_extent(loop, call):
+            return None
         wider = self._wider(loop, call)
         loop = loop if RULES.check_extent(wider, call) else wider
         colours = over is Over.CELLS and loop.extent.reach is not Reach.HALO_ONLY
@@ -185,8 +189,12 @@ class Maker:
             return None
         if iteration is Iteration.CELL_COLUMN and self.rng.random() < 0.3:
             access = self.rng.choice((Access.READ, Access.READ, Access.WRITE, Access.READWRITE))
-            args.append(KernelArg(ArgKind.OPERATOR, Intrinsic.REAL, access, "w2", "w3"))
-            actuals.append(Actual("op", Name("op")))
+            around = access is Access.READ and self.rng.random() < 0.4
+            shape = StencilShape.CROSS if around else None
+            args.append(
+                KernelArg(ArgKind.OPERATOR, Intrinsic.REAL, access, "w2", "w3", stencil=shape)
+            )
+            actuals.append(Actual("op", Name("op"), extent=ONE if around else None))
         return self._call(number, iteration, args, actuals)
 
     def _dofs(self, number: int) -> KernelCall | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import LoweringContext
-from psyclone_storage.backend.spaces import iteration_space, space_named, space_of
+from psyclone_storage.backend.spaces import iteration_space, mesh_space, space_named, space_of
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.expr import (
     Binary,
@@ -43,6 +43,7 @@ from psyclone_storage.ir.runtime_ops import (
     PointsEnd,
     QuadraturePart,
     SpaceRef,
+    StencilCells,
     StencilDirection,
     StencilMap,
     StencilRef,
@@ -149,6 +150,7 @@ _OF_A_STENCIL = {
     Role.STENCIL_DIRECTION,
     Role.STENCIL_MAX_BRANCH,
     Role.STENCIL_MAP,
+    Role.STENCIL_CELLS,
 }
 _BAND_NUMBERS = {
     Role.CMA_NROW,
@@ -243,9 +245,11 @@ def _stencil_of(context: LoweringContext, call: KernelCall, arg: int) -> Stencil
     actual, shape = call.args[arg], call.kernel.args[arg].stencil
     if actual.extent is None or not isinstance(shape, StencilShape):
         raise InternalError(f"Argument {arg + 1} of '{call.kernel.name}' has no stencil.")
-    space = space_of(context, call, arg)
     extent = context.work.constant(actual.extent)
-    return StencilRef(space, extent, shape, actual.direction)
+    if call.kernel.args[arg].kind.is_operator:
+        space = mesh_space(context, call)
+        return StencilRef(space, extent, shape, actual.direction, of_cells=True)
+    return StencilRef(space_of(context, call, arg), extent, shape, actual.direction)
 
 
 def _of_a_stencil(context: LoweringContext, role: Role, stencil: StencilRef, index: Expr) -> Expr:
@@ -258,6 +262,8 @@ def _of_a_stencil(context: LoweringContext, role: Role, stencil: StencilRef, ind
             return context.value(StencilDirection(stencil))
         case Role.STENCIL_MAX_BRANCH:
             return context.value(LongestBranch(stencil))
+        case Role.STENCIL_CELLS:
+            return Section(context.value(StencilCells(stencil)), (_ALL, *branches, index))
     return Section(context.value(StencilMap(stencil)), (_ALL, _ALL, *branches, index))
 
 

@@ -9,6 +9,7 @@ share what is asked of it only if they pass the same object.
 from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.runtime_ops import SpaceRef
 from psyclone_storage.ir.schedule import Datum, KernelCall
@@ -45,6 +46,12 @@ def iteration_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
     """Return the space of the first field or operator of a call, for what only needs a mesh."""
     first = next(at for at, arg in enumerate(call.kernel.args) if not arg.kind.is_scalar)
     return space_of(context, call, first)
+
+
+def mesh_space(context: LoweringContext, call: KernelCall) -> SpaceRef:
+    """Return the iteration space under a key that it shares with all spaces on its mesh."""
+    space = iteration_space(context, call)
+    return replace(space, key=("mesh", space.datum.name if context.several_meshes else ""))
 
 
 def space_for_mesh(datum: Datum) -> SpaceRef:

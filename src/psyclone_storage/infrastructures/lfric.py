@@ -99,6 +99,12 @@ SPACES: Mapping[str, Space] = {
 }  # fmt: skip
 """Every space but the numbered wildcards."""
 
+OPERATOR_DEPTH = 1
+"""Operators are computed, never exchanged, to this depth of the halo."""
+
+CELL_SPACE = "w3"
+"""A space that has, at its lowest order, one dof in each cell and layer, which no cells share."""
+
 READ_ONLY_SPACES = frozenset({"wchi"})
 """Spaces that no kernel may write: `wchi` holds the coordinates of the mesh."""
 

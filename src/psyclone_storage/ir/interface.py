@@ -40,6 +40,7 @@ class Role(Enum):
     STENCIL_DIRECTION = "stencil_direction"
     STENCIL_MAX_BRANCH = "stencil_max_branch"
     STENCIL_MAP = "stencil_map"
+    STENCIL_CELLS = "stencil_cells"
     OPERATOR_NCELL_3D = "operator_ncell_3d"
     OPERATOR = "operator"
     CMA_MATRIX = "cma_matrix"

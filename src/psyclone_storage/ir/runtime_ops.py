@@ -36,18 +36,23 @@ class SpaceRef:
 
 @dataclass(frozen=True, slots=True)
 class StencilRef:
-    """A stencil of one call: its field, how far it reaches, its shape and direction."""
+    """A stencil of one call: its field, how far it reaches, its shape and direction.
+
+    One `of_cells` is that of an operator: it names cells, and `space` is any space of their mesh.
+    """
 
     space: SpaceRef
     extent: Expr
     shape: StencilShape
     direction: Expr | None
+    of_cells: bool = False
 
     @property
     def key(self) -> Hashable:
         """A key that is equal for equal stencils."""
         direction = canonical(self.direction) if self.direction else ""
-        return (self.space.datum.name, canonical(self.extent), self.shape, direction)
+        owner = self.space.key if self.of_cells else self.space.datum.name
+        return (owner, canonical(self.extent), self.shape, direction)
 
     @property
     def branched(self) -> bool:
@@ -303,6 +308,13 @@ class StencilDirection:
 
 
 @dataclass(frozen=True, slots=True)
+class StencilCells:
+    """The cells of stencils: (size, ncells), or (branch length, branches, ncells)."""
+
+    stencil: StencilRef
+
+
+@dataclass(frozen=True, slots=True)
 class LongestBranch:
     """The length of the longest branch of a stencil, the cell itself included."""
 
@@ -358,6 +370,7 @@ Value = (
     | StencilMap
     | StencilSizes
     | StencilDirection
+    | StencilCells
     | LongestBranch
     | IsDirty
     | ExactSum

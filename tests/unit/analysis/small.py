@@ -70,6 +70,13 @@ def operator(name: str, access: str) -> Passed:
     return described, Actual(name, Name(name))
 
 
+def matrices(extent: str, name: str = "op") -> Passed:
+    """Return an operator of which the matrices of neighbours are read."""
+    described, actual = operator(name, "read")
+    stencil = replace(described, stencil=StencilShape.CROSS)
+    return stencil, replace(actual, extent=extent_of(extent))
+
+
 def scalar(name: str, access: str = "reduction") -> Passed:
     described = KernelArg(ArgKind.SCALAR, Intrinsic.REAL, ACCESSES[access])
     return described, Actual(name, Name(name))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lfric_schedules import (
@@ -160,6 +162,41 @@ def test_a_kind_of_the_language_is_imported_from_the_language() -> None:
 
 
 # ---------------------------------------------------------------------------- stencils
+
+
+def around_text(shape: StencilShape, *, distributed: bool = True, **more: object) -> str:
+    matrices = replace(operator_arg("w2", "w3"), stencil=shape)
+    made = kernel(field_arg("w3", WRITE), matrices)
+    one = call(made, "f1", passed("op", **more))
+    return cell_program((field("f1"), operator("op")), one, distributed=distributed)
+
+
+def test_the_stencil_of_an_operator_names_cells() -> None:
+    text = around_text(StencilShape.CROSS, extent=Literal("1", Intrinsic.INTEGER))
+    assert "op_local_stencil, cell_stencil_sizes(cell), stencil_cells(:, cell)," in called(text)
+    body = body_of(text)
+    start = body.index("space_of_cells => function_space_collection%get_fs(mesh, 0, 0, W3)")
+    assert body[start + 1] == (
+        "cell_stencil_map => space_of_cells%get_stencil_dofmap(STENCIL_CROSS, 1)"
+    )
+    assert "cell_of_dof(map_cells(1, stencil_cell)) = stencil_cell" in body
+    assert "deallocate(stencil_cells, cell_of_dof)" in body
+
+
+def test_branches_of_cells_are_passed_apart() -> None:
+    text = around_text(StencilShape.CROSS2D, extent=Literal("1", Intrinsic.INTEGER))
+    assert "cell_stencil_sizes(:, cell), cell_max_branch_length, stencil_cells(:, :, cell)," in (
+        called(text)
+    )
+
+
+def test_code_stops_where_a_stencil_leaves_the_cells_that_operators_have() -> None:
+    stop = "if (reach > 1) then"
+    known = Literal("1", Intrinsic.INTEGER)
+    assert body_of(around_text(StencilShape.CROSS, extent=Name("reach"))).count(stop) == 1
+    assert stop not in around_text(StencilShape.CROSS, extent=known)
+    assert stop not in around_text(StencilShape.CROSS, extent=Name("reach"), distributed=False)
+
 
 EXTENT = Datum("depth", Name("depth"), INTEGER, DatumRole.EXTENT)
 DIRECTION = Datum("way", Name("way"), INTEGER, DatumRole.DIRECTION)

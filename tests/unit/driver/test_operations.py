@@ -23,8 +23,8 @@ REFUSED: dict[str, frozenset[type]] = {
         ops.HaloDepth, ops.Layers, ops.DofsPerCell, ops.DofsOnRank, ops.DataPerDof, ops.Dofmap,
         ops.BoundaryDofs, ops.Orientation, ops.BasisAtPoints, ops.BasisAtNodes, ops.QuadraturePart,
         ops.CellCount, ops.MeshPair, ops.FaceCount, ops.Normals, ops.AdjacentFaces, ops.StencilMap,
-        ops.StencilSizes, ops.StencilDirection, ops.LongestBranch, ops.ExactSum, ops.MarkClean,
-        ops.FillDofs, ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
+        ops.StencilSizes, ops.StencilDirection, ops.StencilCells, ops.LongestBranch, ops.ExactSum,
+        ops.MarkClean, ops.FillDofs, ops.Reduce, ops.BeginExactSum, ops.AddExactly, ops.EndExactSum,
     }),
 }  # fmt: skip
 REFUSED["c"] = REFUSED["numpy"] = REFUSED["storage"] = REFUSED["dl_esm_inf"]

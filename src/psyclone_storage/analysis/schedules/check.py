@@ -135,6 +135,8 @@ def check_halos(schedule: Schedule, world: HaloScenario) -> tuple[HaloFault, ...
 
 def execute(schedule: Schedule, world: HaloScenario) -> Outcome:
     """Execute the halo semantics of `schedule` in `world`."""
+    if _stops(schedule, world):
+        return Outcome((), ())
     data = data_by_name(schedule)
     run = _HaloExecution(world, data, schedule.fills, _for_devices(schedule))
     for item in in_sequence(schedule):
@@ -311,20 +313,35 @@ def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
 
 
 def _operators(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
-    """Check that operators read hold values in every cell computed; note those written."""
+    """Check that operators read hold values in every cell looked at; note those written."""
     cells = _cells(loop, run.world)
-    operators: list[tuple[KernelArg, ExchangedComponent]] = [
-        (described, ExchangedComponent(actual.datum, None))
-        for described, actual in zip(call.kernel.args, call.args, strict=True)
-        if described.kind.is_operator and actual.datum is not None
-    ]
-    for described, key in operators:
-        if described.access.reads and cells[-1] > run.operators.get(key, _OPERATOR_LEVELS):
-            message = f"The operator '{key.datum}' has no values in halo level {cells[-1]}."
+    operators: list[tuple[KernelArg, ExchangedComponent, int]] = []
+    for described, actual in zip(call.kernel.args, call.args, strict=True):
+        if described.kind.is_operator and actual.datum is not None:
+            around = _number(actual.extent, run.world) if actual.extent is not None else 0
+            operators.append((described, ExchangedComponent(actual.datum, None), around))
+    for described, key, around in operators:
+        furthest = max(_looked_at(call, set(cells), around), default=0)
+        if described.access.reads and furthest > run.operators.get(key, _OPERATOR_LEVELS):
+            message = f"The operator '{key.datum}' has no values in halo level {furthest}."
             run.stale.append(HaloFault(call.uid, key, message))
-    for described, key in operators:
+    for described, key, _ in operators:
         if described.access.writes:
             run.operators[key] = cells[-1]
+
+
+def _stops(schedule: Schedule, world: HaloScenario) -> bool:
+    """Return whether the generated code stops: a variable takes a stencil beyond an operator."""
+    return any(
+        described.kind.is_operator
+        and actual.extent is not None
+        and integer_value(actual.extent) is None
+        and _number(actual.extent, world) > _OPERATOR_LEVELS
+        for item in in_sequence(schedule)
+        if isinstance(item, Loop)
+        for _, call in calls_in(item)
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+    )
 
 
 def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:

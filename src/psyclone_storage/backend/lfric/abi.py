@@ -31,6 +31,7 @@ class LFRicModule(StrEnum):
 
     CONSTANTS = KINDS_MODULE
     FUNCTION_SPACE = "function_space_mod"
+    SPACES = "function_space_collection_mod"
     CONTINUITY = "fs_continuity_mod"
     MESH = "mesh_mod"
     MESH_MAP = "mesh_map_mod"
@@ -49,6 +50,11 @@ EXCHANGE_FIELDS = "exchange_fields"
 EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
 """Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
 
+SPACE = DerivedType("function_space_type", LFRicModule.FUNCTION_SPACE)
+SPACE_COLLECTION = "function_space_collection"
+"""All function spaces of the program."""
+SPACE_ON_MESH = "get_fs"
+"""Gives one of them, by its mesh, its two element orders and its constant."""
 MESH = DerivedType("mesh_type", LFRicModule.MESH)
 MESH_MAP = DerivedType("mesh_map_type", LFRicModule.MESH_MAP)
 STENCIL_MAP = DerivedType("stencil_dofmap_type", LFRicModule.STENCIL)
@@ -246,6 +252,7 @@ RESERVED = keys_of(
         *EVALUATIONS.values(),
         *(space.constant for space in SPACES.values() if space.constant),
         *(item.name for item in (MESH, MESH_MAP, STENCIL_MAP, STENCIL_2D_MAP, REFERENCE_ELEMENT)),
+        SPACE.name, SPACE_COLLECTION,
         *(name
           for item in (*OBJECT_TYPES.values(), *QUADRATURE_TYPES.values())
           for name in (item.name, item.proxy, item.module)),

@@ -95,6 +95,7 @@ _VALUES: Mapping[type[ops.Value], Callable[[LoweringContext, Any], Expr]] = {
     ops.StencilMap: lambda context, op: stencils.stencil_dofmap(context, op.stencil),
     ops.StencilSizes: lambda context, op: stencils.stencil_sizes(context, op.stencil),
     ops.StencilDirection: lambda context, op: stencils.stencil_direction(context, op.stencil),
+    ops.StencilCells: lambda context, op: stencils.stencil_cells(context, op.stencil),
     ops.LongestBranch: lambda context, op: stencils.stencil_max_branch(context, op.stencil),
     ops.IsDirty: halos.is_dirty,
     ops.ExactSum: lambda context, op: sums.exact_sum(context, op.datum),

@@ -167,6 +167,8 @@ def _from_the_arguments(kernel: Kernel) -> Iterator[Dummy]:
                     yield from _of_stencil(position, arg, kernel)
             case ArgKind.OPERATOR:
                 yield from _of_operator(position, arg, kernel.generation)
+                if isinstance(arg.stencil, StencilShape):
+                    yield from _of_cells(position, arg.stencil)
             case ArgKind.COLUMNWISE_OPERATOR:
                 yield from _of_columnwise_operator(position, arg)
             case _:
@@ -246,6 +248,24 @@ def _of_operator(position: int, arg: KernelArg, generation: Generation) -> Itera
         arg=position,
         access=arg.access,
     )
+
+
+def _of_cells(position: int, shape: StencilShape) -> Iterator[Dummy]:
+    """Yield what names the cells of which the matrices of an operator are read.
+
+    It is what a field with a stencil has, with cells in the place of dofs: a matrix is found by its
+    cell. The order is that of fields.
+    """
+    name = f"op_{position + 1}"
+    size, longest = f"{name}_stencil_size", f"{name}_max_branch_length"
+    branched = shape is StencilShape.CROSS2D
+    yield _integer(Role.STENCIL_SIZE, size, extents(4) if branched else (), position)
+    if shape is StencilShape.XORY1D:
+        yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position)
+    if branched:
+        yield _integer(Role.STENCIL_MAX_BRANCH, longest, (), position)
+    cells = extents(longest, 4) if branched else extents(size)
+    yield _integer(Role.STENCIL_CELLS, f"{name}_stencil_cells", cells, position)
 
 
 def _of_columnwise_operator(position: int, arg: KernelArg) -> Iterator[Dummy]:

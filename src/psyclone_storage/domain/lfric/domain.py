@@ -15,6 +15,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.walk import calls_in, outer_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,18 @@ class LfricDomain:
         return iteration_argument(kernel)
 
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
-        """Return nothing: a scalar is only written by a reduction, which all ranks share."""
-        return ()
+        """Return the stencils of operators that reach where no operator has values.
+
+        Other extents follow from the metadata and need no look before a step changes them. A scalar
+        is only written by a reduction, which all ranks share.
+        """
+        return tuple(
+            problem
+            for loop in outer_loops(schedule)
+            for around, call in calls_in(loop)
+            if any(arg.kind.is_operator and arg.stencil for arg in call.kernel.args)
+            for problem in self.rules.check_extent(around, call)
+        )
 
 
 def _mixed_meshes(invoke: ParsedInvoke, kernels: Kernels) -> Iterator[Diagnostic]:

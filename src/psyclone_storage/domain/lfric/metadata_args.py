@@ -243,9 +243,8 @@ def _read_details(
             return _read_options(entry.rest[1:], space or "", problems)
         case ArgKind.OPERATOR | ArgKind.COLUMNWISE_OPERATOR:
             to, back = (look_up_space(item, limits, "M013", problems) for item in entry.rest[:2])
-            layers = _read_number(_LAYERS, entry.rest[2:], problems)
-            problems += [_surplus(item) for item in entry.rest[2:] if item.keyword not in _LAYERS]
-            return _Details(space=to or "", space_from=back or "", layers=layers)
+            options = _read_operator_options(entry.rest[2:], problems)
+            return replace(options, space=to or "", space_from=back or "")
         case ArgKind.SCALAR_ARRAY:
             return _read_rank(entry.rest[0], problems)
     return _Details()
@@ -254,7 +253,7 @@ def _read_details(
 _MAPS = "After the access come the function space that it maps to and the one that it maps from."
 _LENGTHS = {
     ArgKind.FIELD: ("M008", 1, 5, "After the access comes its function space."),
-    ArgKind.OPERATOR: ("M013", 2, 3, _MAPS),
+    ArgKind.OPERATOR: ("M013", 2, 4, _MAPS),
     ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, _MAPS),
     ArgKind.SCALAR: ("M014", 0, 0, "Its entry ends with the access."),
     ArgKind.SCALAR_ARRAY: ("M007", 1, 1, "After the access comes its number of dimensions."),
@@ -279,7 +278,7 @@ def _read_options(
     items: tuple[MetadataItem, ...], space: str, problems: list[Diagnostic]
 ) -> _Details | None:
     """Read what may follow the function space of a field."""
-    stencils = [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
+    stencils = _stencils_in(items)
     meshes = [item for item in items if item.keyword == "mesh_arg"]
     known = ("mesh_arg", *_LAYERS, *_DATA)
     problems += [
@@ -290,17 +289,35 @@ def _read_options(
     for repeated in (*stencils[1:], *meshes[1:]):
         message = f"A field has one stencil and one mesh, so '{repeated.span.text}' is too many."
         problems.append(Diagnostic("M008", message, repeated.span))
-    stencil = _read_stencil(stencils[0], problems) if stencils else None
     mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
     data_per_dof = _read_number(_DATA, items, problems)
     return _Details(
         space=space,
-        stencil=stencil,
+        stencil=_read_stencil(stencils[0], problems) if stencils else None,
         stencil_item=next(iter(stencils), None),
         mesh=mesh,
         layers=_read_number(_LAYERS, items, problems),
         data_per_dof="" if data_per_dof == "1" else data_per_dof,
     )
+
+
+def _read_operator_options(items: tuple[MetadataItem, ...], problems: list[Diagnostic]) -> _Details:
+    """Read what may follow the function spaces of an operator."""
+    stencils = _stencils_in(items)
+    for item in items:
+        if item in stencils[1:] or not (item in stencils or item.keyword in _LAYERS):
+            message = f"'{item.span.text}' cannot follow the function spaces of an operator."
+            hint = "Only one 'stencil(...)' and 'nlayers=...' can."
+            problems.append(Diagnostic("M013", message, item.span, hint=hint))
+    return _Details(
+        stencil=_read_stencil(stencils[0], problems) if stencils else None,
+        stencil_item=next(iter(stencils), None),
+        layers=_read_number(_LAYERS, items, problems),
+    )
+
+
+def _stencils_in(items: tuple[MetadataItem, ...]) -> list[MetadataItem]:
+    return [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
 
 
 _LAYERS = ("nlayers", "nlevels")
@@ -333,11 +350,6 @@ def _read_number(
         )
     )
     return ""
-
-
-def _surplus(item: MetadataItem) -> Diagnostic:
-    message = f"'{item.span.text}' cannot follow the function spaces of an operator."
-    return Diagnostic("M013", message, item.span, hint="Only 'nlayers=...' can.")
 
 
 def _value_of(item: MetadataItem) -> MetadataItem:
@@ -395,12 +407,13 @@ def _check_argument(
         return problems
     place = details.stencil_item.span
     if arg.access is not Access.READ:
-        message = f"A field with a stencil can only be read, but has '{entry.access.span.text}'."
+        what = "An operator" if arg.kind.is_operator else "A field"
+        message = f"{what} with a stencil can only be read, but has '{entry.access.span.text}'."
         hint = "A kernel must not write to the cells around its own. Use 'gh_read'."
         problems.append(Diagnostic("M011", message, entry.access.span, hint=hint))
     meaningless = _why_no_stencil(arg, iteration)
     if meaningless:
-        message = "A stencil has no meaning for this field."
+        message = f"A stencil has no meaning for this {arg.kind.value}."
         problems.append(Diagnostic("M012", message, place, hint=meaningless))
     return problems
 
@@ -417,6 +430,8 @@ def _continuous_on_domain(arg: KernelArg, place: Span) -> Diagnostic:
 def _why_no_stencil(arg: KernelArg, iteration: Iteration | None) -> str:
     if iteration is not None and iteration.over_dofs:
         return "The kernel operates on dofs, which have no neighbours as cells do."
+    if arg.kind.is_operator and iteration is not None and iteration.takes_halo_depth:
+        return "Operators hold values to level 1 of the halo, and this kernel starts there."
     if arg.mesh is MeshRole.FINE:
         return "The kernel is called for cells of the coarse mesh, and gets its fine cells in full."
     return ""

@@ -18,12 +18,14 @@ Arithmetic on depths does the rest. Nothing here looks at more than one call at 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import lru_cache
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import (
+    OPERATOR_DEPTH,
     Continuity,
     continuity_of,
     is_continuous,
@@ -38,9 +40,6 @@ from psyclone_storage.ir.walk import kernel_calls
 
 FINE_LEVELS = 2
 """Cells of the fine mesh along one edge of a coarse cell: neighbouring meshes differ by this."""
-
-OPERATOR_DEPTH = 1
-"""Operators are computed, never exchanged, to this depth of the halo."""
 
 _NO_NEED = HaloNeed(NOTHING, False, "on owned dofs only")
 _ONE = Depth.of(1)
@@ -224,13 +223,17 @@ class LfricRules:
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
         """Return why `call` must not run as far as `loop` goes; nothing if it may.
 
-        An operator must hold values there, to be read (B4) or written; a stencil cannot be applied
-        in the whole halo, for it would look beyond it (B3).
+        An operator must hold values there, to be read (B4) or written, and where a stencil reaches
+        from there; one that reads a field cannot be applied in the whole halo, for it would look
+        beyond it (B3). How far the stencil of an operator reaches may be known at run time only,
+        when the generated code looks.
         """
         problems = []
         for at, described in enumerate(call.kernel.args):
             if described.kind.is_operator and _goes_too_far(loop.extent):
                 problems.append(_operator_problem(loop, call, at))
+            elif described.kind.is_operator and described.stencil:
+                problems += _matrices_problem(loop, call, at)
             elif described.stencil and not _stencil_fits(loop.extent, call):
                 problems.append(_stencil_problem(call, at))
         return tuple(problems)
@@ -434,6 +437,30 @@ def _operator_problem(loop: Loop, call: KernelCall, at: int) -> Diagnostic:
         f" {OPERATOR_DEPTH} only.",
         actual.span or call.span,
         hint=f"Compute this loop to level {OPERATOR_DEPTH} of the halo at most.",
+    )
+
+
+def _matrices_problem(loop: Loop, call: KernelCall, at: int) -> Iterator[Diagnostic]:
+    """Yield that a stencil reaches cells for which an operator has no values."""
+    actual = call.args[at]
+    around = Depth.value(actual.extent) if actual.extent else NOTHING
+    levels = loop.extent.depth.plus(around) if loop.extent.reach.in_halo else around
+    known = Depth.of(OPERATOR_DEPTH).covers(levels)
+    if loop.extent.reach is Reach.ALL or known is Fresh.YES:
+        return
+    if known is Fresh.MAYBE and not loop.extent.reach.in_halo:
+        return
+    in_halo = loop.extent.reach.in_halo
+    yield Diagnostic(
+        "S001",
+        f"Kernel '{call.kernel.name}' looks at the operator '{spell(actual.value)}' with a stencil"
+        f" that reaches halo level {describe_depth(levels)}, but operators hold values to level"
+        f" {OPERATOR_DEPTH} only.",
+        actual.span or call.span,
+        hint="Keep the kernel on owned cells: write its fields with 'gh_write' or on discontinuous"
+        " spaces, or use 'operates_on = OWNED_CELL_COLUMN'."
+        if in_halo
+        else f"Give the stencil an extent of {OPERATOR_DEPTH}.",
     )
 
 

@@ -16,7 +16,7 @@ from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.schedule import Extent, HaloExchange, MarkHalo, Phase, Reach, Schedule
-from unit.analysis.small import cells, dofs, field, halo, operator, schedule
+from unit.analysis.small import cells, dofs, field, halo, matrices, operator, schedule
 
 DIRTY = HaloScenario(levels=3, extents={}, shared=frozenset())
 SHARED = replace(DIRTY, shared=frozenset({"u"}))
@@ -194,3 +194,22 @@ def test_names_of_extents_are_listed() -> None:
         Extent(Reach.HALO, Depth.value(Name("reach"))),
     )
     assert extent_names(schedule(wide)) == {"width", "reach"}
+
+
+@pytest.mark.parametrize(
+    ("extent", "reach", "missing"),
+    [("1", Reach.OWNED, 0), ("2", Reach.OWNED, 2), ("1", Reach.HALO, 2)],
+)
+def test_the_stencil_of_an_operator_needs_its_matrices(
+    extent: str, reach: Reach, missing: int
+) -> None:
+    computed = Extent(reach, Depth.of(1) if reach is Reach.HALO else NOTHING)
+    made = schedule((cells("a write w3", matrices(extent)), computed))
+    expected = [f"The operator 'op' has no values in halo level {missing}."] if missing else []
+    assert messages(made, DIRTY) == expected
+
+
+def test_a_program_that_stops_reads_nothing() -> None:
+    made = schedule(cells("a write w3", matrices("reach"), "u read w3 stencil 2"))
+    assert execute(made, replace(DIRTY, extents={"reach": 2})).stale == ()
+    assert execute(made, replace(DIRTY, extents={"reach": 1})).stale

@@ -104,6 +104,31 @@ def test_a_stencil_follows_its_field(shape: StencilShape, expected: list[str]) -
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("shape", "expected", "ranks"),
+    [
+        (StencilShape.CROSS, ["stencil_size", "stencil_cells"], [0, 1]),
+        (StencilShape.XORY1D, ["stencil_size", "direction", "stencil_cells"], [0, 0, 1]),
+        (
+            StencilShape.CROSS2D,
+            ["stencil_size", "max_branch_length", "stencil_cells"],
+            [1, 0, 2],
+        ),
+    ],
+)
+def test_the_cells_of_a_stencil_follow_their_operator(
+    shape: StencilShape, expected: list[str], ranks: list[int]
+) -> None:
+    around = replace(operator(READ, "w2", "w3"), stencil=shape, layers="soil")
+    found = build_dummies(kernel(field(WRITE, "w3"), around))
+    assert [dummy.name for dummy in found][:3] == ["cell", "nlayers", "field_1_w3"]
+    own = found[3:-4]
+    assert [dummy.name for dummy in own] == [
+        "op_2_ncell_3d", "op_2", *(f"op_2_{word}" for word in expected), "nlayers_op_2",
+    ]  # fmt: skip
+    assert [dummy.rank for dummy in own[2:-1]] == ranks
+
+
 def test_scalars_of_a_kernel_between_meshes_stand_where_metadata_have_them() -> None:
     coarse = replace(field(WRITE, "any_space_1"), mesh=MeshRole.COARSE)
     fine = replace(field(READ, "any_space_2"), mesh=MeshRole.FINE)
