@@ -20,6 +20,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.verbose",
         "psyclone_storage.cli.workers.Workers",
         "psyclone_storage.driver.compile.make_compiler",
+        "psyclone_storage.driver.factories.make_scripted_compiler",
     },
     "cli/report.py": {
         "psyclone_storage.cli.page.page_text",

@@ -208,6 +208,7 @@ CODES: dict[str, str] = {
     "T032": "An exchange is to be split where the infrastructure does it in one call.",
     "T033": "No loop can run during a halo exchange.",
     "T034": "A region of a profiler would lie inside of a loop or of a directive.",
+    "T035": "A halo exchange cannot be given back to the compiler.",
     "T040": "A step that is asked for does not exist, or cannot be read.",
     "T041": "A step is given an option that it does not have, or a value that it does not take.",
     "T050": "A built-in is to be changed like a kernel.",

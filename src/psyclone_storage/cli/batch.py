@@ -120,6 +120,10 @@ def _request(options: Options) -> CompileRequest:
 
 def _make_compiler(settings: Settings, request: CompileRequest, inputs: Inputs) -> Compiler:
     """Return the compiler, which is loaded only where something has to be compiled."""
+    if request.script:
+        from psyclone_storage.driver.factories import make_scripted_compiler  # noqa: PLC0415
+
+        return make_scripted_compiler(settings, request, inputs.index)
     from psyclone_storage.driver.compile import make_compiler  # noqa: PLC0415
 
     return make_compiler(settings, request, inputs.index)

@@ -139,17 +139,15 @@ class Compiler:
         Raises:
             CompileError: everything that a stage found wrong.
         """
-        domain = self.api.domain(self.settings)
-        program = build_program(algorithm, called.by_name, domain, self._build_options())
-        program = _with_each(program, lambda schedule: with_halos(schedule, domain.rules))
+        program, rules = self.planned(algorithm, called)
         journal: Journal = {}
-        program, refused = self._transform(program, domain.rules, journal)
+        program, refused = self._transform(program, rules, journal)
         if self.checks:
-            _check_coherence(program, domain.rules)
+            _check_coherence(program, rules)
         language = self.target.language
         if language.prints_kernels:
             program = with_codes(program, self.kernels)
-        program = self._held(program, domain.rules)
+        program = self._held(program, rules)
         placed = _placed(program, numbering, language)
         unit = lower(self.target, placed.program, self.settings)
         unit = with_thread_notes(unit, program, self.kernels)
@@ -158,7 +156,7 @@ class Compiler:
             algorithm_text=self._algorithm_text(program),
             psy_text=self._psy_text(unit, placed),
             kernel_files=called.files,
-            rules=domain.rules,
+            rules=rules,
             warnings=(
                 *notes,
                 *self.kernels.warnings_of(called.files),
@@ -174,6 +172,17 @@ class Compiler:
             inlined = {} if language.emit_beside else dict(placed.heads)
             check_output(build, inlined | helpers, language)
         return build
+
+    def planned(self, algorithm: ParsedAlgorithm, called: CalledKernels) -> tuple[Program, Rules]:
+        """Return the schedules of an algorithm with their halo exchanges, and the rules for them.
+
+        Raises:
+            CompileError: everything that does not fit in an invoke.
+        """
+        domain = self.api.domain(self.settings)
+        program = build_program(algorithm, called.by_name, domain, self._build_options())
+        rules = domain.rules
+        return _with_each(program, lambda schedule: with_halos(schedule, rules)), rules
 
     def _build_options(self) -> BuildOptions:
         """Return what schedules are built for."""
@@ -288,7 +297,7 @@ def _requested(
         return None
     from psyclone_storage.driver.requested import read_requested  # noqa: PLC0415
 
-    emitted = partial(_emitted, target, settings)
+    emitted = partial(emit_program, target, settings)
     found = read_requested(request, settings, name, distributed, emitted)
     return replace(found, in_storages=target.infrastructure(settings).holding is not None)
 
@@ -302,7 +311,7 @@ def _placed(program: Program, numbering: KernelNumbering, language: Language) ->
     return place_kernels(program, numbering, language)
 
 
-def _emitted(target: Target, settings: Settings, program: Program, routine: str | None) -> str:
+def emit_program(target: Target, settings: Settings, program: Program, routine: str | None) -> str:
     """Return what `program` becomes as it is, or one of its routines in its module."""
     placed = _placed(program, LocalNumbering(), target.language)
     unit = lower(target, placed.program, settings)

@@ -40,7 +40,7 @@ from psyclone_storage.scripting.views import (
     StartOfExchange,
 )
 from psyclone_storage.scripting.views import ProfileRegion as Region
-from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange, UnpinExchange
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
 from psyclone_storage.transform.move import MoveStatement
@@ -85,4 +85,5 @@ __all__ = [
     "ShareLoop",
     "SplitExchange",
     "StartOfExchange",
+    "UnpinExchange",
 ]

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC
 
+from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rules import KernelSource, Rules
+from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
 from psyclone_storage.scripting.views import Invoke, Schedule, Searched
-from psyclone_storage.transform.workbench import Journal, Workbench
+from psyclone_storage.transform.workbench import Workbench
 
 
 class Invokes:
@@ -103,7 +105,7 @@ class Module(Holder):
 class Psy(Holder):
     """The PSy layer of one algorithm: what `trans` is called with."""
 
-    __slots__ = ("_home", "_program", "_sessions")
+    __slots__ = ("_emit", "_home", "_program", "_sessions")
 
     def __init__(
         self,
@@ -112,9 +114,11 @@ class Psy(Holder):
         source: KernelSource | None = None,
         *,
         psyclone: bool = False,
-        journal: Journal | None = None,
+        context: ScriptContext | None = None,
     ) -> None:
         self._program = program
+        self._emit = context.emit if context else None
+        journal = context.journal if context else None
         home = Module(self) if psyclone else None
         self._sessions = tuple(
             Session(Workbench(invoke.schedule, rules, source, journal), psyclone, home)
@@ -137,6 +141,17 @@ class Psy(Holder):
     def name(self) -> str:
         """The name of the module that is generated."""
         return self._program.name
+
+    @property
+    def gen(self) -> str:
+        """The text of the module that is generated, as the schedules are now.
+
+        Raises:
+            InternalError: nobody has said how it is printed.
+        """
+        if self._emit is None:
+            raise InternalError(f"Nothing prints '{self.name}'.")
+        return self._emit(self.program, None)
 
     @property
     def invokes(self) -> Invokes:

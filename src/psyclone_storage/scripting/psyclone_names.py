@@ -20,13 +20,17 @@ from psyclone_storage.infrastructures.lfric import (
 )
 from psyclone_storage.scripting import f2pygen, views
 from psyclone_storage.scripting.algorithm import AlgorithmCall, AlgorithmInvoke
-from psyclone_storage.scripting.arguments import DataAccess
-from psyclone_storage.scripting.containers import Module, Psy
+from psyclone_storage.scripting.arguments import Argument, Arguments, DataAccess
+from psyclone_storage.scripting.containers import Invokes, Module, Psy
 from psyclone_storage.scripting.context import ScriptContext
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.settings import config_class
-from psyclone_storage.scripting.transformations.base import Transformation, TransformationError
+from psyclone_storage.scripting.transformations.base import (
+    RegionTrans,
+    Transformation,
+    TransformationError,
+)
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS, TransInfo
 from psyclone_storage.scripting.writer import writer_maker
 
@@ -125,6 +129,7 @@ _OLD_NODES: Words = {
 
 _TRANSFORMATIONS: Words = {
     **TRANSFORMATIONS,
+    "RegionTrans": RegionTrans,
     "Transformation": Transformation,
     "TransformationError": TransformationError,
 }
@@ -156,7 +161,12 @@ MODULES: Mapping[str, Words] = {
     "psyclone.lfric": _NODES,
     "psyclone.psyGen": {
         **_NODES,
+        "Argument": Argument,
+        "Arguments": Arguments,
         "DataAccess": DataAccess,
+        "Invoke": views.Invoke,
+        "Invokes": Invokes,
+        "PSy": Psy,
         "TransInfo": TransInfo,
         "Transformation": Transformation,
         "TransformationError": TransformationError,
@@ -172,8 +182,10 @@ MODULES: Mapping[str, Words] = {
 
 def modules_for(context: ScriptContext) -> Mapping[str, Words]:
     """Return what each module of PSyclone holds while one program is compiled."""
+    extended = {name: {**MODULES.get(name, {}), **words} for name, words in context.words.items()}
     return {
         **MODULES,
+        **extended,
         "psyclone.configuration": {"Config": config_class(context.compilation)},
         "psyclone.psyir.backend.fortran": {"FortranWriter": writer_maker(context.emit)},
     }

@@ -75,8 +75,7 @@ class Recipe:
         ):
             self._guarded(lambda: _execute(module))
             function = self._function(module)
-            journal = context.journal if context else None
-            psy = Psy(program, rules, source, psyclone=alias.used, journal=journal)
+            psy = Psy(program, rules, source, psyclone=alias.used, context=context)
             self._guarded(lambda: function(psy, **keywords))
             of_algorithm = getattr(module, "trans_alg", None)
             if callable(of_algorithm):

@@ -6,11 +6,16 @@ statements that only this compiler has, and with kernels called after their subr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.ir.schedule import Statement
+from psyclone_storage.ir.schedule import Program, Statement
 from psyclone_storage.ir.walk import path_to
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.transform.workbench import Workbench
+
+Emit = Callable[[Program, str | None], str]
+"""Prints the module that a program becomes or, given its name, one routine in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from abc import ABC
 
-from psyclone_storage.analysis.schedules.dependence import Dependence, dag_dot, edges
+from psyclone_storage.analysis.schedules.dependence import backward, dag_dot, forward
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as tree
 from psyclone_storage.ir import transfer
-from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.view import block_text, line_text, schedule_text
 from psyclone_storage.ir.walk import kernel_calls
-from psyclone_storage.scripting.arguments import Argument, arguments_of
+from psyclone_storage.scripting import loop_words
+from psyclone_storage.scripting.arguments import (
+    Argument,
+    Arguments,
+    FieldSpace,
+    PassesArguments,
+    arguments_of,
+)
 from psyclone_storage.scripting.drawing import draw
 from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
 from psyclone_storage.scripting.session import Session
+from psyclone_storage.transform.asynchronous import exchanges_instead
 from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.move import MoveStatement
 from psyclone_storage.transform.step import Step
@@ -133,14 +139,13 @@ class Place(Searched):
 
     def backward_dependence(self) -> Place | None:
         """Return the nearest statement before this that this depends on, or None."""
-        earlier = [edge.earlier for edge in self._edges() if edge.later == self._outermost]
-        return self._last_of(earlier)
+        earlier = [edge.earlier for edge in backward(self._tree, self._outermost)]
+        return self._beside(earlier[-1:])
 
     def forward_dependence(self) -> Place | None:
         """Return the nearest statement after this that depends on this, or None."""
-        later = [edge.later for edge in self._edges() if edge.earlier == self._outermost]
-        order = [item.uid for item in self._tree.body]
-        return self._last_of(sorted(later, key=order.index)[:1])
+        later = [edge.later for edge in forward(self._tree, self._outermost)]
+        return self._beside(later[:1])
 
     def is_valid_location(self, target: Place, position: str = "before") -> bool:
         """Return whether this may move to just `before` or just `after` the node `target`."""
@@ -152,13 +157,8 @@ class Place(Searched):
         """The statement of the schedule that this is or is in."""
         return self._path[0].uid if self._uid else ""
 
-    def _edges(self) -> tuple[Dependence, ...]:
-        return edges(self._tree)
-
-    def _last_of(self, uids: list[str]) -> Place | None:
-        order = [item.uid for item in self._tree.body]
-        found = max(uids, key=order.index, default=None)
-        return None if found is None else _view(self._session, self._session.bench[found])
+    def _beside(self, uids: list[str]) -> Place | None:
+        return _view(self._session, self._session.bench[uids[0]]) if uids else None
 
     @property
     def _tree(self) -> tree.Schedule:
@@ -282,7 +282,31 @@ class Loop(Place):
     @property
     def loop_type(self) -> str:
         """PSyclone's word for what it counts, empty for cells."""
-        return _LOOP_TYPES[self._loop.over]
+        return loop_words.LOOP_TYPES[self._loop.over]
+
+    def unique_fields_with_halo_reads(self) -> list[Argument]:
+        """Return its first argument for each field that it reads beyond what this rank owns."""
+        return loop_words.fields_beyond_owned(self._session.bench, self._path, self._args)
+
+    def create_halo_exchanges(self) -> list[Node]:
+        """Return the exchanges that make what this loop reads clean, in order.
+
+        None is missing: whenever a step has changed the schedule, all are planned anew.
+        """
+        return loop_words.exchanges_before(self._session.bench, self._args)
+
+    def update_halo_exchanges(self) -> list[Node]:
+        """Take away what this loop has made needless, and return the exchanges that serve it.
+
+        What is needless is an exchange that a script has moved or split, of a field that this loop
+        writes, if `required` says so. All others follow the loops by themselves.
+        """
+        loop_words.drop_needless(self._session.bench, self._args)
+        return self.create_halo_exchanges()
+
+    @property
+    def _args(self) -> list[Argument]:
+        return [arg for call in self.kernels() for arg in call.args]
 
     @property
     def loop_body(self) -> Body:
@@ -302,31 +326,6 @@ class Body(Place):
     def parent(self) -> Node | None:
         """The loop."""
         return _view(self._session, self._path[-1])
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSpace:
-    """A function space, by the name that metadata give it."""
-
-    orig_name: str
-
-
-_LOOP_TYPES = {
-    tree.Over.CELLS: "",
-    tree.Over.DOFS: "dof",
-    tree.Over.DOMAIN: "null",
-    tree.Over.COLOURS: "colours",
-    tree.Over.CELLS_OF_COLOUR: "cells_in_colour",
-    tree.Over.TILE_COLOURS: "colours",
-    tree.Over.TILES_OF_COLOUR: "tiles_in_colour",
-    tree.Over.CELLS_OF_TILE: "cells_in_tile",
-    tree.Over.ROWS: "outer",
-    tree.Over.COLUMNS: "inner",
-    tree.Over.ROW_TILES: "outer",
-    tree.Over.ROWS_OF_TILE: "outer",
-    tree.Over.COLUMN_TILES: "inner",
-    tree.Over.COLUMNS_OF_TILE: "inner",
-}
 
 
 class DirectiveRegion(Place):
@@ -355,7 +354,7 @@ class ProfileRegion(Place):
         return region.name
 
 
-class KernelCall(Place):
+class KernelCall(Place, PassesArguments):
     """A call of a kernel or a built-in."""
 
     __slots__ = ()
@@ -380,14 +379,14 @@ class KernelCall(Place):
         return self._call.kernel.is_builtin
 
     @property
-    def arguments(self) -> tuple[str, ...]:
-        """The names of the data it is passed, or the constant where one is passed."""
-        return tuple(actual.datum or spell(actual.value) for actual in self._call.args)
+    def arguments(self) -> Arguments:
+        """The names of the data it is passed, or constants; their `args` tell more of each."""
+        return Arguments(self.args)
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """What it is passed, to be compared with what others are passed."""
-        return arguments_of(self._tree, self._call)
+        """What it is passed, in order, to be compared with what others are passed."""
+        return arguments_of(self._tree, self._call, self)
 
     @property
     def is_reduction(self) -> bool:
@@ -439,7 +438,7 @@ class BuiltInCall(KernelCall):
     __slots__ = ()
 
 
-class HaloExchange(Place):
+class HaloExchange(Place, PassesArguments):
     """A halo exchange, or one end of an asynchronous one."""
 
     __slots__ = ()
@@ -451,9 +450,24 @@ class HaloExchange(Place):
         return exchange
 
     @property
-    def field(self) -> str:
-        """The name of the field."""
-        return self._exchange.datum
+    def field(self) -> str | Argument:
+        """The name of the field; for a script of PSyclone the argument of this name."""
+        return self.args[0] if self._session.psyclone else self._exchange.datum
+
+    @property
+    def args(self) -> tuple[Argument, ...]:
+        """What it does to the field, which is all that it touches."""
+        return arguments_of(self._tree, self._exchange, self)
+
+    def required(self) -> tuple[bool, bool]:
+        """Return whether it may be needed, and whether that is known without a run-time test.
+
+        The schedule is planned without it. What a script has moved or split stays where it was put,
+        needed or not: `UnpinExchange` takes it away.
+        """
+        bench = self._session.bench
+        instead = exchanges_instead(bench.schedule, bench.rules, self.uid)
+        return bool(instead), not any(one.guarded for one in instead)
 
     @property
     def component(self) -> int | None:
@@ -473,11 +487,7 @@ class HaloExchange(Place):
     @property
     def reasons(self) -> tuple[str, ...]:
         """For each read that needs it, one line that says which, and what made it stale."""
-        return tuple(
-            f"{reason.reader} reads it {reason.read}; "
-            f"{reason.writer or 'what ran before the invoke'} left {reason.written}"
-            for reason in self._exchange.reasons
-        )
+        return loop_words.reasons_of(self._exchange)
 
 
 class StartOfExchange(HaloExchange):
@@ -504,10 +514,17 @@ class FillHalo(Place):
     __slots__ = ()
 
 
-class GlobalReduction(Place):
+class GlobalReduction(Place, PassesArguments):
     """The combination of a reduction over all ranks."""
 
     __slots__ = ()
+
+    @property
+    def args(self) -> tuple[Argument, ...]:
+        """What it does to the scalar, which is all that it touches."""
+        item = self._path[-1]
+        assert isinstance(item, tree.GlobalReduction)
+        return arguments_of(self._tree, item, self)
 
 
 class Transfer(Place):

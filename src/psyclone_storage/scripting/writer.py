@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.ir.schedule import Program
 from psyclone_storage.scripting.containers import Module, Psy
 from psyclone_storage.scripting.kernel_views import KernelRoutine
 from psyclone_storage.scripting.node import Node
+from psyclone_storage.scripting.session import Emit
 from psyclone_storage.scripting.transformations.base import TransformationError
 from psyclone_storage.scripting.views import Schedule
-
-Emit = Callable[[Program, str | None], str]
-"""Prints the module that a program becomes or, given its name, one routine in it."""
 
 
 class Writer:

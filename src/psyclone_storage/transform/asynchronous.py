@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from psyclone_storage.analysis.schedules.dependence import Uses
+from psyclone_storage.analysis.schedules.halo import plan_halos
 from psyclone_storage.analysis.schedules.touch import ExchangedComponent
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
@@ -138,6 +139,93 @@ class OverlapExchange:
         if earliest == at:
             return None
         return replace(split, body=(*body[:earliest], start, *body[earliest:at], *body[at + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class UnpinExchange:
+    """Give a halo exchange that was moved or split back to the compiler, which plans it anew.
+
+    Of a split one both ends go. It comes back where it is needed and as deep as it has to be then;
+    if no loop needs it any more, nothing comes back.
+
+    Refused for what is no exchange, for one that no step has moved or split, and where a region
+    would be left with nothing in it.
+
+    before: start(halo(u)@loop2), loop1, finish(halo(u)@loop2), loop2
+    after:  loop1, halo(u)@loop2, loop2
+    """
+
+    name: ClassVar[str] = "unpin-exchange"
+
+    exchange: str
+
+    @classmethod
+    def places(cls, schedule: Schedule) -> Iterator[Place]:
+        """Yield every exchange that was moved, and every start of one."""
+        for item in statements(schedule):
+            pinned = isinstance(item, HaloExchange) and item.pinned
+            if pinned and not item.uid.startswith("finish("):
+                yield {"exchange": item.uid}
+
+    def check(self, schedule: Schedule, rules: Rules) -> Reasons:
+        """Return all reasons against it."""
+        if problems := missing(schedule, self.exchange):
+            return problems
+        place = place_near(schedule, self.exchange)
+        found = find(schedule, self.exchange)
+        if not isinstance(found, HaloExchange):
+            return (Diagnostic("T004", f"'{self.exchange}' is not a halo exchange.", place),)
+        if not found.pinned:
+            message = f"'{self.exchange}' is where the compiler has put it."
+            hint = "It follows the loops by itself: change these."
+            return (Diagnostic("T035", message, place, hint=hint),)
+        ends = set(ends_of(schedule, self.exchange))
+        return tuple(
+            Diagnostic(
+                "T035", f"Without '{self.exchange}' there is nothing in '{item.uid}'.", place
+            )
+            for item in statements(schedule)
+            if isinstance(item, Compound) and {inner.uid for inner in item.body} <= ends
+        )
+
+    def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
+        """Return the schedule without the exchange."""
+        raise_if_any(self.check(schedule, rules))
+        return without_exchange(schedule, self.exchange)
+
+
+def ends_of(schedule: Schedule, uid: str) -> tuple[str, ...]:
+    """Return the uids of both ends of the split exchange `uid`; of one in one piece, `uid`."""
+    for this, other in (("start(", "finish("), ("finish(", "start(")):
+        partner = other + uid.removeprefix(this)
+        if uid.startswith(this) and find(schedule, partner) is not None:
+            return uid, partner
+    return (uid,)
+
+
+def without_exchange(schedule: Schedule, uid: str) -> Schedule:
+    """Return `schedule` without the halo exchange `uid`, of a split one without both ends."""
+    for end in ends_of(schedule, uid):
+        schedule = replaced(schedule, end)
+    return schedule
+
+
+def exchanges_instead(schedule: Schedule, rules: Rules, uid: str) -> tuple[HaloExchange, ...]:
+    """Return the exchanges that `schedule` would need if it did not have the exchange `uid`.
+
+    There is none if nobody needs that exchange.
+    """
+    pinned = {item.uid for item in statements(schedule) if getattr(item, "pinned", False)}
+    if uid not in pinned:
+        return tuple(one for one in _planned(schedule, rules) if one.uid == uid)
+    present = _planned(schedule, rules)
+    bare = without_exchange(schedule, uid)
+    return tuple(one for one in _planned(bare, rules) if one not in present)
+
+
+def _planned(schedule: Schedule, rules: Rules) -> tuple[HaloExchange, ...]:
+    """Return the exchanges that are placed in `schedule`, under the names that they have there."""
+    return tuple(placed.exchange for placed in plan_halos(without_halos(schedule), rules).exchanges)
 
 
 def _free_number(schedule: Schedule, uid: str) -> str:

@@ -21,7 +21,7 @@ from psyclone_storage.base.source import (
     Span,
 )
 from psyclone_storage.ir.walk import find
-from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange, UnpinExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.fuse import FuseLoops
@@ -70,6 +70,7 @@ STEPS: Mapping[str, type[Step]] = {
         MoveStatement,
         SplitExchange,
         OverlapExchange,
+        UnpinExchange,
         ParallelDo,
         ShareLoop,
         OpenParallelRegion,

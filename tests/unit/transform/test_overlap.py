@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.walk import find
-from psyclone_storage.transform.asynchronous import OverlapExchange
+from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange, UnpinExchange
 from psyclone_storage.transform.catalogue import apply_request, read_steps
 from psyclone_storage.transform.legality import check_finished
+from psyclone_storage.transform.profile import AddProfileRegion
+from psyclone_storage.transform.redundant import ComputeRedundantly
 from unit.analysis.small import built_in, cells, dofs, uids
 from unit.transform.benches import bench, refused
 
@@ -47,3 +49,38 @@ def test_auto_does_what_may_be_done() -> None:
     names = [applied.step.name for applied in work.history]
     assert set(names) == {"colour", "openmp-do", "openmp-parallel", "overlap"}
     assert find(work.schedule, "start(halo(u)@loop4)") is not None
+
+
+def test_an_exchange_that_was_split_is_given_back() -> None:
+    """By either end, and both ends of that split alone go."""
+    before = bench(dofs("u write w3"), STENCIL, dofs("u write w3"), STENCIL).schedule
+    for end in ("start", "finish"):
+        work = bench(dofs("u write w3"), STENCIL, dofs("u write w3"), STENCIL)
+        work.apply(SplitExchange("halo(u)@loop2"))
+        work.apply(SplitExchange("halo(u)@loop4"))
+        work.apply(UnpinExchange(f"{end}(halo(u)@loop4)"))
+        work.apply(UnpinExchange(f"{end}(halo(u)@loop2)"))
+        assert work.schedule == before
+
+
+def test_an_exchange_that_is_given_back_is_as_deep_as_it_has_to_be() -> None:
+    work = bench(dofs("u write w3"), cells("v write w3", "u read w3 stencil 1"))
+    work.apply(SplitExchange("halo(u)@loop2"))
+    work.apply(ComputeRedundantly("loop2", 1))
+    work.apply(UnpinExchange("start(halo(u)@loop2)"))
+    exchanges = [uid for uid in uids(work.schedule) if uid.startswith("halo")]
+    assert exchanges == ["halo(u)@loop2"]
+    assert str(work["halo(u)@loop2"].depth) != "1"
+    work.apply(SplitExchange("halo(u)@loop2"))
+    work.apply(ComputeRedundantly("loop1", 2))
+    work.apply(UnpinExchange("finish(halo(u)@loop2)"))
+    assert [uid for uid in uids(work.schedule) if "halo(u)" in uid] == []
+
+
+def test_what_is_not_given_back() -> None:
+    work = bench(dofs("u write w3"), STENCIL)
+    assert refused(work, UnpinExchange("halo(u)@loop2")) == ["T035"]
+    assert refused(work, UnpinExchange("loop1")) == ["T004"]
+    assert refused(work, UnpinExchange("halo(v)@loop2")) == ["T003"]
+    work.apply(AddProfileRegion("halo(u)@loop2", "halo(u)@loop2"))
+    assert refused(work, UnpinExchange("halo(u)@loop2")) == ["T035"]

@@ -11,14 +11,14 @@ some machines only. It is refused where it is applied.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.scripting.kernel_views import IntrinsicCall, KernelRoutine
 from psyclone_storage.scripting.node import Node
-from psyclone_storage.scripting.views import Body, Place, Schedule
+from psyclone_storage.scripting.views import Body, FillHalo, MarkHalo, Place, Schedule
 from psyclone_storage.transform.step import Reasons, Step
+from psyclone_storage.transform.workbench import Workbench
 
 Nodes = Node | Sequence[Node]
 _IN_KERNELS = (KernelRoutine, IntrinsicCall)
@@ -81,14 +81,11 @@ class Transformation:
             TransformationError: all reasons against it.
         """
         nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
-        session = nodes[0].session
         step = self._step(nodes, chosen)
-        reasons = session.bench.check(step)
-        if reasons and not self._is_idle(reasons):
-            raise TransformationError(*reasons)
-        if reasons:
+        bench = nodes[0].session.bench
+        if self._tried(step, bench):
             return nodes[0].schedule, None
-        session.bench.apply(step)
+        bench.apply(step)
         return nodes[0].schedule, step
 
     def validate(
@@ -100,9 +97,19 @@ class Transformation:
             TransformationError: all reasons against the transformation.
         """
         nodes, chosen = self._read(node, more, {**(options or {}), **keywords})
-        reasons = nodes[0].session.bench.check(self._step(nodes, chosen))
+        if type(self)._step is not Transformation._step:  # noqa: SLF001
+            self._tried(self._step(nodes, chosen), nodes[0].session.bench)
+
+    def _tried(self, step: Step, bench: Workbench) -> Reasons:
+        """Return what says that there is nothing to do.
+
+        Raises:
+            TransformationError: all reasons against `step`.
+        """
+        reasons = bench.check(step)
         if reasons and not self._is_idle(reasons):
             raise TransformationError(*reasons)
+        return reasons
 
     def _read(
         self, node: Nodes, more: Sequence[object], given: Options
@@ -135,13 +142,78 @@ class Transformation:
                 raise TransformationError(Diagnostic("T015", message))
         return {name: value for name, value in chosen.items() if name in self.options}
 
-    @abstractmethod
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        """Return the step of ours that this transformation stands for."""
+        """Return the step of ours that this transformation stands for.
+
+        One that a script defines stands for none: its `apply` applies others.
+        """
+        message = f"'{self.name}' does not say what it applies: it needs a method 'apply'."
+        raise TransformationError(Diagnostic("T015", message))
 
     def _is_idle(self, reasons: Reasons) -> bool:
         """Return whether `reasons` only say that there is nothing to do."""
         return False
+
+
+class RegionTrans(Transformation):
+    """A transformation of neighbouring nodes, which may be a class of a script as well.
+
+    `validate` refuses nodes that do not follow one another, and whatever holds, or is, a node of
+    `excluded_node_types`.
+    """
+
+    excluded_node_types: tuple[type[Node], ...] = ()
+
+    def get_node_list(self, nodes: Nodes) -> list[Place]:
+        """Return the nodes that are meant: those given, or all in a schedule or a loop's body.
+
+        Raises:
+            TransformationError: `T015`, there is none.
+        """
+        places, _ = self._read(nodes, (), {})
+        first = places[0]
+        inside = first.children if isinstance(first, Schedule | Body) else places
+        if not inside:
+            raise TransformationError(Diagnostic("T015", f"There is nothing in '{first.uid}'."))
+        return [node for node in inside if isinstance(node, Place)]
+
+    def validate(
+        self, node: Nodes, *more: object, options: Options | None = None, **keywords: object
+    ) -> None:
+        """Raise what `apply` would raise.
+
+        Raises:
+            TransformationError: all reasons against the transformation.
+        """
+        places, _ = self._read(node, more, {**(options or {}), **keywords})
+        self._ends(places)
+        super().validate(node, *more, options=options, **keywords)
+
+    def _ends(self, nodes: tuple[Place, ...]) -> tuple[str, str]:
+        """Return the names of the first and the last statement of a region.
+
+        Raises:
+            TransformationError: the nodes are no region, or hold what must not be in it.
+        """
+        places = self.get_node_list(nodes)
+        if not (isinstance(nodes[0], Schedule | Body) or _are_neighbours(places)):
+            names = ", ".join(f"'{one.uid}'" for one in places)
+            message = f"'{self.name}' takes neighbours in their order, not {names}."
+            raise TransformationError(Diagnostic("T023", message))
+        for one in places:
+            for inner in one.walk(self.excluded_node_types) if self.excluded_node_types else ():
+                message = f"'{self.name}' does not take a '{type(inner).__name__}': '{one.uid}'."
+                raise TransformationError(Diagnostic("T015", message))
+        return places[0].uid, places[-1].uid
+
+
+def _are_neighbours(nodes: list[Place]) -> bool:
+    """Return whether `nodes` follow one another, apart from what PSyclone does not show."""
+    shown = [one for one in nodes[0].siblings if not isinstance(one, MarkHalo | FillHalo)]
+    if nodes[0] not in shown:
+        return len(nodes) == 1
+    at = shown.index(nodes[0])
+    return shown[at : at + len(nodes)] == nodes
 
 
 class Unsupported(Transformation):
@@ -173,19 +245,3 @@ def two_nodes(transformation: Transformation, nodes: tuple[Place, ...]) -> tuple
         message = f"'{transformation.name}' takes two nodes, not {len(nodes)}."
         raise TransformationError(Diagnostic("T015", message))
     return nodes[0], nodes[1]
-
-
-def ends(nodes: tuple[Place, ...]) -> tuple[str, str]:
-    """Return the names of the first and the last statement of `nodes`.
-
-    A schedule or the body of a loop that is given alone stands for all that it holds.
-
-    Raises:
-        TransformationError: `T015`, it holds nothing.
-    """
-    first = nodes[0]
-    inside = first.children if isinstance(first, Schedule | Body) else nodes
-    places = [node.uid for node in inside if isinstance(node, Place)]
-    if not places:
-        raise TransformationError(Diagnostic("T015", f"There is nothing in '{first.uid}'."))
-    return places[0], places[-1]

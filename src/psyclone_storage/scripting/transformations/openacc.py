@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformations.base import (
     Options,
+    RegionTrans,
     Transformation,
     TransformationError,
-    ends,
 )
 from psyclone_storage.scripting.views import Loop, Place, Schedule
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
@@ -41,7 +41,7 @@ class AccLoops(Transformation):
         )
 
 
-class AccParallelRegion(Transformation):
+class AccParallelRegion(RegionTrans):
     """Put one or several neighbouring nodes, or a whole schedule, under `acc parallel`."""
 
     options: Mapping[str, object] = {"default_present": True}
@@ -51,20 +51,20 @@ class AccParallelRegion(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         present = bool(options["default_present"]) and self.default_present
-        return AccParallel(*ends(nodes), present)
+        return AccParallel(*self._ends(nodes), present)
 
 
-class AccKernelsRegion(Transformation):
+class AccKernelsRegion(RegionTrans):
     """Put one or several neighbouring nodes, or a whole schedule, under `acc kernels`."""
 
     options: Mapping[str, object] = {"default_present": False, "async_queue": False}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         queue = _queue(self, options["async_queue"])
-        return AccKernels(*ends(nodes), bool(options["default_present"]), queue)
+        return AccKernels(*self._ends(nodes), bool(options["default_present"]), queue)
 
 
-class AccDataRegion(Transformation):
+class AccDataRegion(RegionTrans):
     """Put one or several neighbouring nodes under `acc data`.
 
     Applied to a schedule it lets the data live on the device, as it did in 2019 (seed, "OpenACC
@@ -74,7 +74,7 @@ class AccDataRegion(Transformation):
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         if isinstance(nodes[0], Schedule):
             return AccEnterData(nodes[0].session.bench.schedule.name)
-        return AccData(*ends(nodes))
+        return AccData(*self._ends(nodes))
 
 
 class EnterDataOfSchedule(Transformation):

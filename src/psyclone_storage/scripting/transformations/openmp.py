@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformations.base import (
     Options,
+    RegionTrans,
     Transformation,
     TransformationError,
-    ends,
 )
 from psyclone_storage.scripting.views import DirectiveRegion, Place
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
@@ -77,14 +77,14 @@ def _reproducible(options: Options) -> bool | None:
     return None if wanted is None else bool(wanted)
 
 
-class ParallelRegion(Transformation):
+class ParallelRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp parallel`."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return OpenParallelRegion(*ends(nodes))
+        return OpenParallelRegion(*self._ends(nodes))
 
 
-class SingleRegion(Transformation):
+class SingleRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp single`."""
 
     options: Mapping[str, object] = {"nowait": None}
@@ -94,14 +94,14 @@ class SingleRegion(Transformation):
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
         nowait = self.nowait if options["nowait"] is None else bool(options["nowait"])
-        return OpenSingle(*ends(nodes), nowait)
+        return OpenSingle(*self._ends(nodes), nowait)
 
 
-class MasterRegion(Transformation):
+class MasterRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp master`."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return OpenMaster(*ends(nodes))
+        return OpenMaster(*self._ends(nodes))
 
 
 class TaskLoops(Transformation):
@@ -144,8 +144,8 @@ class TaskWaits(Transformation):
         return all(reason.code == "T082" for reason in reasons)
 
 
-class TargetRegion(Transformation):
+class TargetRegion(RegionTrans):
     """Put one or several neighbouring nodes under `omp target`."""
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        return OpenTarget(*ends(nodes))
+        return OpenTarget(*self._ends(nodes))

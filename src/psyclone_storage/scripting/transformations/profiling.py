@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.scripting.transformations.base import (
     Options,
-    Transformation,
+    RegionTrans,
     TransformationError,
-    ends,
 )
 from psyclone_storage.scripting.views import Place
 from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.step import Step
 
 
-class Profile(Transformation):
+class Profile(RegionTrans):
     """Let a profiler time one or several neighbouring nodes; `region_name` is two names.
 
     They are a module and a region, as PSyclone's option of that name.
@@ -25,7 +24,7 @@ class Profile(Transformation):
     options: Mapping[str, object] = {"region_name": None}
 
     def _step(self, nodes: tuple[Place, ...], options: Options) -> Step:
-        first, last = ends(nodes)
+        first, last = self._ends(nodes)
         names = options["region_name"]
         if names is None:
             return AddProfileRegion(first, last)

@@ -1,0 +1,75 @@
+"""What a loop says in PSyclone's words: what it counts, and which exchanges are there for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psyclone_storage.analysis.schedules.touch import Touches
+from psyclone_storage.ir import schedule as tree
+from psyclone_storage.ir.walk import find, statements
+from psyclone_storage.scripting.arguments import Argument
+from psyclone_storage.scripting.node import Node
+from psyclone_storage.transform.asynchronous import UnpinExchange, exchanges_instead
+from psyclone_storage.transform.workbench import Workbench
+
+LOOP_TYPES = {
+    tree.Over.CELLS: "",
+    tree.Over.DOFS: "dof",
+    tree.Over.DOMAIN: "null",
+    tree.Over.COLOURS: "colours",
+    tree.Over.CELLS_OF_COLOUR: "cells_in_colour",
+    tree.Over.TILE_COLOURS: "colours",
+    tree.Over.TILES_OF_COLOUR: "tiles_in_colour",
+    tree.Over.CELLS_OF_TILE: "cells_in_tile",
+    tree.Over.ROWS: "outer",
+    tree.Over.COLUMNS: "inner",
+    tree.Over.ROW_TILES: "outer",
+    tree.Over.ROWS_OF_TILE: "outer",
+    tree.Over.COLUMN_TILES: "inner",
+    tree.Over.COLUMNS_OF_TILE: "inner",
+}
+"""The word for each kind of loop, empty for one over cells."""
+
+
+def fields_beyond_owned(
+    bench: Workbench, path: Sequence[tree.Statement], args: Sequence[Argument]
+) -> list[Argument]:
+    """Return the first of `args` for each field that the loop around them reads beyond owned dofs.
+
+    `path` leads to that loop; what the outermost loop on it reads counts.
+    """
+    outer = next(item for item in path if isinstance(item, tree.Loop))
+    touches = Touches(bench.schedule, bench.rules).of(outer, outer.filled)
+    names = {touch.key.datum for touch in touches if touch.need is not None}
+    found: dict[str, Argument] = {}
+    for arg in args:
+        if arg.name in names and arg.use.access.reads:
+            found.setdefault(arg.name, arg)
+    return list(found.values())
+
+
+def exchanges_before(bench: Workbench, args: Sequence[Argument]) -> list[Node]:
+    """Return the exchanges that were the last to write what `args` read, in their order."""
+    sources = [one for arg in args for one in arg.backward_write_dependencies()]
+    nodes = {one.use.statement: one.call for one in sources if one.use.exchange}
+    found = (nodes.get(item.uid) for item in statements(bench.schedule))
+    return [node for node in found if node is not None]
+
+
+def drop_needless(bench: Workbench, args: Sequence[Argument]) -> None:
+    """Take away the exchanges of what `args` write that were moved or split and serve nobody."""
+    later = [one for arg in args for one in arg.forward_read_dependencies() if one.use.exchange]
+    for uid in dict.fromkeys(one.use.statement for one in later):
+        found = find(bench.schedule, uid)
+        is_pinned = isinstance(found, tree.HaloExchange) and found.pinned
+        if is_pinned and not exchanges_instead(bench.schedule, bench.rules, uid):
+            bench.apply(UnpinExchange(uid))
+
+
+def reasons_of(exchange: tree.HaloExchange) -> tuple[str, ...]:
+    """Return one line for each read that needs `exchange`: which, and what made it stale."""
+    return tuple(
+        f"{reason.reader} reads it {reason.read}; "
+        f"{reason.writer or 'what ran before the invoke'} left {reason.written}"
+        for reason in exchange.reasons
+    )
