@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from psyclone_storage.config.locate import shared_file
 from psyclone_storage.driver.modules import modules_in
 
 _FLAGS = ("-std=f2008", "-O0")
+_INCLUDE = re.compile(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +70,28 @@ def compiler_message(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def _fingerprint(sources: list[Path], compiler: str) -> str:
-    """Return a name for the result: it changes with the sources, the compiler and our flags."""
+    """Return a name for the result: it changes with the sources, the compiler and our flags.
+
+    Sources are also the files that they include.
+    """
     digest = hashlib.sha256(" ".join((_version(compiler), *_FLAGS)).encode())
-    for source in sources:
+    for source in _with_included(sources):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _with_included(sources: list[Path]) -> tuple[Path, ...]:
+    """Return files with those that they include, and those include, each once."""
+    found: dict[Path, None] = {}
+    waiting = list(reversed(sources))
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found[path] = None
+        names = _INCLUDE.findall(path.read_text(encoding="utf-8"))
+        waiting += [(path.parent / name).resolve() for name in reversed(names)]
+    return tuple(found)
 
 
 def _version(compiler: str) -> str:
