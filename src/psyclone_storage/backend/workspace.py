@@ -17,6 +17,7 @@ from typing import Any
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, Literal, Name, Range, walk
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.types import DataType, DerivedType, ScalarType
 from psyclone_storage.ir.unit import (
@@ -31,8 +32,6 @@ from psyclone_storage.ir.unit import (
     ReductionLine,
     Use,
 )
-
-INTRINSIC_MODULES = frozenset({"iso_fortran_env", "iso_c_binding", "ieee_arithmetic"})
 
 
 class SetupSection(Enum):

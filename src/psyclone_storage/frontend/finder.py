@@ -13,17 +13,11 @@ from pathlib import Path
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.fortran.module_symbols import read_module_symbols
-from psyclone_storage.frontend.modules import INTRINSIC_MODULES
 from psyclone_storage.frontend.search import SourceIndex
 from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.unit import Use
-
-_PROCEDURES = frozenset(
-    """c_associated c_f_pointer c_f_procpointer c_f_strpointer c_funloc c_loc c_sizeof
-    compiler_options compiler_version""".split()
-)
-_TYPES = frozenset({"c_ptr", "c_funptr", "lock_type", "event_type", "team_type"})
 
 
 @dataclass(slots=True)
@@ -142,12 +136,15 @@ class ModuleFinder:
                     home = use.module.lower()
                     found = found or Symbol(key, key, Origin.UNRESOLVED, module=home)
                     return replace(found, key=key)
-            if use.whole and not self._hides(use.module, key):
+            if use.whole and not self._hides(use.module.lower(), key):
                 found = self._offered(use.module.lower(), key, behind)
                 whole += [found] if found else []
         return next((item for item in whole if item.is_resolved), whole[0] if whole else None)
 
     def _hides(self, module: str, key: str) -> bool:
+        """Return whether an import of all of a module gives no such name."""
+        if module in INTRINSIC_MODULES:
+            return key not in INTRINSIC_MODULES[module]
         scope = self.module(module)
         return scope is not None and scope.hidden(key)
 
@@ -173,10 +170,6 @@ class ModuleFinder:
 
 
 def _of_language(module: str, key: str) -> Symbol:
-    """Return what a module of the language offers, where functions and types are a few."""
-    sort = Sort.CONSTANT
-    if key in _PROCEDURES or (module.startswith("ieee_") and key.startswith("ieee_")):
-        sort = Sort.FUNCTION
-    elif key in _TYPES or key.endswith("_type"):
-        sort = Sort.TYPE
+    """Return what a module of the language offers by a name; a compiler's own are kinds."""
+    sort = INTRINSIC_MODULES[module].get(key, Sort.CONSTANT)
     return Symbol(key, key, Origin.IMPORTED, sort, module=module)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
+
 _USE = re.compile(
     r"^[ \t]*use(?:[ \t]*,[ \t]*(?P<nature>\w+)[ \t]*::|[ \t]*::|[ \t])[ \t]*(?P<name>[a-z]\w*)",
     re.IGNORECASE | re.MULTILINE,
@@ -37,13 +39,3 @@ def used_modules(text: str) -> tuple[str, ...]:
 def defined_modules(text: str) -> tuple[str, ...]:
     """Return the modules that a file defines, in lower case."""
     return tuple(match["name"].lower() for match in _MODULE.finditer(text))
-
-
-INTRINSIC_MODULES = {
-    "iso_fortran_env",
-    "iso_c_binding",
-    "ieee_arithmetic",
-    "ieee_exceptions",
-    "ieee_features",
-}
-"""The modules of the language itself, which have no variables."""

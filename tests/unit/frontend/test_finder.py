@@ -12,6 +12,7 @@ from psyclone_storage.driver.compile import CompileRequest, make_compiler
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.search import index_directories
 from psyclone_storage.ir.expr import Sort, Symbol
+from psyclone_storage.ir.unit import Imported, Use
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -93,3 +94,40 @@ def test_the_command_hands_its_folders_on(tmp_path: Path) -> None:
     near = written(tmp_path, "near_mod.f90", module("near_mod", "real :: a(3)"))
     made = make_compiler(default_settings(), CompileRequest("gocean", includes=(near,)))
     assert rank(made.kernels._modules.offered("near_mod", "a")) == 1
+
+
+@pytest.mark.parametrize("used", ["iso_c_binding", "ieee_arithmetic", "behind_mod"])
+def test_a_module_of_the_language_gives_its_own_names_only(used: str, tmp_path: Path) -> None:
+    (tmp_path / "behind_mod.f90").write_text(
+        "module behind_mod\n  use iso_c_binding\n  use iso_fortran_env\nend module behind_mod\n"
+    )
+    (tmp_path / "state_mod.f90").write_text(
+        "module state_mod\n  integer :: count\nend module state_mod\n"
+    )
+    finder = ModuleFinder(index_directories((tmp_path,)))
+    uses = (Use(used, (), whole=True), Use("state_mod", (), whole=True))
+    found = finder.imported(uses, "count")
+    assert found is not None
+    assert (found.sort, found.module) == (Sort.VARIABLE, "state_mod")
+    assert finder.imported(uses[:1], "sqrt") is None
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "sort"),
+    [
+        ("iso_c_binding", "c_int", Sort.CONSTANT),
+        ("iso_c_binding", "C_Loc", Sort.FUNCTION),
+        ("iso_c_binding", "c_f_pointer", Sort.SUBROUTINE),
+        ("iso_c_binding", "c_ptr", Sort.TYPE),
+        ("ieee_arithmetic", "ieee_is_nan", Sort.FUNCTION),
+        ("ieee_arithmetic", "ieee_set_flag", Sort.SUBROUTINE),
+        ("ieee_arithmetic", "ieee_quiet_nan", Sort.CONSTANT),
+        ("iso_fortran_env", "lock_type", Sort.TYPE),
+        ("iso_c_binding", "c_float128", Sort.CONSTANT),
+    ],
+)
+def test_what_a_module_of_the_language_offers(module: str, name: str, sort: Sort) -> None:
+    finder = ModuleFinder(index_directories(()))
+    found = finder.imported((Use(module, (Imported(name, name),)),), name)
+    assert found is not None
+    assert (found.sort, found.module) == (sort, module)

@@ -114,9 +114,13 @@ class _Seen(LookedUpNames):
         if host is not None and host.is_resolved and host.origin is not Origin.INTRINSIC:
             around = host.origin in (Origin.LOCAL, Origin.DUMMY)
             return replace(host, origin=Origin.HOST) if around else host
-        if found is not None and found.module:
-            return found
-        return intrinsic_symbol(key) or found or host or Symbol(key, key, Origin.UNRESOLVED)
+        own = None if self.lists(key) else intrinsic_symbol(key)
+        return own or found or host or Symbol(key, key, Origin.UNRESOLVED)
+
+    def lists(self, key: str) -> bool:
+        """Return whether a module is said to give the name, here or around."""
+        listed = any(name.key == key for use in self._uses for name in use.names)
+        return listed or (self._outer is not None and self._outer.lists(key))
 
     def defined(self, type_: DerivedType) -> Symbol | None:
         """Return the definition of a derived type by the module that is said to have it."""

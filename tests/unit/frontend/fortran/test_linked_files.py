@@ -197,6 +197,18 @@ def test_what_a_statement_of_its_own_may_say(
     assert brackets(unit(file, "s"))[text] == kind
 
 
+@pytest.mark.parametrize(
+    ("use", "origin"),
+    [("use absent", Origin.INTRINSIC), ("use absent, only: sqrt", Origin.UNRESOLVED)],
+)
+def test_functions_of_the_language_beside_a_module_that_is_not_there(
+    use: str, origin: Origin, finder: ModuleFinder
+) -> None:
+    inner = "contains\n  real function f(x)\n    f = sqrt(x)\n  end function f\n"
+    file = linked(f"module m\n  {use}\n{inner}end module m\n", finder)
+    assert symbols(unit(file, "f"))["sqrt"].origin is origin
+
+
 def test_names_of_associate_constructs(finder: ModuleFinder) -> None:
     text = (
         "subroutine s(p)\n  use types_mod, only: point\n  type(point) :: p\n"
