@@ -16,7 +16,7 @@ _shtab_psyclone_storage_kern__o_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage_kern__I_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage_kern___include_COMPGEN=_shtab_compgen_dirs
 
-_shtab_psyclone_storage_kern__gen_choices=(stub alg c c-loops cuda)
+_shtab_psyclone_storage_kern__gen_choices=(stub alg c c-loops cuda python)
 _shtab_psyclone_storage_kern__api_choices=(lfric dynamo0.3 gocean gocean1.0)
 _shtab_psyclone_storage_kern__l_choices=(off all output)
 _shtab_psyclone_storage_kern___limit_choices=(off all output)

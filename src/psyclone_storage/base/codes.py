@@ -26,6 +26,7 @@ CODES: dict[str, str] = {
     "G003": "The settings ask for reproducible sums where there are none (a warning).",
     "G004": "A kernel's subroutine has no form in C that is known to compute the same.",
     "G005": "A kernel's subroutine has no loop over points in C or CUDA.",
+    "G006": "A program in Fortran has no form in Python that is known to compute the same.",
     "M001": "An entry of kernel metadata is not of the type that its component holds.",
     "M002": "The first item of an argument's entry is not a kind of argument.",
     "M003": "An argument's entry has too few items to be one.",

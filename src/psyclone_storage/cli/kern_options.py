@@ -53,7 +53,9 @@ def read_kernel_options(words: Sequence[str]) -> KernelOptions:
     parser = _build_parser()
     given = parser.read(words)
     if not given.check and len(given.files) > 1:
-        what = {"stub": "a stub", "alg": "an algorithm"}.get(given.gen, "C or CUDA")
+        what = {"stub": "a stub", "alg": "an algorithm", "python": "Python"}.get(
+            given.gen, "C or CUDA"
+        )
         parser.error(f"{what} is generated for one file at a time")
     return KernelOptions(
         tuple(given.files),
@@ -81,10 +83,10 @@ def _build_parser() -> Parser:
     parser.add_argument("-v", "--version", action="version", version=version)
     task = parser.add_mutually_exclusive_group()
     task.add_argument(
-        "-gen", choices=("stub", "alg", "c", "c-loops", "cuda"), default="stub",
+        "-gen", choices=("stub", "alg", "c", "c-loops", "cuda", "python"), default="stub",
         help="what to generate: a stub of the subroutine; alg, an algorithm that calls it; c, the"
         " subroutine as it is written; of a kernel for grids c-loops, loops over points around it,"
-        " or cuda",
+        " or cuda; python, kernels for grids and algorithms in Python",
     )  # fmt: skip
     task.add_argument(
         "-check", action="store_true", help="compare each kernel's subroutine with its metadata"
@@ -95,8 +97,8 @@ def _build_parser() -> Parser:
     parser.add_argument(
         "-d", "--directory", action="append", default=[], dest="directories", type=Path,
         metavar="DIR",
-        help="with -gen c: look in and below DIR for modules that a kernel uses (default: the"
-        " kernel's folder); may be repeated",
+        help="with -gen c or python: look in and below DIR for modules that a kernel uses"
+        " (default: the kernel's folder); may be repeated",
     )  # fmt: skip
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write to FILE")
     parser.add_argument(

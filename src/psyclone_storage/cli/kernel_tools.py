@@ -12,8 +12,9 @@ from psyclone_storage.config.load import load_settings
 from psyclone_storage.config.locate import shared_file, surroundings
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.driver.apis import APIS
-from psyclone_storage.driver.c_code import CForm, CPrintRequest, generate_c
+from psyclone_storage.driver.c_code import CForm, KernelRequest, generate_c
 from psyclone_storage.driver.kernel_tools import check_kernel_file, generate_caller, generate_stub
+from psyclone_storage.driver.python_code import generate_python
 
 
 def run_tool(options: KernelOptions) -> tuple[Diagnostic, ...]:
@@ -51,5 +52,7 @@ def _generated(options: KernelOptions, api: Api, settings: Settings) -> str:
         return generate_caller(file, options.type_name, api, settings)
     shipped = shared_file(f"external/{APIS[api].infrastructure}")
     folders = options.directories or (file.parent,)
-    wanted = CPrintRequest(CForm(options.generate), options.type_name, folders, shipped)
-    return generate_c(file, api, settings, wanted)
+    wanted = KernelRequest(options.type_name, folders, shipped)
+    if options.generate == "python":
+        return generate_python(file, api, settings, wanted)
+    return generate_c(file, api, settings, CForm(options.generate), wanted)

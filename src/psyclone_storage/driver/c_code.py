@@ -25,7 +25,7 @@ from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
 
 
-def generate_c(path: Path, api: Api, settings: Settings, wanted: CPrintRequest) -> str:
+def generate_c(path: Path, api: Api, settings: Settings, form: CForm, wanted: KernelRequest) -> str:
     """Return the subroutines of the kernels in `path` as C, with all that they call.
 
     Modules are looked for in and below the folders that are wanted, then among the shipped ones of
@@ -36,7 +36,7 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CPrintRequest) 
             form that is wanted (G005).
     """
     source = read_source(path)
-    printer = CPrinter(_finder(wanted, settings))
+    printer = CPrinter(make_finder(wanted, settings))
     units: list[tuple[KernelCode, CUnit]] = []
     problems: list[Diagnostic] = []
     names = kernel_types(source) if wanted.type_name is None else (wanted.type_name,)
@@ -45,7 +45,7 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CPrintRequest) 
         raise CompileError(Diagnostic("L006", message, file=str(path)))
     for name in names:
         parsed = read_kernel(source, name)
-        if wanted.form is not CForm.FUNCTION and not APIS[api].interpret(parsed, settings).points:
+        if form is not CForm.FUNCTION and not APIS[api].interpret(parsed, settings).points:
             problems.append(_no_loop(name, parsed.span))
             continue
         for procedure in parsed.implementations:
@@ -55,7 +55,7 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CPrintRequest) 
                 problems += error.problems
     raise_if_any(problems)
     together = tuple({unit.main.key: (code, unit) for code, unit in units}.values())
-    match wanted.form:
+    match form:
         case CForm.LOOPS:
             return emit_loops(together)
         case CForm.CUDA:
@@ -63,7 +63,8 @@ def generate_c(path: Path, api: Api, settings: Settings, wanted: CPrintRequest) 
     return emit_c(tuple(unit for _, unit in together))
 
 
-def _finder(wanted: CPrintRequest, settings: Settings) -> ModuleFinder:
+def make_finder(wanted: KernelRequest, settings: Settings) -> ModuleFinder:
+    """Return what finds the modules that kernels use."""
     shipped = index_directories((wanted.shipped,)).files
     files = {**shipped, **index_directories(wanted.directories).files}
     ignored = frozenset(settings.ignore_modules)
@@ -84,10 +85,9 @@ class CForm(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class CPrintRequest:
-    """What is to be printed of a file, and where the modules are that it uses."""
+class KernelRequest:
+    """Which kernel of a file is meant, if not all, and where the modules are that it uses."""
 
-    form: CForm
     type_name: str | None
     directories: tuple[Path, ...]
     shipped: Path
@@ -108,10 +108,14 @@ class CPrinter:
         Raises:
             CompileError: there is none, or it has no form in C (G004).
         """
+        code = self.read(source, name)
+        return code, print_c(code, self.around)
+
+    def read(self, source: SourceText, name: str) -> KernelCode:
+        """Return the subroutine `name` of a module in `source`, its names looked up."""
         for module in defined_modules(source.text):
             self._sources[module] = source
-        code = resolve_code(read_code(source, name), self._finder)
-        return code, print_c(code, self.around)
+        return resolve_code(read_code(source, name), self._finder)
 
     def _symbol(self, module: str, name: str) -> Symbol | None:
         source = self._sources.get(module)

@@ -40,6 +40,8 @@ from psyclone_storage.runtime.gocean import Field, Grid, Points
 from unit.driver.test_python_schedules import CORPUS, PAIRS, without_places
 
 FACTOR = 2.0
+model_values = ModuleType("model_values")
+sys.modules["model_values"] = model_values
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
@@ -50,6 +52,13 @@ def east(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("000
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def scale(new: field[GO_READWRITE, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
     new[0, 0] = FACTOR * by * new[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def advance(new: field[GO_READWRITE, GO_CT]):
+    step: float = model_values.step
+    count: int = model_values.count
+    new[0, 0] = new[0, 0] + step * count + float(np.float32(count)) * 0.0
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
@@ -116,6 +125,18 @@ def test_constants_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys.modules[__name__], "FACTOR", factor)
         invoke(scale(one, 1.0))
     assert np.array_equal(one.values, 15.0 * was)
+
+
+@pytest.mark.parametrize("target", ["", "numpy"])
+def test_variables_of_other_modules_are_read_each_time(target: str) -> None:
+    configure(target=target)
+    (one,) = fields(1)
+    was = one.values.copy()
+    for step, count in ((0.5, 2), (0.25, 3)):
+        model_values.step, model_values.count = step, count
+        invoke(advance(one))
+    assert np.array_equal(one.values, was + 1.0 + 0.75)
+    assert advance.at(new=1.0) == 1.75
 
 
 def test_what_is_wrong_is_shown() -> None:

@@ -206,6 +206,8 @@ def _imports(
     """
     known = {(code.module.key, key): (code.module.name, item.name)
              for code in codes for key, item in code.module.declared.items()}  # fmt: skip
+    known |= {(one.module_key, key): (one.module, one.name)
+              for code in codes for key, one in code.module.symbols.symbols.items()}  # fmt: skip
     lines: list[str] = []
     called: dict[ScalarArgument, str] = {}
     for one in dict.fromkeys(item for function in functions for item in function.scalars):

@@ -180,6 +180,8 @@ class Spelling:
             for item in items[1:]:
                 whole = f"np.{_NUMPY[name]}({whole}, {self.of(item)})"
             return whole
+        if name == "real" and len(items) == 1:
+            return f"np.float32({self.of(items[0])})"
         if name == "real":
             return f"np.float64({self.of(items[0])})"
         if name in _ROUNDED:

@@ -16,6 +16,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.frontend.python import expressions, nodes
 from psyclone_storage.frontend.python.dialect import Dialect
 from psyclone_storage.frontend.python.functions import CallableImports, offered
+from psyclone_storage.frontend.python.imports import modules_in
 from psyclone_storage.frontend.python.metadata import (
     KernelDefinition,
     code_name,
@@ -23,13 +24,14 @@ from psyclone_storage.frontend.python.metadata import (
     module_name,
     unusable_name,
 )
-from psyclone_storage.frontend.python.scope import KernelScope
+from psyclone_storage.frontend.python.scope import KernelScope, ModuleVariable
 from psyclone_storage.frontend.python.statements import read_block
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.code import KernelCode, KernelModule
-from psyclone_storage.ir.expr import Range
+from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.loops import addressed
+from psyclone_storage.ir.symbols import SymbolTable
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 
@@ -52,7 +54,9 @@ def read_code(
     declarations = (*_dummies(scope), *_locals(scope))
     constants = tuple(Declare(one, nodes.TYPES[kind]) for one, kind in _used(scope))
     routine = found.tree.span(found.node)
-    module = KernelModule(module_name(source), source.whole(), routine, declarations=constants)
+    symbols = SymbolTable({key: _symbol(one) for key, one in scope.imported.items()})
+    module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
+                          symbols=symbols)  # fmt: skip
     order = (*scope.index, *scope.arguments)
     return addressed(KernelCode(code_name(found.node.name), order, declarations, body, module))
 
@@ -79,7 +83,9 @@ def _scope(found: KernelDefinition, dummies: tuple[Dummy, ...]) -> KernelScope:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     constants = _constants(tree, known)
-    return KernelScope(tree, known, (index[0], index[1]), arguments, constants, assigned)
+    made = KernelScope(tree, known, (index[0], index[1]), arguments, constants, assigned)
+    made.modules = modules_in(tree)
+    return made
 
 
 def _constants(tree: Tree, known: CallableImports) -> dict[str, Intrinsic]:
@@ -137,6 +143,12 @@ def _dummies(scope: KernelScope) -> Iterator[Declare]:
 def _locals(scope: KernelScope) -> Iterator[Declare]:
     for name, local in scope.locals.items():
         yield Declare(name, nodes.TYPES[local.type or Intrinsic.REAL])
+
+
+def _symbol(one: ModuleVariable) -> Symbol:
+    """Return a variable of another module."""
+    return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, nodes.TYPES[one.type],
+                  module=one.module)  # fmt: skip
 
 
 def _used(scope: KernelScope) -> Iterator[tuple[str, Intrinsic]]:

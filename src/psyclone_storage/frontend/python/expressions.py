@@ -13,6 +13,7 @@ from typing import Any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
+from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, KernelScope, TypedExpression
 from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.expr import Expr, Name, integer_value
@@ -143,6 +144,8 @@ def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
         return TypedExpression(nodes.real(value), _REAL)
     what = f"'{scope.text(node)}' is not known to a kernel."
     hint = "Assign it to a name of the module, as a number, or pass it."
+    if dotted(node.value) in scope.modules:
+        hint = f"Say what it is: '{node.attr}: float = {scope.text(node)}', or int or bool."
     return scope.refuse("P053", what, node, hint)
 
 
@@ -351,6 +354,15 @@ def _count(function: TypedFunction) -> str:
 
 
 def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:
+    if function.takes is Signature.TO_SINGLE:
+        what = f"'{scope.text(node)}' is of single precision, in which kernels do not compute."
+        return scope.refuse("P051", what, node, f"Write 'float({scope.text(node)})'.")
+    if function.takes is Signature.TO_REAL and (inner := _single(scope, node.args[0])) is not None:
+        rounded = read_number(scope, inner)
+        if rounded.type is None:
+            return UNKNOWN
+        scope.called.setdefault(function.name, scope.tree.span(node))
+        return as_real(TypedExpression(nodes.call("real", rounded.expr), _WHOLE))
     if function.takes is Signature.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
@@ -371,6 +383,14 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
         args = list(map(as_real, args))
     return TypedExpression(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
+
+
+def _single(scope: KernelScope, node: ast.expr) -> ast.expr | None:
+    """Return what is rounded to single precision, None if `node` does not do that."""
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
+        return None
+    function = scope.offered.function(node.func)
+    return node.args[0] if function and function.takes is Signature.TO_SINGLE else None
 
 
 _READERS: Mapping[type[ast.expr], Callable[[KernelScope, Any], TypedExpression]] = {

@@ -22,6 +22,7 @@ class Signature(Enum):
     NUMBERS = "numbers, and gives one of their type"
     TO_WHOLE = "a number, and gives a whole number"
     TO_REAL = "a number, and gives a real"
+    TO_SINGLE = "a number, and gives it rounded to single precision"
     CHOICE = "a condition and two numbers, and gives one of these"
     POWER = "a base and an exponent"
 
@@ -89,6 +90,7 @@ NUMPY: Mapping[str, TypedFunction] = (
         "absolute": _ABS,
         "power": TypedFunction("**", Signature.POWER, 2, 2),
         "where": TypedFunction("merge", Signature.CHOICE, 3, 3),
+        "float32": TypedFunction("real", Signature.TO_SINGLE),
     }
 )
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e}

@@ -51,6 +51,16 @@ def names_of(tree: Tree, module: str) -> ImportedNames:
     return ImportedNames(words, tuple(modules), whole)
 
 
+def modules_in(tree: Tree) -> dict[str, str]:
+    """Return the modules that `tree` imports as such, by what they are called there."""
+    return {
+        item.asname or item.name: item.name
+        for node in imports_in(tree.module)
+        if isinstance(node, ast.Import)
+        for item in node.names
+    }
+
+
 def imports_in(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
     """Yield all import statements of a file."""
     for node in ast.walk(module):

@@ -13,7 +13,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.frontend.python.functions import CallableImports
 from psyclone_storage.frontend.python.tree import Tree
-from psyclone_storage.ir.expr import Expr, Verbatim
+from psyclone_storage.ir.expr import Expr, Name, Verbatim
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
 
@@ -39,13 +39,24 @@ class LocalVariable:
     first: Span
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleVariable:
+    """A variable of another module: the key that it has here, and what it is called there."""
+
+    key: str
+    module: str
+    name: str
+    type: Intrinsic
+
+
 @dataclass(slots=True)
 class KernelScope:
     """What the names in a kernel stand for.
 
     Arrays are looked at from the point `index`. `assigned` are the names of all locals, `locals`
     those that reading has come to. `known` are the names that certainly have a value where it has
-    come to; None behind a `return`. `called` are the functions of the language that are needed.
+    come to; None behind a `return`. `called` are the functions of the language that are needed,
+    `imported` the variables of other modules, which are called by what is in `modules`.
     """
 
     tree: Tree
@@ -59,6 +70,8 @@ class KernelScope:
     known: frozenset[str] | None = frozenset()
     called: dict[str, Span] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    imported: dict[str, ModuleVariable] = field(default_factory=dict)
 
     def refuse(
         self,
@@ -77,6 +90,12 @@ class KernelScope:
         """Return what is written at `node`, on one line and not for long."""
         words = " ".join(self.tree.span(node).text.split())
         return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
+
+    def variable_of(self, module: str, name: str, type_: Intrinsic) -> Name:
+        """Return the variable `name` of another module, which is read when the kernel runs."""
+        key = "_".join((*module.split("."), name, "of_module")).lower()
+        self.imported[key] = ModuleVariable(key, self.modules[module], name, type_)
+        return Name(key)
 
     def has_value(self, name: str) -> bool:
         """Return whether a local certainly has a value here."""

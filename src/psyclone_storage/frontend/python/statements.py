@@ -19,6 +19,7 @@ from psyclone_storage.frontend.python.expressions import (
     read_condition,
     read_number,
 )
+from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.scope import KernelScope, LocalVariable, TypedExpression, both
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.interface import Dummy
@@ -61,6 +62,10 @@ def _annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:
         what = f"'{scope.text(node)}' gives no local of a kernel its type and value."
         scope.refuse("P051", what, node, "Write 'name: float = value', or int or bool.")
         return []
+    module, _, name = dotted(node.value).rpartition(".")
+    if module in scope.modules and scope.offered.constant(node.value) is None:
+        variable = TypedExpression(scope.variable_of(module, name, said), said)
+        return _assigned(scope, node, node.target, variable)
     value = read(scope, node.value)
     if value.type is not None and value.type is not said:
         what = f"'{scope.text(node.value)}' is {_A[value.type]}, not {_A[said]}."

@@ -19,6 +19,7 @@ from psyclone_storage.ir.unit import Assign, Do
 SETTINGS = load_settings("", "", surroundings({}))
 HEAD = """\
 import math
+import model
 import numpy as np
 from psyclone_storage.gocean import *
 
@@ -88,6 +89,8 @@ def refusals(body: str) -> list[tuple[str, str]]:
         ("rate if 0 < step < 5 else 0", "merge(rate, real(0, go_wp), 0 < step .and. step < 5)"),
         ("np.where(not mask[0, 0] == 1, 1.0, rate)", "merge(1.0, rate, .not. mask(i, j) == 1)"),
         ("DEPTH * SLOPE", "DEPTH * SLOPE"),
+        ("float(np.float32(step)) * rate", "real(real(step), go_wp) * rate"),
+        ("float(np.float32(rate))", "real(real(rate), go_wp)"),
         ("mask[5, -7]", "mask(i + 5, j - 7)"),
     ],
 )
@@ -157,6 +160,12 @@ def test_meaning(expression: str, wanted: str) -> None:
         ("del rate", [("P051", "del rate")]),
         ("import os", [("P051", "import os")]),
         ("print(rate)", [("P051", "print(rate)")]),
+        ("new[0, 0] = np.float32(rate)", [("P051", "np.float32(rate)")]),
+        ("new[0, 0] = float(np.float32(rate > 0))", [("P054", "rate > 0")]),
+        ("new[0, 0] = float(np.float32())", [("P051", "np.float32()")]),
+        ("new[0, 0] = model.rdt", [("P053", "model.rdt")]),
+        ("x: complex = model.rdt", [("P051", "x: complex = model.rdt")]),
+        ("x: float = absent.rdt", [("P053", "absent.rdt")]),
     ],
 )  # fmt: skip
 def test_refused(body: str, wanted: list[tuple[str, str]]) -> None:
@@ -172,6 +181,7 @@ def test_all_problems_at_once() -> None:
     "body",
     [
         "new[0, 0] = 1\nnew[0, 0] += 1",
+        "x: float = model.rdt\nn: int = model.level\nnew[0, 0] = x * n",
         "if rate > 0:\n    x = 1.0\nelif rate < 0:\n    x = 2.0\nelse:\n    return\nnew[0, 0] = x",
         "for n in range(1, 3):\n    x = n * rate\nnew[0, 0] = x",
         "x = 0.0\nfor n in range(step):\n    x += n\nnew[0, 0] = x",

@@ -1,0 +1,1 @@
+"""Programs in Fortran as programs in Python: kernels, and the algorithms that invoke them."""

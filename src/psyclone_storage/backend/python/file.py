@@ -1,0 +1,168 @@
+"""A file of kernels in Python, made of kernels in Fortran: heads from metadata, bodies, imports."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from psyclone_storage.backend.c.scope import CScope, ModuleContext
+from psyclone_storage.backend.python.kernel import KernelWriter, PlacedLine
+from psyclone_storage.backend.python.module import ModuleNames
+from psyclone_storage.backend.python.values import NoPythonError
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.source import Span
+from psyclone_storage.infrastructures import gocean as words
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Construct, Index, Name, canonical
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import MetadataComponent, MetadataItem, ParsedKernel
+from psyclone_storage.ir.unit import Declare
+
+_STEP = "    "
+_WIDTH = 100
+_OFFSET = re.compile(r"\[(-?\d+), (-?\d+)\]")
+_TIED = "\N{NO-BREAK SPACE}"
+_HEAD = re.compile(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedKernel:
+    """A kernel that is to be translated: its metadata as they are written, and its code."""
+
+    parsed: ParsedKernel
+    code: KernelCode
+
+
+@dataclass(frozen=True, slots=True)
+class PythonText:
+    """A text of Python, and for each of its lines the place in Fortran that it comes from."""
+
+    text: str
+    places: tuple[Span | None, ...]
+
+
+def emit_kernels(
+    kernels: Sequence[TranslatedKernel], around: ModuleContext, title: str
+) -> PythonText:
+    """Return a module with `kernels`, described by `title`.
+
+    Raises:
+        CompileError: G006, at each statement that kernels in Python have no words for.
+    """
+    taken = {item.key for one in kernels for item in one.code.declarations
+             if isinstance(item, Declare)}  # fmt: skip
+    taken |= {key_of(one.parsed.name) for one in kernels}
+    names = ModuleNames.of(taken)
+    lines: list[PlacedLine] = []
+    problems: list[Diagnostic] = []
+    for one in kernels:
+        writer = KernelWriter.of(one.code, CScope(one.code, around), names)
+        body = writer.lines()
+        try:
+            head = _head(one, writer.arguments())
+        except NoPythonError as error:
+            problems.append(Diagnostic("G006", f"{error.reason}.", error.place or one.parsed.span))
+            continue
+        problems += writer.problems
+        lines += [PlacedLine(""), PlacedLine(""), *head, *(line.indented() for line in body)]
+    if problems:
+        raise CompileError(*problems)
+    opening = [PlacedLine(line) for line in _opening(title, names, lines)]
+    return laid_out([*opening, *lines])
+
+
+def _opening(title: str, names: ModuleNames, lines: Iterable[PlacedLine]) -> Iterator[str]:
+    text = "\n".join(line.text for line in (*lines, *map(PlacedLine, names.declared)))
+    yield f'"""{title}"""'
+    yield ""
+    if "math." in text:
+        yield "import math"
+        yield ""
+    others = sorted([*names.imported, *(["numpy as np"] if "np." in text else [])])
+    yield from (f"import {name}" for name in others)
+    if others:
+        yield ""
+    yield "from psyclone_storage.gocean import *"
+    if names.declared:
+        yield ""
+        yield from names.declared
+
+
+def _head(one: TranslatedKernel, arguments: list[str]) -> list[PlacedLine]:
+    """Return the decorator and the head of the function."""
+    parsed = one.parsed
+    components = {key_of(item.name): item for item in parsed.components}
+    given = [
+        f"{name}={_word(components[name].items[0])}"
+        for name in words.COMPONENTS[1:] if name in components
+    ]  # fmt: skip
+    entries = _entries(components.get(words.COMPONENTS[0]), parsed)
+    if len(entries) != len(arguments):
+        text = f"the kernel '{parsed.name}' takes {len(arguments)} arguments behind its point, and "
+        raise NoPythonError(f"{text}its metadata describe {len(entries)}", parsed.span)
+    lines = [PlacedLine(f"@kernel({', '.join(given)})", parsed.span)]
+    lines.append(PlacedLine(f"def {key_of(parsed.name)}(", one.code.module.routine))
+    for name, entry in zip(arguments, entries, strict=True):
+        lines.append(PlacedLine(f"{_STEP}{name}: {_annotation(entry)},", entry.span))
+    return [*lines, PlacedLine("):")]
+
+
+def _entries(component: MetadataComponent | None, parsed: ParsedKernel) -> tuple[MetadataItem, ...]:
+    if component is None:
+        raise NoPythonError(f"the kernel '{parsed.name}' has no arguments", parsed.span)
+    return component.items
+
+
+def _annotation(entry: MetadataItem) -> str:
+    """Return what an entry of metadata says, as an annotation."""
+    items = [_word(item) for item in entry.items]
+    if len(items) == 2:
+        return f"grid_property[{items[1]}]"
+    is_scalar = len(items) > 1 and key_of(items[1]) in words.SCALARS
+    if key_of(items[-1]) == words.POINTWISE:
+        items.pop()
+    return f"{'scalar' if is_scalar else 'field'}[{', '.join(items)}]"
+
+
+def _word(item: MetadataItem) -> str:
+    """Return a word of metadata in today's spelling."""
+    match item.expr:
+        case Construct(Name(word), rows) | Index(Name(word), rows):
+            return f'{_spelled(word)}("{",".join(map(canonical, rows))}")'
+    return _spelled(canonical(item.expr))
+
+
+def _spelled(word: str) -> str:
+    word = word.upper()
+    return word if word.startswith("GO_") else f"GO_{word}"
+
+
+# ---------------------------------------------------------------------------- lines
+
+
+def laid_out(lines: Iterable[PlacedLine]) -> PythonText:
+    """Return lines as a text, long ones in several."""
+    texts: list[str] = []
+    places: list[Span | None] = []
+    for line in lines:
+        for part in _wrapped(line.text):
+            texts.append(part)
+            places.append(line.place)
+    return PythonText("\n".join(texts) + "\n", tuple(places))
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a line in several if it is too long: a value or condition gets brackets around."""
+    found = _HEAD.match(text)
+    if len(text) <= _WIDTH or found is None:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    inner = indent + _STEP
+    value = _OFFSET.sub(rf"[\1,{_TIED}\2]", found["value"])
+    parts = textwrap.wrap(
+        value, _WIDTH - len(inner), break_long_words=False, break_on_hyphens=False
+    )
+    lines = [f"{inner}{part.replace(_TIED, ' ')}" for part in parts]
+    return [f"{found['head']}(", *lines, f"{indent}){found['end']}"]

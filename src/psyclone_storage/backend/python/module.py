@@ -1,0 +1,96 @@
+"""Names of one Python module: kernels, constants, and the modules whose variables are read.
+
+A constant stands in the module with its value. A variable of another module is read from there when
+a kernel runs, one of the kernel's own module is a variable of the Python module.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable
+
+from psyclone_storage.backend.c.scope import CScope
+from psyclone_storage.backend.python.expressions import ExpressionWriter, Offset, checked
+from psyclone_storage.backend.python.values import SINGLE, NoPythonError
+from psyclone_storage.base.names import NameTable
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.ir.expr import Expr, Sort, Symbol
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.types import Intrinsic
+
+_WORDS = ("kernel", "field", "scalar", "grid_property", "invoke", "configure", "math", "np",
+          "abs", "bool", "float", "int", "max", "min", "pow", "range")  # fmt: skip
+RESERVED = (*_WORDS, *(key_of(word) for word in keyword.kwlist), *keyword.softkwlist)
+"""What the names of a kernel in Python may not be: words of the language and of kernels."""
+_NOTHING = {Intrinsic.REAL: "0.0", Intrinsic.INTEGER: "0", Intrinsic.LOGICAL: "False"}
+
+
+@dataclass(slots=True)
+class ModuleNames:
+    """What the names of a module in Python are, and what it declares."""
+
+    fresh: NameTable
+    declared: list[str] = field(default_factory=list)
+    imported: dict[str, None] = field(default_factory=dict)
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, taken: Iterable[str]) -> ModuleNames:
+        """Return the names of a module whose kernels have names that are `taken`."""
+        return cls(NameTable((*RESERVED, *taken)))
+
+    def constant(self, symbol: Symbol, scope: CScope) -> str:
+        """Return the name of a constant, which the module declares."""
+        within = scope.home_of(symbol)
+        home = (within.module, symbol.key)
+        if home not in self._known:
+            if symbol.value is None:
+                raise NoPythonError(f"the value of '{symbol.name}' is not known")
+            writer = ExpressionWriter(within, _OfConstants(self))
+            type_ = scope.type_of(symbol)
+            if type_ == SINGLE:
+                raise NoPythonError(f"the constant '{symbol.name}' is of single precision")
+            checked(type_, symbol.name)
+            value = writer.assigned(symbol.value, type_)
+            self._known[home] = self.fresh.fresh(symbol.key)
+            self.declared.append(f"{self._known[home]} = {value}")
+        return self._known[home]
+
+    def variable(self, symbol: Symbol, scope: CScope) -> str:
+        """Return the name of a variable of the kernel's module, which the module declares."""
+        home = ("", symbol.key)
+        if home not in self._known:
+            type_ = scope.type_of(symbol)
+            checked(type_, symbol.name)
+            value = _NOTHING[type_.intrinsic]
+            if symbol.value is not None:
+                value = ExpressionWriter(scope, _OfConstants(self)).assigned(symbol.value, type_)
+            self._known[home] = self.fresh.fresh(symbol.key)
+            self.declared.append(f"{self._known[home]} = {value}")
+        return self._known[home]
+
+
+@dataclass(frozen=True, slots=True)
+class _OfConstants:
+    """The names in the values of constants: other constants alone."""
+
+    module: ModuleNames
+
+    def offset(self, items: tuple[Expr, ...]) -> Offset:
+        """Refuse: constants have no points."""
+        raise NoPythonError(f"a constant has {len(items)} subscripts")
+
+    def array(self, _key: str) -> str | None:
+        """Return nothing: there are no arrays."""
+        return None
+
+    def scalar(self, symbol: Symbol, scope: CScope) -> str:
+        """Return a constant."""
+        if symbol.sort is not Sort.CONSTANT:
+            raise NoPythonError(f"'{symbol.name}' is no constant")
+        return self.module.constant(symbol, scope)
+
+
+def reserved(name: str) -> bool:
+    """Return whether a name is one that a kernel in Python cannot give to something."""
+    return key_of(name) in RESERVED

@@ -1,0 +1,109 @@
+"""Programs in Fortran as programs in Python: kernels, with what their names stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from psyclone_storage.backend.python.algorithm import emit_algorithm, has_invokes
+from psyclone_storage.backend.python.file import PythonText, TranslatedKernel, emit_kernels
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.source import SourceText, Span
+from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.driver.apis import APIS
+from psyclone_storage.driver.c_code import CPrinter, KernelRequest, make_finder
+from psyclone_storage.driver.fortran import FORTRAN
+from psyclone_storage.driver.python import GOCEAN_WORDS
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
+from psyclone_storage.frontend.fortran.program_units import read_file
+from psyclone_storage.frontend.python import body as python_body
+from psyclone_storage.frontend.python import metadata as python_metadata
+from psyclone_storage.frontend.python.algorithm import read_algorithm as read_python_algorithm
+from psyclone_storage.ir.expr import Sort
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.unit import Use
+
+
+def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequest) -> str:
+    """Return the kernels in `path` as kernels in Python.
+
+    Modules are looked for as for C. What was written is read back, so that it is a kernel.
+
+    Raises:
+        CompileError: the file holds no kernel, the API has none in Python (L001), or something has
+            no form in Python that computes the same (G006).
+    """
+    if api is not Api.GOCEAN:
+        text = f"Kernels in Python are for GOcean, not for {api.value}."
+        raise CompileError(Diagnostic("L001", text, hint="Add '-api gocean' for such kernels."))
+    source, finder = read_source(path), make_finder(wanted, settings)
+    known = kernel_types(source)
+    if not known:
+        return _algorithm(source, path, finder, wanted.type_name)
+    names = known if wanted.type_name is None else (wanted.type_name,)
+    printer = CPrinter(finder)
+    kernels = []
+    for name in names:
+        parsed = read_kernel(source, name)
+        APIS[api].interpret(parsed, settings)
+        (procedure,) = parsed.implementations
+        kernels.append(TranslatedKernel(parsed, printer.read(source, procedure)))
+    made = emit_kernels(kernels, printer.around, f"Translated from {path.name}.")
+    raise_if_any(list(_read_back(made, path, settings)))
+    return made.text
+
+
+def _algorithm(source: SourceText, path: Path, finder: ModuleFinder, name: str | None) -> str:
+    """Return the procedures with invokes of a file in Python, or the one called `name`."""
+    FORTRAN.read_algorithm(source)
+    file = read_file(source)
+    units = tuple(
+        unit for unit in file.every_unit()
+        if has_invokes(unit) and name in (None, unit.name, key_of(unit.name))
+    )  # fmt: skip
+    if not units:
+        message = f"'{path}' holds no kernel type and no invoke."
+        raise CompileError(Diagnostic("L006", message, file=str(path)))
+    made = emit_algorithm(file, units, partial(_home_of, finder), f"Translated from {path.name}.")
+    read_python_algorithm(GOCEAN_WORDS, SourceText(path.with_suffix(".py").name, made.text))
+    return made.text
+
+
+def _home_of(finder: ModuleFinder, name: str, uses: tuple[Use, ...]) -> tuple[str, str] | None:
+    """Return the module that gives a kernel, and the kernel's name there."""
+    for use in uses:
+        for item in use.names:
+            if item.key == name:
+                return use.module_key, item.original_key
+    for use in uses:
+        found = finder.offered(use.module, name) if use.whole else None
+        if found is not None and found.sort is Sort.TYPE:
+            return use.module_key, name
+    return None
+
+
+def _read_back(made: PythonText, path: Path, settings: Settings) -> Iterator[Diagnostic]:
+    """Yield what is wrong with kernels that were written, at the places that they come from."""
+    source = SourceText(path.with_suffix(".py").name, made.text)
+    for name in python_metadata.kernel_types(GOCEAN_WORDS, source):
+        try:
+            parsed = python_metadata.read_kernel(GOCEAN_WORDS, source, name)
+            kernel = APIS[Api.GOCEAN].interpret(parsed, settings)
+            dummies = APIS[Api.GOCEAN].dummies(kernel)
+            python_body.read_code(GOCEAN_WORDS, source, parsed.procedure, dummies)
+        except CompileError as error:
+            for problem in error.problems:
+                message = f"The kernel '{name}' has no form in Python: {problem.message}"
+                yield Diagnostic("G006", message, _origin(made, problem), hint=problem.hint)
+
+
+def _origin(made: PythonText, problem: Diagnostic) -> Span | None:
+    """Return the place in Fortran of what is wrong in Python, that of a line before if need be."""
+    if problem.span is None:
+        return None
+    line = problem.span.source.line_of(problem.span.start)
+    before = [place for place in made.places[:line] if place is not None]
+    return before[-1] if before else None

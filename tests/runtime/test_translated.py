@@ -1,0 +1,80 @@
+"""Algorithms and kernels translated to Python compute the bits of the Fortran, on any ranks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from runtime.gocean_suite import ALGORITHMS, SOURCES, build_program, generate, run_all
+from runtime.programs import Answers, Mode, Run, command, merge_answers
+from translated import translate, translate_algorithm, translate_kernels
+
+SOURCE = Path(__file__).parents[2] / "src"
+DISTRIBUTED = Mode("distributed", ("-dm",))
+MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
+NAMES = [path.stem for path in ALGORITHMS]
+CUTS = [(1, "best"), (2, "y"), (4, "best"), (6, "best")]
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+
+@pytest.fixture(scope="module")
+def of_fortran(
+    gocean_parts: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[tuple[str, str], float]:
+    """Return the answers of the Fortran on one rank."""
+    folder = tmp_path_factory.mktemp("fortran")
+    generate(DISTRIBUTED, folder)
+    program = build_program(*gocean_parts, folder)
+    answers = merge_answers(run_all(program, DISTRIBUTED, 1))
+    return {key: float(value) for key, value in answers.items()}
+
+
+@pytest.fixture(scope="module")
+def in_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, str], Answers]:
+    """Return what runs the translated corpus on a number of ranks and a cut of the domain."""
+    folder = tmp_path_factory.mktemp("python")
+    translate_kernels(folder)
+    for file in (SOURCES / "kernels").glob("*.f90"):
+        translate(file, folder / f"{file.stem}.py")
+    for file in ALGORITHMS:
+        translate_algorithm(file, folder)
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    settings = ["env", f"PYTHONPATH={paths}", f"PSYCLONE_STORAGE_LIBRARIES={folder / 'kept'}"]
+
+    @cache
+    def answers(ranks: int, cut: str) -> Answers:
+        work = folder / f"{cut}{ranks}"
+        work.mkdir()
+        program = [sys.executable, str(SOURCES / "translated.py"), str(folder), cut, *NAMES]
+        command([*settings, *MPIRUN, str(ranks), *program], work)
+        files = [work / f"answers.{rank}" for rank in range(ranks)]
+        lines = tuple(tuple(file.read_text("utf-8").splitlines()) for file in files)
+        return merge_answers(Run(lines, ()))
+
+    return answers
+
+
+@pytest.mark.parametrize(("ranks", "cut"), CUTS)
+def test_bits_are_those_of_fortran(
+    of_fortran: Mapping[tuple[str, str], float],
+    in_python: Callable[[int, str], Answers],
+    ranks: int,
+    cut: str,
+) -> None:
+    pytest.importorskip("mpi4py")
+    found = {key: float.fromhex(value) for key, value in in_python(ranks, cut).items()}
+    assert found.keys() == of_fortran.keys()
+    different = {key[0] for key, value in found.items() if not same(value, of_fortran[key])}
+    assert different == set()
+    assert len({key[0].split("/")[1] for key in found}) == len(NAMES) == 30
+
+
+def same(first: float, second: float) -> bool:
+    """Return whether two numbers are equal; that are NaN are alike."""
+    return first.hex() == second.hex()
