@@ -16,6 +16,7 @@ from psyclone_storage.backend.python.values import NoPythonError
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
+from psyclone_storage.infrastructures import gocean as words
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Expr,
@@ -59,7 +60,7 @@ _WIDTH = 100
 _INVOKE = "invoke"
 _HINT = "Translate the rest by hand, or keep the algorithm in Fortran."
 _POINTS = {f"go_{place}_points": f"Points.{place.upper()}" for place in "tuvf"}
-_OFFSETS = {"go_offset_ne": "Offset.NORTH_EAST", "go_offset_sw": "Offset.SOUTH_WEST"}
+_OFFSETS = {words.NORTH_EAST: "Offset.NORTH_EAST", words.SOUTH_WEST: "Offset.SOUTH_WEST"}
 _RUNTIME = "psyclone_storage.runtime.gocean"
 HomeOf = Callable[[str, tuple[Use, ...]], tuple[str, str] | None]
 """Gives the module of a kernel and its name there, None where no import has it."""
@@ -98,10 +99,10 @@ def emit_algorithm(
     if problems:
         raise CompileError(*problems)
     head = f"from {_RUNTIME} import "
-    words = [one.removeprefix(head) for one in sorted(imports) if one.startswith(head)]
+    made = [one.removeprefix(head) for one in sorted(imports) if one.startswith(head)]
     kernels = [one for one in sorted(imports) if not one.startswith(head)]
     opening = [f'"""{title}"""', "", *kernels, "", "from psyclone_storage.gocean import invoke"]
-    opening += [head + ", ".join(words)] if words else []
+    opening += [head + ", ".join(made)] if made else []
     return laid_out([*map(PlacedLine, opening), *lines])
 
 
@@ -184,8 +185,8 @@ class _UnitWriter:
             case Blank():
                 return [PlacedLine("")]
             case Comment(text):
-                words = text.strip().lstrip("!<>").strip()
-                return [PlacedLine(f"# {words}")] if words.strip("-=*") else []
+                said = text.strip().lstrip("!<>").strip()
+                return [PlacedLine(f"# {said}")] if said.strip("-=*") else []
             case Continue():
                 return []
             case Call() if _is_invoke(line):
@@ -284,10 +285,10 @@ class _UnitWriter:
 
     def _periodic(self, bounds: tuple[Expr, ...]) -> str:
         known = ("go_bc_periodic", "go_bc_external", "go_bc_none")
-        words = [bound.key if isinstance(bound, Name) else "" for bound in bounds[:2]]
-        if any(word not in known for word in words):
+        ends = [bound.key if isinstance(bound, Name) else "" for bound in bounds[:2]]
+        if any(end not in known for end in ends):
             raise NoPythonError("it is not known how the grid ends")
-        return f"({', '.join(str(word == known[0]) for word in words)})"
+        return f"({', '.join(str(end == known[0]) for end in ends)})"
 
     def _word(self, name: Name, table: dict[str, str], kind: str) -> str:
         if name.key not in table:
