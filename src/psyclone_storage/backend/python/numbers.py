@@ -54,7 +54,7 @@ _OPERATORS = {
     Operator.GREATER_EQUAL: (">=", COMPARED), Operator.PLUS: ("+", SUM), Operator.MINUS: ("-", SUM),
     Operator.TIMES: ("*", PRODUCT), Operator.DIVIDE: ("/", PRODUCT), Operator.POWER: ("**", POWER),
 }  # fmt: skip
-_DOUBLE_KINDS = (WORKING_PRECISION, "8", "real64")
+_DOUBLE_KINDS = (WORKING_PRECISION, "8")
 _TYPES = {Intrinsic.INTEGER: INTEGER, Intrinsic.LOGICAL: LOGICAL}
 _TAKEN = (*keyword.kwlist, "invoke", "range")
 
