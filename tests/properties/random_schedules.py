@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse
 from psyclone_storage.domain.lfric.rules import LfricRules, iteration_argument
+from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.expr import Binary, Expr, Literal, Name
 from psyclone_storage.ir.kernel import (
     Access,
@@ -195,7 +196,18 @@ class Maker:
                 KernelArg(ArgKind.OPERATOR, Intrinsic.REAL, access, "w2", "w3", stencil=shape)
             )
             actuals.append(Actual("op", Name("op"), extent=ONE if around else None))
+        if not domain and self.rng.random() < 0.2:
+            args = self._masked(args)
         return self._call(number, iteration, args, actuals)
+
+    def _masked(self, args: list[KernelArg]) -> list[KernelArg]:
+        """Return the arguments with a mask, if one can be it, and accesses that go with it."""
+        for at, arg in enumerate(args):
+            if arg.access is Access.READ and arg.vector == 1 and not is_continuous(arg.space):
+                kept = [replace(item, access=_partial(item)) for item in args]
+                kept[at] = replace(arg, is_mask=True)
+                return kept
+        return args
 
     def _dofs(self, number: int) -> KernelCall | None:
         iteration = self.rng.choice(
@@ -279,6 +291,14 @@ class Maker:
     ) -> KernelCall:
         kernel = Kernel(f"kernel{number}_type", "m", "code", iteration, tuple(args))
         return KernelCall(f"call{number}", kernel, tuple(actuals))
+
+
+def _partial(arg: KernelArg) -> Access:
+    """Return the access of a kernel that leaves out cells."""
+    if arg.access is not Access.WRITE:
+        return arg.access
+    shared = arg.kind is ArgKind.FIELD and is_continuous(arg.space)
+    return Access.INC if shared else Access.READWRITE
 
 
 def random_case(seed: int, *, fused: bool = False) -> Case:

@@ -85,6 +85,9 @@ module argument_mod
   !> STENCIL(shape) names a stencil in an entry of metadata.
   integer, parameter, public :: STENCIL(6) = [501, 502, 503, 504, 505, 506]
 
+  !> Says that a kernel is called for those cells only where a field is above 0.
+  integer, parameter, public :: CELL_MASK = 551
+
   ! Meshes of an inter-grid kernel
   integer, parameter, public :: GH_FINE = 601
   integer, parameter, public :: GH_COARSE = 602

@@ -13,6 +13,7 @@ from psyclone_storage.ir.expr import (
     Range,
     Section,
     spell,
+    whole,
     whole_number,
 )
 from psyclone_storage.ir.interface import Dummy, Role
@@ -61,6 +62,16 @@ def actual_arguments(context: LoweringContext, call: KernelCall, index: Expr) ->
     `index` is the current cell or dof; a kernel that is called for all cells at once has `:`.
     """
     return tuple(_actual(context, call, dummy, index) for dummy in call.dummies)
+
+
+def mask_condition(context: LoweringContext, call: KernelCall, index: Expr) -> Expr | None:
+    """Return the condition under which `call` is made for the cell `index`, None if for all."""
+    mask = call.kernel.mask
+    if mask is None:
+        return None
+    values = DataOf(context.datum(call, mask), call.args[mask].component)
+    first = Element(context.value(Dofmap(space_of(context, call, mask))), (whole(1), index))
+    return Binary(Operator.GREATER, Element(context.value(values), (first,)), whole(0))
 
 
 def scalar_value(context: LoweringContext, call: KernelCall, arg: int) -> Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.backend.arguments import actual_arguments
+from psyclone_storage.backend.arguments import actual_arguments, mask_condition
 from psyclone_storage.backend.formulas import formula_line
 from psyclone_storage.backend.in_place import in_place_lines
 from psyclone_storage.backend.infrastructure import LoweringContext
@@ -25,7 +25,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
 from psyclone_storage.ir.transfer import TaskWait
-from psyclone_storage.ir.unit import Assign, Call, Comment, Do, Line, TaskWaitLine
+from psyclone_storage.ir.unit import Assign, Branch, Call, Comment, Do, If, Line, TaskWaitLine
 from psyclone_storage.ir.walk import kernel_calls
 
 _ALL = Range()
@@ -112,9 +112,15 @@ def _call(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Line
     if kernel.formula is not None:
         line = formula_line(context, call, kernel.formula, index)
         return (Comment(f"Built-in: {kernel.name}"), line)
+    lines = _coded_call(context, call, index)
+    condition = mask_condition(context, call, index)
+    return lines if condition is None else (If((Branch(condition, lines),)),)
+
+
+def _coded_call(context: LoweringContext, call: KernelCall, index: Expr) -> tuple[Line, ...]:
     args = actual_arguments(context, call, index)
     match call.codes:
         case (KernelCode(in_place=True) as code,):
             return in_place_lines(code, args, context.work)
-    procedure = context.work.imports.local(kernel.module, kernel.procedure)
+    procedure = context.work.imports.local(call.kernel.module, call.kernel.procedure)
     return (Call(Name(procedure), args),)

@@ -48,6 +48,8 @@ def _describe(kernel: Kernel) -> str:
             parts.append(f"stencil {arg.stencil.value}")
         if arg.mesh is not None:
             parts.append(f"{arg.mesh.value} mesh")
+        if arg.is_mask:
+            parts.append("mask of cells")
         lines.append(f"  {', '.join(parts)}: {arg.access.value}")
     return "\n".join(lines)
 

@@ -79,6 +79,7 @@ CODES: dict[str, str] = {
     "M061": "A number of layers, or of values at a dof, is wrong or has no meaning there.",
     "M062": "Kernel metadata lacks a component that it must have.",
     "M063": "A component holds entries of metadata under a name that does not exist.",
+    "M064": "A kernel for a subset of cells has a mask or an access that it cannot have.",
     "P001": "A source file does not exist, cannot be read or is no text.",
     "P002": "An algorithm file is empty.",
     "P003": "An algorithm file, or an invoke, is in no program unit.",

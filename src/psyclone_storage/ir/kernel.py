@@ -185,7 +185,8 @@ class KernelArg:
     field vector. `rank` is the rank of a scalar array. `grid_property` is a property's name.
     `layers` and `data_per_dof` say that it has another number of layers than the first field or
     operator, or several values at a dof: the number, or a name for one that is known at run time.
-    Empty, they say nothing.
+    Empty, they say nothing. `is_mask` says that the kernel is called for those cells only where the
+    field's first value is above 0.
     """
 
     kind: ArgKind
@@ -200,6 +201,7 @@ class KernelArg:
     grid_property: str = ""
     layers: str = ""
     data_per_dof: str = ""
+    is_mask: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -308,6 +310,11 @@ class Kernel(Named, FromModule):
     def is_builtin(self) -> bool:
         """Whether the kernel is part of the language, not of a module."""
         return self.formula is not None
+
+    @property
+    def mask(self) -> int | None:
+        """The position of the argument that says for which cells the kernel is called."""
+        return next((at for at, arg in enumerate(self.args) if arg.is_mask), None)
 
     @property
     def is_intergrid(self) -> bool:

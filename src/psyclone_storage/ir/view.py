@@ -242,7 +242,7 @@ def _arg_text(described: KernelArg, actual: Actual) -> str:
     if described.stencil:
         extent = f" {spell(actual.extent)}" if actual.extent else ""
         text += f" stencil {described.stencil.value}{extent}"
-    return text
+    return f"{text} mask of cells" if described.is_mask else text
 
 
 # ---------------------------------------------------------------------------- JSON

@@ -10,15 +10,16 @@ module suite_mod
   use operators_alg_mod, only: run_operators
   use precisions_alg_mod, only: run_precisions
   use stencils_alg_mod, only: run_stencils
+  use subset_alg_mod, only: run_subset
 
   implicit none
   private
 
   public :: run_algorithm
 
-  character(10), parameter, public :: algorithms(9) = [ &
+  character(10), parameter, public :: algorithms(10) = [ &
     'columns   ', 'continuous', 'dofs      ', 'iterations', 'layers    ', 'meshes    ', &
-    'operators ', 'precisions', 'stencils  ']
+    'operators ', 'precisions', 'stencils  ', 'subset    ']
 
 contains
 
@@ -45,6 +46,8 @@ contains
       call run_precisions()
     case ('stencils')
       call run_stencils()
+    case ('subset')
+      call run_subset()
     case default
       error stop 'run_algorithm: unknown name'
     end select

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lfric_schedules import (
@@ -228,3 +230,14 @@ def test_a_call_outside_of_a_loop_is_refused() -> None:
 def test_lowering_twice_gives_the_same_unit() -> None:
     made = program((field("f1"),), loop(call(writer(), "f1")))
     assert lower_program(made, PLAIN) == lower_program(made, PLAIN)
+
+
+@pytest.mark.parametrize("intrinsic", [Intrinsic.REAL, Intrinsic.INTEGER])
+def test_a_call_for_some_cells_looks_at_its_mask_first(intrinsic: Intrinsic) -> None:
+    mask = replace(field_arg("wtheta"), is_mask=True, intrinsic=intrinsic)
+    made = call(kernel(field_arg("w3", Access.READWRITE), mask), "f1", "f2")
+    body = body_of(lowered((field("f1"), field("f2")), loop(made)))
+    start = body.index("do cell = loop1_start, loop1_stop")
+    assert body[start + 1] == "if (f2_data(map_wtheta(1, cell)) > 0) then"
+    assert body[start + 2].startswith("call work_code(nlayers_f1, f1_data, f2_data,")
+    assert body[start + 3 : start + 5] == ["end if", "end do"]

@@ -259,6 +259,7 @@ class _ArgumentUse:
     places: frozenset[int]
     over_dofs: bool
     shared: bool
+    masked: bool
 
 
 def _call(run: _HaloExecution, loop: Loop, call: KernelCall) -> None:
@@ -295,8 +296,9 @@ def _uses(run: _HaloExecution, loop: Loop, call: KernelCall) -> Iterator[_Argume
                 looked = _looked_at(call, computed, described.stencil.depth)
             places = _touched(looked, shared, run.world.levels)
         cells, seen = frozenset(computed), frozenset(places)
+        dofs, masked = loop.over is Over.DOFS, call.kernel.mask is not None
         for key in keys_of(actual, run.data):
-            yield _ArgumentUse(key, described.access, cells, seen, loop.over is Over.DOFS, shared)
+            yield _ArgumentUse(key, described.access, cells, seen, dofs, shared, masked)
 
 
 def _looked_at(call: KernelCall, cells: set[int], extent: int) -> set[int]:
@@ -354,10 +356,13 @@ def _read(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
 
 
 def _fill(run: _HaloExecution, uid: str, use: _ArgumentUse, *, traps: bool) -> None:
-    """Note what is filled by a write, or added to although nothing has filled it."""
+    """Note what is filled by a write, or added to although nothing has filled it.
+
+    A call for some cells alone may leave out any of them.
+    """
     empty = _copies(run, use.key).empty
     if not use.access.increments:
-        empty -= use.places
+        empty -= frozenset() if use.masked else use.places
         return
     for place in sorted(use.places & empty) if run.fills and traps else ():
         message = f"'{uid}' adds to {_place_text(use.key, place)}, which nothing has ever filled."
@@ -382,7 +387,7 @@ def _write(run: _HaloExecution, uid: str, use: _ArgumentUse) -> None:
 
 def _comes_out_right(use: _ArgumentUse, place: int, copies: _Copies) -> bool:
     if not use.access.increments:
-        return True
+        return not use.masked or place == OWNED or place in copies.right
     complete = use.over_dofs or _around(place, use.shared) <= use.cells
     return complete and place in copies.right
 

@@ -87,6 +87,7 @@ class _Details:
     rank: int = 0
     layers: str = ""
     data_per_dof: str = ""
+    is_mask: bool = False
 
 
 def generation_of(entry: MetadataItem) -> Generation | None:
@@ -129,6 +130,7 @@ def read_argument(
         rank=details.rank,
         layers=details.layers,
         data_per_dof=details.data_per_dof,
+        is_mask=details.is_mask,
         span=item.span,
     )
     problems += _check_argument(arg, entry, details, setting.iteration)
@@ -252,7 +254,7 @@ def _read_details(
 
 _MAPS = "After the access come the function space that it maps to and the one that it maps from."
 _LENGTHS = {
-    ArgKind.FIELD: ("M008", 1, 5, "After the access comes its function space."),
+    ArgKind.FIELD: ("M008", 1, 6, "After the access comes its function space."),
     ArgKind.OPERATOR: ("M013", 2, 4, _MAPS),
     ArgKind.COLUMNWISE_OPERATOR: ("M013", 2, 2, _MAPS),
     ArgKind.SCALAR: ("M014", 0, 0, "Its entry ends with the access."),
@@ -280,14 +282,15 @@ def _read_options(
     """Read what may follow the function space of a field."""
     stencils = _stencils_in(items)
     meshes = [item for item in items if item.keyword == "mesh_arg"]
+    masks = [item for item in items if canonical(item.expr) == _MASK and not item.keyword]
     known = ("mesh_arg", *_LAYERS, *_DATA)
     problems += [
         _unknown_option(item)
         for item in items
-        if item not in stencils and item.keyword not in known
+        if item not in (*stencils, *masks) and item.keyword not in known
     ]
-    for repeated in (*stencils[1:], *meshes[1:]):
-        message = f"A field has one stencil and one mesh, so '{repeated.span.text}' is too many."
+    for repeated in (*stencils[1:], *meshes[1:], *masks[1:]):
+        message = f"A field has one stencil, mesh or mask, so '{repeated.span.text}' is too many."
         problems.append(Diagnostic("M008", message, repeated.span))
     mesh = look_up(_value_of(meshes[0]), MESHES, "M008", "a mesh", problems) if meshes else None
     data_per_dof = _read_number(_DATA, items, problems)
@@ -298,6 +301,7 @@ def _read_options(
         mesh=mesh,
         layers=_read_number(_LAYERS, items, problems),
         data_per_dof="" if data_per_dof == "1" else data_per_dof,
+        is_mask=bool(masks),
     )
 
 
@@ -320,6 +324,7 @@ def _stencils_in(items: tuple[MetadataItem, ...]) -> list[MetadataItem]:
     return [item for item in items if constructor_of(item) == "stencil" and not item.keyword]
 
 
+_MASK = "cell_mask"
 _LAYERS = ("nlayers", "nlevels")
 _DATA = ("ndata",)
 
@@ -364,8 +369,8 @@ def _unknown_option(item: MetadataItem) -> Diagnostic:
         "M008",
         f"'{item.span.text}' cannot follow the function space of a field.",
         item.span,
-        hint="What can is 'stencil(...)', 'mesh_arg=gh_coarse' or 'mesh_arg=gh_fine', 'nlayers' or"
-        " 'ndata'.",
+        hint="What can is 'stencil(...)', 'mesh_arg=gh_coarse' or 'mesh_arg=gh_fine', 'cell_mask',"
+        " 'nlayers' or 'ndata'.",
     )
 
 

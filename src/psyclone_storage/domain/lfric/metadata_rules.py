@@ -18,8 +18,10 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.source import Span
 from psyclone_storage.domain.lfric.metadata_cma import check_cma
 from psyclone_storage.domain.lfric.metadata_needs import items_of
+from psyclone_storage.infrastructures.lfric import is_continuous
 from psyclone_storage.ir.expr import canonical
 from psyclone_storage.ir.kernel import (
+    Access,
     ArgKind,
     BasisOperation,
     BasisShape,
@@ -112,6 +114,45 @@ def _why_numbered_alike(kernel: Kernel) -> str:
         return "In a kernel between two meshes the fields on one mesh share a dofmap."
     if any(arg.kind is ArgKind.COLUMNWISE_OPERATOR for arg in kernel.args):
         return "A columnwise operator numbers the dofs of a column in its own way."
+    return ""
+
+
+def _check_mask(kernel: Kernel, _parsed: ParsedKernel) -> Iterator[Diagnostic]:
+    """Yield what a kernel that is called for a subset of cells cannot be or have (M064)."""
+    masks = [arg for arg in kernel.args if arg.is_mask]
+    if not masks:
+        return
+    for arg in masks:
+        if why := _why_no_mask(kernel, arg, masks[0]):
+            yield Diagnostic("M064", "This field cannot be a mask of cells.", arg.span, hint=why)
+    first = masks[0].span
+    related = (Related(first, "the mask"),) if first else ()
+    for arg in kernel.args:
+        if arg.access is Access.WRITE:
+            shared = arg.kind is ArgKind.FIELD and is_continuous(arg.space)
+            yield Diagnostic(
+                "M064",
+                f"With a mask of cells this {arg.kind.value} is not written everywhere.",
+                arg.span,
+                hint="What it holds elsewhere is kept, so it has to be right before: use "
+                + ("'gh_inc' or 'gh_readinc'." if shared else "'gh_readwrite'."),
+                related=related,
+            )
+
+
+def _why_no_mask(kernel: Kernel, arg: KernelArg, first: KernelArg) -> str:
+    if kernel.iteration.over_dofs or kernel.iteration is Iteration.DOMAIN:
+        return f"It leaves out cells, and the kernel operates on {_iterated(kernel)}."
+    if kernel.is_intergrid:
+        return "A kernel between two meshes is called for all cells."
+    if any(one.kind is ArgKind.COLUMNWISE_OPERATOR for one in kernel.args):
+        return "A kernel with a columnwise operator is called for all cells."
+    if arg is not first:
+        return "A kernel has one mask. Combine the two in a field before."
+    if arg.access is not Access.READ or arg.vector > 1:
+        return "A mask is a single field that is read."
+    if is_continuous(arg.space):
+        return "Cells share dofs of its space. A mask has a value of its own for each cell."
     return ""
 
 
@@ -244,7 +285,7 @@ def _iterated(kernel: Kernel) -> str:
     return "dofs" if kernel.iteration.over_dofs else "the domain"
 
 
-_RULES: tuple[Rule, ...] = (_check_something_written, _check_numberings)
+_RULES: tuple[Rule, ...] = (_check_something_written, _check_numberings, _check_mask)
 _RESTRICTED: tuple[Rule, ...] = (
     _check_restricted_args,
     _check_restricted_needs,

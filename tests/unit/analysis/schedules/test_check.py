@@ -213,3 +213,14 @@ def test_a_program_that_stops_reads_nothing() -> None:
     made = schedule(cells("a write w3", matrices("reach"), "u read w3 stencil 2"))
     assert execute(made, replace(DIRTY, extents={"reach": 2})).stale == ()
     assert execute(made, replace(DIRTY, extents={"reach": 1})).stale
+
+
+def test_cells_that_a_mask_leaves_out_hold_what_they_held() -> None:
+    described, actual = field("m read w3")
+    mask = (replace(described, is_mask=True), actual)
+    reader = cells("a write w3", "u read w3 stencil 1")
+    fresh = (HaloExchange("m", "m", None, Depth.of(1), False),)
+    for passed, left in (("u write w3", 1), ("u readwrite w3", 2)):
+        made = schedule((cells(passed, mask), halo(1)), reader)
+        stale = messages(around(fresh, made), DIRTY)
+        assert len([text for text in stale if "level 1 of 'u'" in text]) == left

@@ -525,6 +525,11 @@ WRONG = [
         current(W3_WRITTEN, on="domain", more="meta_mesh: mesh_data_type(adjacent_face)"),
         "meta_mesh",
     ),
+    (
+        "M064",
+        current("gh_field, gh_real, gh_write, w0", "gh_field, gh_real, gh_read, w3, cell_mask"),
+        "arg_type(gh_field, gh_real, gh_write, w0)",
+    ),
     ("M047", current(f"{W3_WRITTEN}, mesh_arg=gh_fine", on="domain"), None),
     ("M048", current("gh_field, gh_real, gh_write, w0", on="domain"), "w0"),
     (

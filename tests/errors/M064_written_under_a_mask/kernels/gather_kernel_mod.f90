@@ -1,0 +1,28 @@
+module gather_kernel_mod
+
+  use argument_mod, only : arg_type, CELL_COLUMN, CELL_MASK, GH_FIELD, &
+                           GH_INTEGER, GH_READ, GH_REAL, GH_WRITE
+  use fs_continuity_mod, only : W3
+  use kernel_mod, only : kernel_type
+
+  implicit none
+
+  private
+
+  type, public, extends(kernel_type) :: gather_kernel_type
+    private
+    type(arg_type) :: meta_args(2) = (/ &
+         arg_type(GH_FIELD, GH_REAL, GH_WRITE, W3), &
+         arg_type(GH_FIELD, GH_INTEGER, GH_READ, W3, CELL_MASK) &
+         /)
+    integer :: operates_on = CELL_COLUMN
+  contains
+    procedure, nopass :: gather_kernel_code
+  end type gather_kernel_type
+
+contains
+
+  subroutine gather_kernel_code()
+  end subroutine gather_kernel_code
+
+end module gather_kernel_mod
