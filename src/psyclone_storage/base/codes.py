@@ -3,7 +3,8 @@
 The first letter names the room: P parsing, M metadata, S schedule, T transformation,
 V verifier, G generation, R run time, C configuration, L command line, I a defect of this tool.
 A code is never reused.
-Each has at least one folder under `tests/errors/`.
+What a file, a word or a step can bring about has a folder under `tests/errors/`; what to do is in
+`cures`, where a message does not say it.
 """
 
 from __future__ import annotations

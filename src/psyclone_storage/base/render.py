@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.source import Span
 
@@ -48,8 +49,8 @@ def _rendered(problem: Diagnostic, colour: bool) -> str:
         if problem.span is None or related.span.source is not problem.span.source:
             lines.append(f"  {paint(_BLUE, '-->')} {_place(related.span)}")
         lines += _marked(related.span, "-", related.label)
-    if problem.hint:
-        lines.append(f"  {paint(_BLUE, 'hint:')} {problem.hint}")
+    if cure := cure_of(problem):
+        lines.append(f"  {paint(_BLUE, 'hint:')} {cure}")
     lines += [f"  {line}".rstrip() for line in problem.trace.splitlines()]
     return "\n".join(lines)
 
@@ -90,7 +91,7 @@ def _as_json(problem: Diagnostic) -> dict[str, Any]:
         "code": problem.code,
         "severity": problem.severity.value,
         "message": problem.message,
-        "hint": problem.hint,
+        "hint": cure_of(problem),
     }
     if problem.span:
         entry |= _span_as_json(problem.span) | {"label": problem.label}

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from psyclone_storage.base.codes import CODES
+from psyclone_storage.base.cures import cure_of
 from psyclone_storage.base.diagnostic import Diagnostic, Severity
 from psyclone_storage.base.source import Span
 
@@ -36,7 +37,7 @@ def render_github(problems: Iterable[Diagnostic]) -> str:
 
 
 def _result(problem: Diagnostic, rule: int) -> dict[str, Any]:
-    text = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
+    text = "\n".join(filter(None, (problem.message, cure_of(problem))))
     result: dict[str, Any] = {
         "ruleId": problem.code,
         "ruleIndex": rule,
@@ -91,7 +92,7 @@ def _annotation(problem: Diagnostic) -> str:
     elif problem.file:
         keys = {"file": problem.file}
     keys["title"] = problem.code
-    text = "\n".join(filter(None, (problem.message, problem.hint)))
+    text = "\n".join(filter(None, (problem.message, cure_of(problem))))
     named = ",".join(f"{key}={_of_property(str(value))}" for key, value in keys.items())
     return f"::{problem.severity.value} {named}::{_of_message(text)}"
 

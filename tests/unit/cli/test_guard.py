@@ -170,6 +170,7 @@ def test_a_refusal_of_the_system_is_no_defect(capsys: pytest.CaptureFixture[str]
     assert run(PermissionError(13, "Permission denied", "kernels/secret")) == 1
     assert capsys.readouterr().err == (
         "error[L004]: The operating system refuses 'kernels/secret': Permission denied.\n"
+        "  hint: Look at the permissions, and at the space that is left on the disk.\n"
     )
 
 
