@@ -95,6 +95,7 @@ static int name_all(void)
         {"_enter", &names.enter},      {"_leave", &names.leave},   {"writes", &names.writes},
         {"space", &names.space},       {"bit", &names.bit},        {"_things", &names.things},
         {"_refuse", &names.refuse}, {"_give_all_back", &names.give_all_back},
+        {"device", &names.device},     {"gpu", &names.gpu},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)

@@ -1,10 +1,11 @@
 /* The arguments of one call: see _compiled.c. */
 
 /* One argument: its name, the storage, its access, and the array that the block gets. The window is
- * where in the storage's `Windows` the array was found. */
+ * where in the storage's `Windows` the array was found, the kind where the access is kept there. */
 typedef struct {
     PyObject *name, *thing, *token, *array;
     size_t window;
+    int kind;
 } Argument;
 
 enum { FEW = 6 };
@@ -31,10 +32,45 @@ static int Block_traverse(PyObject *object, visitproc visit, void *arg)
     return visit_fields(object, 7, visit, arg);
 }
 
-/* Give up what is known of arguments; few of them stand in the block itself. */
-static void forget_arguments(Argument *seen, Py_ssize_t count)
+/* Say whether nobody else has the token, and nothing is left of its last access. */
+static int is_unused(PyObject *token)
 {
-    for (Py_ssize_t i = 0; i < count; i++) {
+    Access *access = (Access *)token;
+    return Py_REFCNT(token) == 1 && !access->active && access->request == words.plain;
+}
+
+/* Keep a token that is over with its storage. */
+static void give_token_back(Argument *seen)
+{
+    PyObject *windows = seen->thing == NULL ? NULL : ((Sliceable *)seen->thing)->windows;
+    if (seen->token != NULL && is_unused(seen->token) && IS(windows, Windows)) {
+        PyObject **place = ((Windows *)windows)->spare + seen->kind;
+        if (*place == NULL) {
+            *place = seen->token;
+            seen->token = NULL;
+        }
+    }
+}
+
+/* Take the token of the last time, if it is one for this use of the storage. */
+static PyObject *take_token(PyObject **place, Acquirable *buffer, PyObject *space)
+{
+    PyObject *token = *place;
+    if (token == NULL || !is_unused(token))
+        return NULL;
+    Access *access = (Access *)token;
+    if (access->buffer != (PyObject *)buffer || access->space != space ||
+        access->chunks != buffer->whole)
+        return NULL;
+    *place = NULL;
+    return token;
+}
+
+/* Give up what is known of `known` arguments, of `count`; few of them stand in the block itself. */
+static void forget_arguments(Argument *seen, Py_ssize_t known, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < known; i++) {
+        give_token_back(seen + i);
         Py_XDECREF(seen[i].name);
         Py_XDECREF(seen[i].thing);
         Py_XDECREF(seen[i].token);
@@ -49,17 +85,62 @@ static void block_forget(Block *self)
     Argument few[FEW], *seen = self->seen;
     Py_ssize_t count = self->count;
     if (seen == self->few)
-        seen = memcpy(few, seen, sizeof few);
+        seen = memcpy(few, seen, (size_t)count * sizeof *seen);
     self->seen = NULL;
     self->count = 0;
-    forget_arguments(seen, count);
+    forget_arguments(seen, count, count);
 }
 
-/* Have the `count` arguments in `seen` from now on, where there were none. */
-static void block_remember(Block *self, Argument *seen, Py_ssize_t count)
+/* Blocks come and go with each call, as tokens do: some are kept, empty, for the next ones. */
+enum { SPARE_BLOCKS = 8 };
+static PyObject *spare_blocks[SPARE_BLOCKS];
+static int spare_block_count;
+
+/* `Arguments` come and go as well. */
+static PyObject *spare_arguments[SPARE_BLOCKS];
+static int spare_arguments_count;
+static descrsetfunc set_slot;
+static PyObject *slot_of_things;
+
+/* Return an `Arguments` with `things` for arrays, which takes all names at once; the slot for the
+ * arguments is filled without a look at its name. */
+static PyObject *new_arguments(PyObject *things)
 {
-    self->seen = count > FEW ? seen : memcpy(self->few, seen, (size_t)count * sizeof *seen);
-    self->count = count;
+    static newfunc make;
+    static PyObject *nothing;
+    if (nothing == NULL) {
+        PyTypeObject *type = (PyTypeObject *)words.arguments;
+        slot_of_things = PyObject_GetAttr((PyObject *)type, names.things);
+        if (slot_of_things == NULL)
+            return NULL;
+        make = (newfunc)PyType_GetSlot(type, Py_tp_new);
+        set_slot = (descrsetfunc)PyType_GetSlot(Py_TYPE(slot_of_things), Py_tp_descr_set);
+        nothing = PyTuple_New(0);
+    }
+    PyObject *arrays = spare_arguments_count > 0
+                           ? spare_arguments[--spare_arguments_count]
+                           : make((PyTypeObject *)words.arguments, nothing, NULL);
+    if (arrays != NULL &&
+        (set_slot(slot_of_things, arrays, things) < 0 || PyDict_Update(arrays, things) < 0))
+        Py_CLEAR(arrays);
+    return arrays;
+}
+
+/* Let go of the dictionary of arrays; one that nobody else has is kept, empty. */
+static void give_arguments_back(Block *self)
+{
+    PyObject *arrays = self->arrays;
+    self->arrays = NULL;
+    if (arrays != NULL && Py_REFCNT(arrays) == 1) {
+        PyDict_Clear(arrays);
+        if (set_slot(slot_of_things, arrays, Py_None) < 0)
+            PyErr_Clear();
+        else if (Py_REFCNT(arrays) == 1 && spare_arguments_count < SPARE_BLOCKS) {
+            spare_arguments[spare_arguments_count++] = arrays;
+            return;
+        }
+    }
+    Py_XDECREF(arrays);
 }
 
 static int Block_clear(PyObject *self)
@@ -68,15 +149,11 @@ static int Block_clear(PyObject *self)
     return clear_fields(self, 7);
 }
 
-/* Blocks come and go with each call, as tokens do: some are kept, empty, for the next ones. */
-enum { SPARE_BLOCKS = 8 };
-static PyObject *spare_blocks[SPARE_BLOCKS];
-static int spare_block_count;
-
 static void Block_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    give_arguments_back((Block *)self);
     Block_clear(self);
     if (type == (PyTypeObject *)words.block && spare_block_count < SPARE_BLOCKS)
         spare_blocks[spare_block_count++] = self;
@@ -105,10 +182,9 @@ static int block_fill(Block *self, PyObject *arguments, PyObject *device, PyObje
     set_field(&self->arguments, arguments);
     set_field(&self->device, device);
     set_field(&self->writes, writes);
-    set_field(&self->tokens, none);
-    set_field(&self->guests, none);
+    give_field(&self->tokens, Py_NewRef(none));
+    give_field(&self->guests, none);
     set_field(&self->block, Py_None);
-    Py_DECREF(none);
     return 0;
 }
 
@@ -148,13 +224,22 @@ static int Block_set_tokens(Block *self, PyObject *tokens, void *unused)
     return 0;
 }
 
+/* Say whether a name, the very object, stands in a tuple. */
+static int stands_in(PyObject *names_, PyObject *name)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(names_); i++)
+        if (PyTuple_GetItem(names_, i) == name)
+            return 1;
+    return 0;
+}
+
 static int is_empty(PyObject *things)
 {
     return things != NULL && PyTuple_CheckExact(things) && PyTuple_Size(things) == 0;
 }
 
 /* Find out about one argument: yes (1), not simple (0), error (-1). */
-static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *thing)
+static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *thing, int writes)
 {
     if (!IS(thing, Sliceable))
         return 0;
@@ -165,24 +250,27 @@ static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *
     if (!IS(sides->buffer, Acquirable))
         return 0;
     Acquirable *buffer = (Acquirable *)sides->buffer;
-    int writes = PySequence_Contains(self->writes, name), on_host = self->device == Py_None;
+    int on_host = self->device == Py_None;
     PyObject *space = on_host ? sides->host : sides->device;
-    if (writes < 0)
-        return -1;
     if (!is_given(space) || !buffer->single || ledger_of(buffer) == NULL)
         return 0;
-    PyObject *replica = replica_at(buffer, space);
-    if (replica == NULL)
-        return PyErr_Occurred() ? -1 : 0;
+    Windows *windows = (Windows *)storage->windows;
+    seen->kind = 2 * !on_host + writes;
     seen->window = !on_host ? offsetof(Windows, kernel)
                    : writes ? offsetof(Windows, host)
                             : offsetof(Windows, reading);
-    PyObject *array = *(PyObject **)((char *)storage->windows + seen->window);
+    PyObject *array = *(PyObject **)((char *)windows + seen->window);
     if (!is_given(array))
         return 0;
     seen->name = Py_NewRef(name);
     seen->thing = Py_NewRef(thing);
     seen->array = Py_NewRef(array);
+    seen->token = take_token(windows->spare + seen->kind, buffer, space);
+    if (seen->token != NULL)
+        return 1;
+    PyObject *replica = replica_at(buffer, space);
+    if (replica == NULL)
+        return PyErr_Occurred() ? -1 : 0;
     seen->token = (PyObject *)access_new((PyObject *)buffer, replica, space, buffer->whole,
                                          writes ? words.read_write : words.read, words.auto_);
     return seen->token != NULL ? 1 : -1;
@@ -191,15 +279,53 @@ static int argument_look(Argument *seen, Block *self, PyObject *name, PyObject *
 /* Say whether an argument is what it was, and its token is at nobody else's hands. */
 static int argument_lasts(Argument *seen, PyObject *name, PyObject *thing)
 {
-    if (seen->name != name || seen->thing != thing || Py_REFCNT(seen->token) != 1)
+    if (seen->name != name || seen->thing != thing || !is_unused(seen->token))
         return 0;
     PyObject *windows = ((Sliceable *)thing)->windows;
-    Access *token = (Access *)seen->token;
     PyObject *backing = ((Sliceable *)thing)->backing;
     return IS(windows, Windows) && IS(backing, Sides) &&
-           ((Sides *)backing)->buffer == token->buffer &&
-           *(PyObject **)((char *)windows + seen->window) == seen->array && !token->active &&
-           token->request == words.plain;
+           ((Sides *)backing)->buffer == ((Access *)seen->token)->buffer &&
+           *(PyObject **)((char *)windows + seen->window) == seen->array;
+}
+
+enum { UNCLEAR = 2 };
+
+/* Find out about all arguments of a block that knows none: yes (1), not simple (0), error (-1). With
+ * `identical` the names that are written are taken for the very objects that are names of arguments;
+ * where they are not, the answer is UNCLEAR. */
+static int block_look_anew(Block *self, Py_ssize_t count, int identical)
+{
+    PyObject *name, *thing;
+    Py_ssize_t at = 0, done = 0, written = 0;
+    int simple = 1;
+    Argument *seen = count > FEW ? PyMem_Calloc((size_t)count, sizeof(Argument)) : self->few;
+    if (seen == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    identical = identical && PyTuple_CheckExact(self->writes);
+    while (simple > 0 && done < count && PyDict_Next(self->arguments, &at, &name, &thing)) {
+        Argument *place = seen + done++;
+        place->name = place->thing = place->token = place->array = NULL;
+        Py_INCREF(name);
+        Py_INCREF(thing);
+        int writes = identical ? stands_in(self->writes, name)
+                               : PySequence_Contains(self->writes, name);
+        written += writes;
+        simple = writes < 0 ? -1 : argument_look(place, self, name, thing, writes);
+        Py_DECREF(name);
+        Py_DECREF(thing);
+    }
+    if (simple > 0 && (done != count || PyDict_Size(self->arguments) != count))
+        simple = 0;
+    if (simple > 0 && identical && written != PyTuple_Size(self->writes))
+        simple = UNCLEAR;
+    if (simple == 1) {
+        self->seen = seen;
+        self->count = count;
+    } else
+        forget_arguments(seen, done, count);
+    return simple;
 }
 
 /* See to it that `seen` is about the arguments: yes (1), not simple (0), error (-1). */
@@ -219,71 +345,37 @@ static int block_look(Block *self)
             return 1;
     }
     block_forget(self);
-    Argument few[FEW] = {{0}}, *seen = few;
-    if (count > FEW && (seen = PyMem_Calloc((size_t)count, sizeof(Argument))) == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    int simple = 1;
-    for (at = done = 0; simple > 0 && done < count && PyDict_Next(arguments, &at, &name, &thing);
-         done++) {
-        Py_INCREF(name);
-        Py_INCREF(thing);
-        simple = argument_look(seen + done, self, name, thing);
-        Py_DECREF(name);
-        Py_DECREF(thing);
-    }
-    if (simple > 0 && (done != count || PyDict_Size(arguments) != count))
-        simple = 0;
-    if (simple > 0)
-        block_remember(self, seen, count);
-    else
-        forget_arguments(seen, count);
-    return simple;
+    int simple = block_look_anew(self, count, 1);
+    return simple == UNCLEAR ? block_look_anew(self, count, 0) : simple;
 }
 
-/* Return an empty `Arguments`, whose slot for the arguments is filled without a look at its name. */
-static PyObject *new_arguments(PyObject *things)
+/* Say whether the dictionary has the arrays: a block may have changed it. */
+static int has_arrays(Block *self, PyObject *arrays)
 {
-    static newfunc make;
-    static descrsetfunc set;
-    static PyObject *slot, *nothing;
-    if (nothing == NULL) {
-        PyTypeObject *type = (PyTypeObject *)words.arguments;
-        slot = PyObject_GetAttr((PyObject *)type, names.things);
-        if (slot == NULL)
-            return NULL;
-        make = (newfunc)PyType_GetSlot(type, Py_tp_new);
-        set = (descrsetfunc)PyType_GetSlot(Py_TYPE(slot), Py_tp_descr_set);
-        nothing = PyTuple_New(0);
-    }
-    PyObject *arrays = make((PyTypeObject *)words.arguments, nothing, NULL);
-    if (arrays != NULL && set(slot, arrays, things) < 0)
-        Py_CLEAR(arrays);
-    return arrays;
+    PyObject *name, *array;
+    Py_ssize_t at = 0, done = 0;
+    while (done < self->count && PyDict_Next(arrays, &at, &name, &array) &&
+           name == self->seen[done].name && array == self->seen[done].array)
+        done++;
+    return done == self->count && PyDict_Size(arrays) == done;
 }
 
 /* Return the dictionary of arrays, the one of the last time if nobody else has it. */
 static PyObject *block_arrays(Block *self)
 {
     PyObject *arrays = self->arrays;
-    if (arrays == NULL || Py_REFCNT(arrays) != 1 || PyDict_Size(arrays) != self->count) {
-        arrays = new_arguments(self->arguments);
-        if (arrays == NULL)
-            return NULL;
-        give_field(&self->arrays, arrays);
-    }
-    Py_INCREF(arrays);
+    if (arrays != NULL && Py_REFCNT(arrays) == 1 && has_arrays(self, arrays))
+        return Py_NewRef(arrays);
+    arrays = new_arguments(self->arguments);
+    if (arrays == NULL)
+        return NULL;
     for (Py_ssize_t i = 0; i < self->count; i++)
         if (PyDict_SetItem(arrays, self->seen[i].name, self->seen[i].array) < 0) {
             Py_DECREF(arrays);
             return NULL;
         }
-    if (PyDict_Size(arrays) == self->count)
-        return arrays;
-    Py_DECREF(arrays); /* a block gave it other names */
-    set_field(&self->arrays, NULL);
-    return block_arrays(self);
+    set_field(&self->arrays, arrays);
+    return arrays;
 }
 
 /* Enter a block that this thread has claimed. */
@@ -386,14 +478,14 @@ static PyObject *module_bound(PyObject *module, PyObject *const *args, Py_ssize_
     int simple = count == 1 && PyDict_CheckExact(args[0]);
     for (Py_ssize_t i = 0; simple && i < named; i++) {
         PyObject *name = PyTuple_GetItem(keywords, i);
-        if (!PyUnicode_CompareWithASCIIString(name, "device"))
+        if (name == names.device || !PyUnicode_CompareWithASCIIString(name, "device"))
             device = args[count + i];
-        else if (!PyUnicode_CompareWithASCIIString(name, "writes"))
+        else if (name == names.writes || !PyUnicode_CompareWithASCIIString(name, "writes"))
             writes = args[count + i];
         else
             simple = 0;
     }
-    if (simple && device != Py_None)
+    if (simple && device != Py_None && device != names.gpu)
         simple = PyUnicode_Check(device) && !PyUnicode_CompareWithASCIIString(device, "gpu");
     if (simple && writes != NULL) {
         simple = PyTuple_CheckExact(writes);

@@ -187,11 +187,13 @@ static PyObject *module_begin(PyObject *module, PyObject *tokens)
 
 /* -- Windows and Sides --------------------------------------------------------------------------- */
 
+/* `spare` keeps the accesses of the last blocks that bound the storage, one of each kind, which are
+ * over: the next block takes them instead of new ones. */
 typedef struct {
     PyObject_HEAD
-    PyObject *host, *reading, *device, *kernel, *interface;
+    PyObject *host, *reading, *device, *kernel, *interface, *spare[4];
 } Windows;
-RECORD(Windows, 5)
+RECORD(Windows, 9)
 
 static int Windows_init(Windows *self, PyObject *args, PyObject *keywords)
 {

@@ -74,7 +74,7 @@ static struct {
 /* Names of methods and attributes. */
 static struct {
     PyObject *acquire_carefully, *release_carefully, *release, *picked, *backing, *enter, *leave;
-    PyObject *writes, *space, *bit, *things, *refuse, *give_all_back;
+    PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
 } names;
 
 static int is_given(PyObject *thing) { return thing != NULL && thing != Py_None; }
@@ -428,9 +428,11 @@ static PyType_Spec Access_spec = {
 
 /* -- Ledger -------------------------------------------------------------------------------------- */
 
+/* Most often one access holds a buffer: where it is the only one it stands in `first`, and not in
+ * the list, until Python looks at the list. */
 typedef struct {
     PyObject_HEAD
-    PyObject *lock, *holders, *queue, *last_writer;
+    PyObject *lock, *holders, *queue, *last_writer, *first;
     Bits everywhere, anywhere;
     Py_ssize_t writers;
     char attention;
@@ -438,16 +440,16 @@ typedef struct {
 
 static int Ledger_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    return visit_fields(self, 4, visit, arg);
+    return visit_fields(self, 5, visit, arg);
 }
 
-static int Ledger_clear(PyObject *self) { return clear_fields(self, 4); }
+static int Ledger_clear(PyObject *self) { return clear_fields(self, 5); }
 
 static void Ledger_dealloc(PyObject *self)
 {
     Py_CLEAR(((Ledger *)self)->everywhere.wide);
     Py_CLEAR(((Ledger *)self)->anywhere.wide);
-    free_record(self, 4);
+    free_record(self, 5);
 }
 
 static int Ledger_init(Ledger *self, PyObject *args, PyObject *keywords)
@@ -480,9 +482,44 @@ static int has_queue(Ledger *self)
     return is_given(self->queue) ? PyObject_IsTrue(self->queue) : 0;
 }
 
+static int is_held(Ledger *self) { return self->first != NULL || Py_SIZE(self->holders) > 0; }
+
+/* Put the only holder into the list. */
+static int ledger_spill(Ledger *self)
+{
+    if (self->first == NULL)
+        return 0;
+    if (PyList_Append(self->holders, self->first) < 0)
+        return -1;
+    Py_CLEAR(self->first); /* the list has it, so that nothing ends */
+    return 0;
+}
+
+static PyObject *Ledger_get_holders(Ledger *self, void *unused)
+{
+    (void)unused;
+    if (self->holders == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "holders");
+        return NULL;
+    }
+    if (PyList_CheckExact(self->holders) && ledger_spill(self) < 0)
+        return NULL;
+    return Py_NewRef(self->holders);
+}
+
+static int Ledger_set_holders(Ledger *self, PyObject *holders, void *unused)
+{
+    (void)unused;
+    set_field(&self->first, NULL);
+    set_field(&self->holders, holders);
+    return 0;
+}
+
 static int ledger_grant(Ledger *self, Access *token, int writes)
 {
-    if (PyList_Append(self->holders, (PyObject *)token) < 0)
+    if (!is_held(self))
+        self->first = Py_NewRef((PyObject *)token);
+    else if (ledger_spill(self) < 0 || PyList_Append(self->holders, (PyObject *)token) < 0)
         return -1;
     self->writers += writes;
     token->active = 1;
@@ -496,7 +533,7 @@ static int ledger_acquire(Ledger *self, Access *claim)
     int writes = access_writes(claim), queue = has_queue(self);
     if (writes < 0 || queue < 0)
         return -1;
-    if (is_busy(self) || self->writers || queue || (writes && PyList_Size(self->holders)))
+    if (is_busy(self) || self->writers || queue || (writes && is_held(self)))
         return 0;
     return ledger_grant(self, claim, writes);
 }
@@ -514,7 +551,7 @@ static int ledger_begin(Ledger *self, Access *token)
     if (writes) {
         if (self->everywhere.wide != NULL || self->anywhere.wide != NULL ||
             self->everywhere.low != bit->low || self->anywhere.low != bit->low ||
-            PyList_Size(self->holders))
+            is_held(self))
             return 0;
     } else if (!(self->everywhere.low & bit->low))
         return 0;
@@ -524,16 +561,20 @@ static int ledger_begin(Ledger *self, Access *token)
 /* Strike a claim out; the caller keeps it alive. */
 static int ledger_strike(Ledger *self, Access *claim, int writes)
 {
-    PyObject *holders = self->holders;
-    Py_ssize_t at = PyList_Size(holders) - 1;
-    while (at >= 0 && PyList_GetItem(holders, at) != (PyObject *)claim)
-        at--;
-    if (at < 0) {
-        PyErr_SetString(PyExc_ValueError, "list.remove(x): x not in list");
-        return -1;
+    if (self->first == (PyObject *)claim)
+        Py_CLEAR(self->first);
+    else {
+        PyObject *holders = self->holders;
+        Py_ssize_t at = PyList_Size(holders) - 1;
+        while (at >= 0 && PyList_GetItem(holders, at) != (PyObject *)claim)
+            at--;
+        if (at < 0) {
+            PyErr_SetString(PyExc_ValueError, "list.remove(x): x not in list");
+            return -1;
+        }
+        if (PyList_SetSlice(holders, at, at + 1, NULL) < 0)
+            return -1;
     }
-    if (PyList_SetSlice(holders, at, at + 1, NULL) < 0)
-        return -1;
     self->writers -= writes;
     claim->active = 0;
     if (claim->turn != Py_None)
@@ -587,10 +628,11 @@ static PyObject *Ledger_strike(Ledger *self, PyObject *thing)
 }
 
 static PyMemberDef Ledger_members[] = {
-    OBJECT(Ledger, lock), OBJECT(Ledger, holders), OBJECT(Ledger, queue),
-    OBJECT(Ledger, last_writer), {"writers", T_PYSSIZET, offsetof(Ledger, writers), 0, NULL},
+    OBJECT(Ledger, lock), OBJECT(Ledger, queue), OBJECT(Ledger, last_writer), {"writers", T_PYSSIZET, offsetof(Ledger, writers), 0, NULL},
     {"attention", T_BOOL, offsetof(Ledger, attention), 0, NULL}, NO_MORE};
-static PyGetSetDef Ledger_getset[] = {BITS(Ledger, everywhere), BITS(Ledger, anywhere), NO_MORE};
+static PyGetSetDef Ledger_getset[] = {
+    BITS(Ledger, everywhere), BITS(Ledger, anywhere),
+    {"holders", (getter)Ledger_get_holders, (setter)Ledger_set_holders, NULL, NULL}, NO_MORE};
 static PyMethodDef Ledger_methods[] = {
     METHOD("try_acquire", Ledger_acquire, METH_O), METHOD("try_begin", Ledger_begin, METH_O),
     METHOD("try_end", Ledger_end, METH_O), METHOD("try_drop", Ledger_drop, METH_O),
