@@ -1,0 +1,195 @@
+"""NEMOLite2D in Fortran and in Python: the bits of all fields, and the time of a step.
+
+    python benchmarks/nemolite2d.py PATH                the folder nemolite2d of PSycloneBench
+    python benchmarks/nemolite2d.py PATH --points 512 --steps 100
+
+PATH is `benchmarks/nemo/nemolite2d` of a checkout of https://github.com/stfc/PSycloneBench: its
+kernels and its algorithm are taken from there, and nothing of them is kept. Fortran is what
+`psyclone-storage` makes of them, compiled with gfortran without contraction. Python is what
+`psyclone-storage-kern -gen python` makes of them, its invokes compiled to C where they stand. Grid
+and initial values are ours. The exit status is 1 if a field differs in a bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HERE = ROOT / "benchmarks" / "nemolite2d"
+LIBRARY = ROOT / "external" / "gocean_infrastructure"
+ALGORITHM = Path("psykal") / "nemolite2d_alg.f90"
+KERNELS = Path("kernels") / "fortran"
+CONSTANTS = Path("common") / "physical_params_mod.f90"
+STEP = re.compile(r"^ *subroutine +step *\(.*?^ *end +subroutine +step *$",
+                  re.IGNORECASE | re.MULTILINE | re.DOTALL)  # fmt: skip
+OTHER = re.compile(r"^ *use +gocean2d_io_mod.*\n", re.IGNORECASE | re.MULTILINE)
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off")
+FIELDS = ("ua", "va", "un", "vn", "sshn_t", "sshn_u", "sshn_v", "ssha_t", "ssha_u", "ssha_v")
+DEPTHS = ("hu", "hv", "ht")
+HALO = 2
+DIFFERENT = 6
+"""How many of the fields differ: velocities and heights, now and then, are equal after a step."""
+MODEL = "rdt = 20.0\ncbfr = 0.00015\nvisc = 0.1\n"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How large the model is, and for how long it runs."""
+
+    points: int
+    steps: int
+
+
+def main() -> int:
+    """Build, run and compare; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("path", type=Path, help="the folder nemolite2d of PSycloneBench")
+    parser.add_argument("--points", type=int, default=256, help="points in each direction")
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    setting = Setting(given.points, given.steps)
+    if given.run:
+        run_in_python(given.run, setting)
+        return 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = {"Fortran": of_fortran(given.path, folder / "fortran", setting),
+                 "Python, as C": of_python(given.path, folder / "python", setting)}  # fmt: skip
+    wanted, _ = found["Fortran"]
+    if len(set(wanted)) < DIFFERENT:
+        raise SystemExit("The model in Fortran computes nothing.")
+    for way, (digests, said) in found.items():
+        bits = "the bits of Fortran" if digests == wanted else "OTHER BITS"
+        print(f"{way:24}{said:>14} s a step  {bits}")
+        for field, mine, other in zip(FIELDS, digests, wanted, strict=True):
+            if mine != other:
+                print(f"    {field} differs")
+    return 0 if all(digests == wanted for digests, _ in found.values()) else 1
+
+
+def step_of(path: Path) -> str:
+    """Return the subroutine with the invoke, without what is not for it."""
+    found = STEP.search((path / ALGORITHM).read_text(encoding="utf-8"))
+    if found is None:
+        raise SystemExit(f"'{path / ALGORITHM}' has no subroutine 'step'.")
+    return OTHER.sub("", found[0]) + "\n"
+
+
+def command(*words: object, **more: str) -> str:
+    """Run a command, and return what it prints; stop where it fails."""
+    paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
+    around = {**os.environ, "PYTHONPATH": paths, **more}
+    done = subprocess.run(list(map(str, words)), env=around, capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{words[0]} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def compiler(name: str) -> tuple[str, ...]:
+    """Return how a command of ours is called."""
+    return sys.executable, "-c", f"from psyclone_storage.cli.{name} import main; exit(main())"
+
+
+# ---------------------------------------------------------------------------- Fortran
+
+
+def of_fortran(path: Path, folder: Path, setting: Setting) -> tuple[list[str], str]:
+    """Return the digests of all fields that the model in Fortran computes, and its time."""
+    folder.mkdir()
+    (folder / "step.x90").write_text(step_of(path), encoding="utf-8")
+    command(*compiler("main"), "-api", "gocean", folder / "step.x90", "-d", path / KERNELS, "-nodm",
+            "-oalg", folder / "step.f90", "-opsy", folder / "step_psy.f90")  # fmt: skip
+    command("make", "-s", "-C", LIBRARY, "MESSAGES=serial", f"BUILD={folder / 'library'}")
+    kernels = sorted((path / KERNELS).glob("*_mod.f90"))
+    sources = [HERE / "dl_timer.f90", path / CONSTANTS, HERE / "model_mod.f90", *kernels, folder / "step_psy.f90",
+               folder / "step.f90", HERE / "main.f90"]  # fmt: skip
+    includes = (f"-J{folder}", f"-I{folder / 'library'}")
+    archive = folder / "library" / "libgocean_infrastructure.a"
+    command("gfortran", *FLAGS, "-w", *includes, *sources, archive, "-o", folder / "model")
+    written = folder / "fields"
+    said = command(folder / "model", setting.points, setting.steps, written)
+    return list(digests(written, setting)), said.split()[-1]
+
+
+def digests(file: Path, setting: Setting) -> Iterator[str]:
+    """Yield a digest of each field in a file."""
+    values, size = file.read_bytes(), 8 * setting.points**2
+    if len(values) != size * len(FIELDS):
+        raise SystemExit(f"'{file}' has {len(values)} bytes, and not {size} for each field.")
+    for start in range(0, len(values), size):
+        yield hashlib.sha256(values[start : start + size]).hexdigest()
+
+
+# ---------------------------------------------------------------------------- Python
+
+
+def of_python(path: Path, folder: Path, setting: Setting) -> tuple[list[str], str]:
+    """Return the digests of all fields that the model in Python computes, and its time."""
+    folder.mkdir()
+    modules = folder / "modules"
+    modules.mkdir()
+    shutil.copy(HERE / "model_mod.f90", modules)
+    shutil.copy(path / CONSTANTS, modules)
+    (folder / "step.x90").write_text(step_of(path), encoding="utf-8")
+    translate = (*compiler("kern"), "-api", "gocean", "-gen", "python")
+    for file in sorted((path / KERNELS).glob("*_mod.f90")):
+        command(*translate, "-d", modules, file, "-o", folder / f"{file.stem}.py")
+    command(*translate, folder / "step.x90", "-o", folder / "step_mod.py")
+    (folder / "model_mod.py").write_text(MODEL, encoding="utf-8")
+    said = command(sys.executable, __file__, path, "--run", folder, "--points", setting.points,
+                   "--steps", setting.steps)  # fmt: skip
+    return list(digests(folder / "fields", setting)), said.split()[-1]
+
+
+def run_in_python(folder: Path, setting: Setting) -> None:
+    """Run the translated model, and write all fields as the program in Fortran does."""
+    import numpy as np  # noqa: PLC0415 - a process of its own runs the model
+
+    from psyclone_storage.runtime.gocean import Field, Grid, Points  # noqa: PLC0415
+
+    sys.path.insert(0, str(folder))
+    from step_mod import step  # noqa: PLC0415  # pylint: disable=import-error
+
+    # Kernels for boundaries look, if a mask says so, one point further than Fortran has a halo: in
+    # Python it has to be there.
+    extent = setting.points + 2 * HALO
+    mask = np.zeros((extent, extent), np.int32)
+    mask[HALO:-HALO, HALO:-HALO] = 1
+    mask[:, :HALO] = -1
+    grid = Grid((setting.points, setting.points), (1000.0, 1000.0), mask=mask, halo=HALO)
+    places = {"u": Points.U, "v": Points.V, "t": Points.T}
+    fields = {}
+    for name in (*FIELDS, *DEPTHS):
+        place = places[name[0] if len(name) == 2 and name[1] in "an" else name[-1]]
+        fields[name] = Field(grid, place, name)
+    for name in DEPTHS:
+        fields[name].storage[...] = 100.0
+    order = ("ua", "va", "un", "vn", "sshn_t", "sshn_u", "sshn_v", "ssha_t", "ssha_u", "ssha_v",
+             "hu", "hv", "ht")  # fmt: skip
+    passed = [fields[name] for name in order]
+    step(1, *passed)
+    start = time.perf_counter()
+    for number in range(2, setting.steps + 1):
+        step(number, *passed)
+    seconds = (time.perf_counter() - start) / max(1, setting.steps - 1)
+    with (folder / "fields").open("wb") as file:
+        for name in FIELDS:
+            file.write(fields[name].values.tobytes(order="F"))
+    print(f"seconds a step: {seconds:.5E}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
