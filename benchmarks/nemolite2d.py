@@ -6,8 +6,9 @@
 PATH is `benchmarks/nemo/nemolite2d` of a checkout of https://github.com/stfc/PSycloneBench: its
 kernels and its algorithm are taken from there, and nothing of them is kept. Fortran is what
 `psyclone-storage` makes of them, compiled with gfortran without contraction. Python is what
-`psyclone-storage-kern -gen python` makes of them, its invokes compiled to C where they stand. Grid
-and initial values are ours. The exit status is 1 if a field differs in a bit.
+`psyclone-storage-kern -gen python` makes of them, its invokes compiled to C where they stand; the
+algorithm also calls the kernels in Fortran, and some in each language. Grid and initial values are
+ours. The exit status is 1 if a field differs in a bit.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ DEPTHS = ("hu", "hv", "ht")
 HALO = 2
 DIFFERENT = 6
 """How many of the fields differ: velocities and heights, now and then, are equal after a step."""
+IN_PYTHON, IN_FORTRAN, MIXED = "kernels in Python", "kernels in Fortran", "kernels in both"
+WAYS = (IN_PYTHON, IN_FORTRAN, MIXED)
+KERNEL = re.compile(r"^from (\w+) import (\w+)$", re.MULTILINE)
 MODEL = "rdt = 20.0\ncbfr = 0.00015\nvisc = 0.1\n"
 
 
@@ -65,8 +69,9 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found = {"Fortran": of_fortran(given.path, folder / "fortran", setting),
-                 "Python, as C": of_python(given.path, folder / "python", setting)}  # fmt: skip
+        found = {"Fortran": of_fortran(given.path, folder / "fortran", setting)}
+        for way in WAYS:
+            found[way] = of_python(given.path, folder / way.replace(" ", "_"), setting, way)
     wanted, _ = found["Fortran"]
     if len(set(wanted)) < DIFFERENT:
         raise SystemExit("The model in Fortran computes nothing.")
@@ -114,8 +119,8 @@ def of_fortran(path: Path, folder: Path, setting: Setting) -> tuple[list[str], s
             "-oalg", folder / "step.f90", "-opsy", folder / "step_psy.f90")  # fmt: skip
     command("make", "-s", "-C", LIBRARY, "MESSAGES=serial", f"BUILD={folder / 'library'}")
     kernels = sorted((path / KERNELS).glob("*_mod.f90"))
-    sources = [HERE / "dl_timer.f90", path / CONSTANTS, HERE / "model_mod.f90", *kernels, folder / "step_psy.f90",
-               folder / "step.f90", HERE / "main.f90"]  # fmt: skip
+    before = [HERE / "dl_timer.f90", path / CONSTANTS, HERE / "model_mod.f90"]
+    sources = [*before, *kernels, folder / "step_psy.f90", folder / "step.f90", HERE / "main.f90"]
     includes = (f"-J{folder}", f"-I{folder / 'library'}")
     archive = folder / "library" / "libgocean_infrastructure.a"
     command("gfortran", *FLAGS, "-w", *includes, *sources, archive, "-o", folder / "model")
@@ -136,8 +141,11 @@ def digests(file: Path, setting: Setting) -> Iterator[str]:
 # ---------------------------------------------------------------------------- Python
 
 
-def of_python(path: Path, folder: Path, setting: Setting) -> tuple[list[str], str]:
-    """Return the digests of all fields that the model in Python computes, and its time."""
+def of_python(path: Path, folder: Path, setting: Setting, way: str) -> tuple[list[str], str]:
+    """Return the digests of all fields that the model in Python computes, and its time.
+
+    The `way` says in which language kernels are.
+    """
     folder.mkdir()
     modules = folder / "modules"
     modules.mkdir()
@@ -145,13 +153,29 @@ def of_python(path: Path, folder: Path, setting: Setting) -> tuple[list[str], st
     shutil.copy(path / CONSTANTS, modules)
     (folder / "step.x90").write_text(step_of(path), encoding="utf-8")
     translate = (*compiler("kern"), "-api", "gocean", "-gen", "python")
-    for file in sorted((path / KERNELS).glob("*_mod.f90")):
-        command(*translate, "-d", modules, file, "-o", folder / f"{file.stem}.py")
+    for number, file in enumerate(sorted((path / KERNELS).glob("*_mod.f90"))):
+        if way == IN_FORTRAN or (way == MIXED and number % 2):
+            shutil.copy(file, modules)
+        else:
+            command(*translate, "-d", modules, file, "-o", folder / f"{file.stem}.py")
     command(*translate, folder / "step.x90", "-o", folder / "step_mod.py")
+    with_fortran(folder / "step_mod.py", modules)
     (folder / "model_mod.py").write_text(MODEL, encoding="utf-8")
     said = command(sys.executable, __file__, path, "--run", folder, "--points", setting.points,
                    "--steps", setting.steps)  # fmt: skip
     return list(digests(folder / "fields", setting)), said.split()[-1]
+
+
+def with_fortran(algorithm: Path, modules: Path) -> None:
+    """Let an algorithm take the kernels of `modules` from there, in Fortran."""
+
+    def found(match: re.Match[str]) -> str:
+        file = modules / f"{match[1]}.f90"
+        is_there = file.is_file()
+        return f'{match[2]} = fortran_kernel("{file}", "{match[2]}")' if is_there else match[0]
+
+    text = KERNEL.sub(found, algorithm.read_text(encoding="utf-8"))
+    algorithm.write_text(f"from psyclone_storage.gocean import fortran_kernel\n{text}")
 
 
 def run_in_python(folder: Path, setting: Setting) -> None:

@@ -28,7 +28,7 @@ from psyclone_storage.backend.c.types import PrintError
 from psyclone_storage.backend.c.variables import Parameter, is_assumed
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.driver.c_code import CPrinter
+from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel

@@ -7,7 +7,12 @@ other word that begins with `GO_` can be imported by name: properties of a grid 
 from __future__ import annotations
 
 from psyclone_storage.embedded.invoke import configure, invoke
-from psyclone_storage.embedded.kernel import PythonKernel, kernel
+from psyclone_storage.embedded.kernel import (
+    FortranKernel,
+    PythonKernel,
+    fortran_kernel,
+    kernel,
+)
 from psyclone_storage.embedded.words import Annotation, MetadataWord
 from psyclone_storage.infrastructures import gocean_words as _table
 from psyclone_storage.infrastructures.gocean import PROPERTIES
@@ -21,9 +26,11 @@ _WORDS = {word.upper(): MetadataWord(word.upper()) for word in (*_table.WORDS, *
 
 __all__ = [  # noqa: PLE0604 - the words are those of the table
     "GO_STENCIL",
+    "FortranKernel",
     "PythonKernel",
     "configure",
     "field",
+    "fortran_kernel",
     "grid_property",
     "invoke",
     "kernel",

@@ -34,7 +34,7 @@ def _read_code(source: SourceText, name: str, _dummies: tuple[Dummy, ...]) -> Ke
     return read_code(source, name)
 
 
-def _resolve(code: KernelCode, finder: ModuleFinder) -> KernelCode:
+def _resolve(code: KernelCode, finder: ModuleFinder, _dummies: tuple[Dummy, ...]) -> KernelCode:
     """Return `code` with a symbol for each name."""
     from psyclone_storage.frontend.fortran.resolve import resolve_code  # noqa: PLC0415
 

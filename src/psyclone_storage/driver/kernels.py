@@ -122,7 +122,7 @@ class Kernels:
     def _code(self, source: SourceText, name: str, dummies: tuple[Dummy, ...]) -> KernelCode:
         if (source, name) not in self._codes:
             code = self.language.read_code(source, name, dummies)
-            self._codes[source, name] = self.language.resolve(code, self._modules)
+            self._codes[source, name] = self.language.resolve(code, self._modules, dummies)
         return self._codes[source, name]
 
     def _file_of(self, wanted: Import) -> Path:

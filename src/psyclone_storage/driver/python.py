@@ -14,12 +14,16 @@ from psyclone_storage.backend.fortran.kernel import KernelNames
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.rows import Language
 from psyclone_storage.frontend.finder import ModuleFinder
 from psyclone_storage.frontend.python.dialect import Annotated, Dialect
+from psyclone_storage.frontend.search import SUFFIXES
 from psyclone_storage.infrastructures import gocean as words
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.interface import Dummy
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 
 _POINTWISE = words.POINTWISE.upper()
@@ -49,18 +53,21 @@ def python_with_c(dialect: Dialect) -> Language:
 
 
 def python(dialect: Dialect) -> Language:
-    """Return Python with the words of an API, computing by NumPy."""
+    """Return Python with the words of an API, computing by NumPy.
+
+    Kernels may be in Fortran, too: their code becomes that of kernels in Python.
+    """
     return Language(
         "python",
         partial(_part, "read_algorithm", dialect),
         _link,
-        partial(_part, "read_kernel", dialect),
-        partial(_part, "kernel_types", dialect),
-        partial(_part, "read_routine"),
-        partial(_part, "read_code", dialect),
-        _resolve,
-        _keeps_state,
-        _check_syntax,
+        _by_file(partial(_part, "read_kernel", dialect), FORTRAN.read_kernel),
+        _by_file(partial(_part, "kernel_types", dialect), FORTRAN.kernel_types),
+        _by_file(partial(_part, "read_routine"), FORTRAN.read_routine),
+        _by_file(partial(_part, "read_code", dialect), FORTRAN.read_code),
+        partial(_resolve, dialect),
+        _by_file(_keeps_state, FORTRAN.keeps_state),
+        _by_file(_check_syntax, FORTRAN.check_syntax),
         partial(_part, "emit_unit"),
         partial(_part, "emit_algorithm"),
         _emit_kernel,
@@ -69,10 +76,24 @@ def python(dialect: Dialect) -> Language:
         str,
         str,
         partial(_part, "routine_heads"),
-        suffixes=(".py",),
+        suffixes=(".py", *SUFFIXES),
         words=dialect.module,
         prints_kernels=True,
     )
+
+
+def _by_file(of_python: Any, of_fortran: Any) -> Any:
+    """Return what reads a file as its name says: in Fortran, or else in Python."""
+
+    def read(source: SourceText, *given: Any, **named: Any) -> Any:
+        reader = of_fortran if _is_fortran(source) else of_python
+        return reader(source, *given, **named)
+
+    return read
+
+
+def _is_fortran(source: SourceText) -> bool:
+    return key_of(source.name).endswith(SUFFIXES)
 
 
 def _part(name: str, *given: Any, **named: Any) -> Any:
@@ -87,8 +108,12 @@ def _link(algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol]) -> Pars
     return algorithm
 
 
-def _resolve(code: KernelCode, _finder: ModuleFinder) -> KernelCode:
-    """Return `code` with a symbol for each name, all of which its reader knows."""
+def _resolve(
+    dialect: Dialect, code: KernelCode, finder: ModuleFinder, dummies: tuple[Dummy, ...]
+) -> KernelCode:
+    """Return `code` with a symbol for each name, all of which a reader of Python knows."""
+    if _is_fortran(code.module.source):
+        code = _part("in_python", dialect, code, finder, dummies)
     found: KernelCode = _part("linked", code)
     return found
 

@@ -12,7 +12,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.apis import APIS
-from psyclone_storage.driver.c_code import CPrinter, KernelRequest, make_finder
+from psyclone_storage.driver.c_code import KernelRequest, make_finder
+from psyclone_storage.driver.c_printer import CPrinter
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.frontend.files import read_source

@@ -6,6 +6,7 @@ from psyclone_storage.backend.native.printer import emit_c_beside, emit_python
 from psyclone_storage.backend.numpy.algorithm import emit_algorithm
 from psyclone_storage.backend.numpy.kernel import emit_code
 from psyclone_storage.backend.numpy.printer import emit_unit
+from psyclone_storage.driver.in_python import in_python
 from psyclone_storage.frontend.python.algorithm import read_algorithm
 from psyclone_storage.frontend.python.body import read_code
 from psyclone_storage.frontend.python.heads import read_routine, routine_heads
@@ -18,6 +19,7 @@ __all__ = [
     "emit_code",
     "emit_python",
     "emit_unit",
+    "in_python",
     "kernel_types",
     "linked",
     "read_algorithm",

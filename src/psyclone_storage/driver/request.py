@@ -38,7 +38,7 @@ def for_file(request: CompileRequest, file: Path) -> CompileRequest:
 
 def suffixes_of(request: CompileRequest) -> tuple[str, ...]:
     """Return what the names of files with kernels end in."""
-    return (_PYTHON,) if key_of(request.suffix) == _PYTHON else SUFFIXES
+    return (_PYTHON, *SUFFIXES) if key_of(request.suffix) == _PYTHON else SUFFIXES
 
 
 def _api_of(file: Path) -> str | None:

@@ -64,7 +64,7 @@ class Language:
     kernel_types: Callable[[SourceText], tuple[str, ...]]
     read_routine: Callable[[SourceText, str], ParsedRoutine]
     read_code: Callable[[SourceText, str, tuple[Dummy, ...]], KernelCode]
-    resolve: Callable[[KernelCode, ModuleFinder], KernelCode]
+    resolve: Callable[[KernelCode, ModuleFinder, tuple[Dummy, ...]], KernelCode]
     keeps_state: Callable[[SourceText, str], bool]
     check_syntax: Callable[[SourceText, tuple[str, ...]], tuple[Diagnostic, ...]]
     emit_unit: Callable[[Unit, InlinedProcedures], str]

@@ -29,10 +29,11 @@ from psyclone_storage.driver.kernels import CalledKernels
 from psyclone_storage.driver.numbering import LocalNumbering
 from psyclone_storage.driver.python import GOCEAN_WORDS
 from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.python.live import calls_at, source_of
 from psyclone_storage.frontend.python.metadata import read_kernel
 from psyclone_storage.ir.expr import Expr, Name, canonical, is_constant
-from psyclone_storage.ir.kernel import ArgKind, Kernel
+from psyclone_storage.ir.kernel import ArgKind, Kernel, KernelArg
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import (
     ParsedAlgorithm,
@@ -48,11 +49,11 @@ _NUMBERS = (bool, int, float, complex, str)
 
 
 class TracedKernel(Protocol):
-    """A kernel as a program has it."""
+    """A kernel as a program has it: a `function` that describes it, or a `file` of Fortran."""
 
     @property
-    def function(self) -> Callable[..., Any]:
-        """The function that describes it."""
+    def name(self) -> str:
+        """The name of the kernel."""
 
 
 class TracedCall(Protocol):
@@ -257,7 +258,12 @@ def _parsed(function: Callable[..., Any]) -> Any:
 
 
 def _kernel(live: TracedKernel, compiler: Compiler) -> Kernel:
-    return compiler.api.interpret(_parsed(live.function), compiler.settings)
+    file = getattr(live, "file", None)
+    if file is None:
+        parsed = _parsed(getattr(live, "function"))  # noqa: B009
+    else:
+        parsed = compiler.target.language.read_kernel(read_source(file), live.name)
+    return compiler.api.interpret(parsed, compiler.settings)
 
 
 def _scope(source: SourceText) -> Scope:
@@ -267,6 +273,11 @@ def _scope(source: SourceText) -> Scope:
 
 
 # ---------------------------------------------------------------------------- names
+
+
+def _passed(kernel: Kernel) -> list[KernelArg]:
+    """Return the arguments that a call is given."""
+    return [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
 
 
 def _named(
@@ -283,6 +294,9 @@ def _named(
     objects: dict[int, Expr] = {}
     found: list[tuple[str, ParsedCall]] = []
     for number, (call, kernel) in enumerate(zip(calls, kernels, strict=True)):
+        if len(call.args) != len(_passed(kernel)):
+            message = f"The kernel '{kernel.name}' takes {len(_passed(kernel))} arguments, "
+            raise TypeError(f"{message}but is given {len(call.args)}.")
         name = kernel_names.get(call.kernel)
         if name is None:
             name = kernel_names[call.kernel] = table.fresh(kernel.name)
@@ -304,7 +318,7 @@ def _expr(
     objects: dict[int, Expr],
 ) -> Expr:
     """Return what an argument is called; `at` are the numbers of its call and of itself."""
-    wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY][at[1]]
+    wanted = _passed(kernel)[at[1]]
     own = f"{kernel.name}_{at[0] + 1}_{at[1] + 1}"
     if wanted.kind is ArgKind.FIELD:
         _check_field(value, kernel.name)

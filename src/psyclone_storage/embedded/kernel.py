@@ -7,8 +7,10 @@ function itself, so that what it computes is what Python computes.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
@@ -20,7 +22,7 @@ from psyclone_storage.embedded.words import Annotation, MetadataWord
 class RequestedCall:
     """A kernel with what it is called for, as an invoke takes it."""
 
-    kernel: PythonKernel
+    kernel: PythonKernel | FortranKernel
     args: tuple[Any, ...]
 
 
@@ -84,6 +86,28 @@ class PythonKernel:
     def _annotations(self) -> dict[str, Annotation]:
         said = inspect.get_annotations(self.function, eval_str=True)
         return {name: one for name, one in said.items() if isinstance(one, Annotation)}
+
+
+@dataclass(frozen=True, eq=False)
+class FortranKernel:
+    """A kernel in Fortran: the file that defines it, and its name."""
+
+    file: Path
+    name: str
+
+    def __call__(self, *args: Any) -> RequestedCall:
+        """Return a call, for an invoke to do: nothing happens before."""
+        return RequestedCall(self, args)
+
+
+def fortran_kernel(file: str | Path, name: str) -> FortranKernel:
+    """Return the kernel type `name` that a file of Fortran defines.
+
+    A `file` without a folder of its own, or in a relative one, is looked for from the folder of
+    the program that asks. It is read when the kernel is called for the first time.
+    """
+    caller = sys._getframe(1).f_globals.get("__file__")  # noqa: SLF001  # pylint: disable=protected-access
+    return FortranKernel(Path(caller or "").parent / file, name)
 
 
 def kernel(**metadata: MetadataWord) -> Callable[[Callable[..., Any]], PythonKernel]:

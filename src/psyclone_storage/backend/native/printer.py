@@ -36,12 +36,12 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Blank, Comment, HoldData, Line, Routine, Unit
 
 _TABLES = ("arrays", "numbers", "counts")
-_PRECISION = Symbol(
+PRECISION = Symbol(
     WORKING_PRECISION, WORKING_PRECISION, Origin.IMPORTED, Sort.CONSTANT,
     ScalarType(Intrinsic.INTEGER), value=Literal("8", Intrinsic.INTEGER),
 )  # fmt: skip
 _AROUND = ModuleContext(
-    lambda _, name: _PRECISION if name == WORKING_PRECISION else None, lambda _module, _name: ()
+    lambda _, name: PRECISION if name == WORKING_PRECISION else None, lambda _module, _name: ()
 )
 """What a kernel in Python knows of other modules: the precision that it computes with."""
 

@@ -44,9 +44,13 @@ class PythonText:
 
 
 def emit_kernels(
-    kernels: Sequence[TranslatedKernel], around: ModuleContext, title: str
+    kernels: Sequence[TranslatedKernel],
+    around: ModuleContext,
+    title: str,
+    *,
+    in_place: bool = False,
 ) -> PythonText:
-    """Return a module with `kernels`, described by `title`.
+    """Return a module with `kernels`, described by `title`; with constants `in_place` of names.
 
     Raises:
         CompileError: G006, at each statement that kernels in Python have no words for.
@@ -54,7 +58,7 @@ def emit_kernels(
     taken = {item.key for one in kernels for item in one.code.declarations
              if isinstance(item, Declare)}  # fmt: skip
     taken |= {key_of(one.parsed.name) for one in kernels}
-    names = ModuleNames.of(taken)
+    names = ModuleNames.of(taken, in_place=in_place)
     lines: list[PlacedLine] = []
     problems: list[Diagnostic] = []
     for one in kernels:

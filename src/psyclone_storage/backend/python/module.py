@@ -32,12 +32,16 @@ class ModuleNames:
     fresh: NameTable
     declared: list[str] = field(default_factory=list)
     imported: dict[str, None] = field(default_factory=dict)
+    in_place: bool = False
     _known: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, taken: Iterable[str]) -> ModuleNames:
-        """Return the names of a module whose kernels have names that are `taken`."""
-        return cls(NameTable((*RESERVED, *taken)))
+    def of(cls, taken: Iterable[str], *, in_place: bool = False) -> ModuleNames:
+        """Return the names of a module whose kernels have names that are `taken`.
+
+        Constants stand `in_place` where the module is never imported.
+        """
+        return cls(NameTable((*RESERVED, *taken)), in_place=in_place)
 
     def constant(self, symbol: Symbol, scope: CScope) -> str:
         """Return the name of a constant, which the module declares."""
@@ -52,6 +56,8 @@ class ModuleNames:
                 raise NoPythonError(f"the constant '{symbol.name}' is of single precision")
             checked(type_, symbol.name)
             value = writer.assigned(symbol.value, type_)
+            if self.in_place:
+                return value if value.replace(".", "").isalnum() else f"({value})"
             self._known[home] = self.fresh.fresh(symbol.key)
             self.declared.append(f"{self._known[home]} = {value}")
         return self._known[home]
@@ -59,6 +65,8 @@ class ModuleNames:
     def variable(self, symbol: Symbol, scope: CScope) -> str:
         """Return the name of a variable of the kernel's module, which the module declares."""
         home = ("", symbol.key)
+        if self.in_place:
+            raise NoPythonError(f"'{symbol.name}' is a variable of its module, not of Python's")
         if home not in self._known:
             type_ = scope.type_of(symbol)
             checked(type_, symbol.name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
 from psyclone_storage.base.source import SourceText, Span
@@ -25,7 +26,7 @@ from psyclone_storage.ir.parsed import (
     UsedName,
 )
 
-_INVOKE = "invoke"
+_INVOKE, _FORTRAN = "invoke", "fortran_kernel"
 
 
 def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
@@ -39,7 +40,7 @@ def read_algorithm(dialect: Dialect, source: SourceText) -> ParsedAlgorithm:
         raise CompileError(Diagnostic("P002", message, file=source.name))
     tree = read_tree(source)
     names = names_of(tree, dialect.module)
-    unit = _unit(tree, dialect)
+    unit = _unit(tree, dialect, names)
     problems = list(_misplaced(tree, names))
     reader = InvokeReader(tree, problems)
     invokes = []
@@ -76,9 +77,10 @@ def _misplaced(tree: Tree, names: ImportedNames) -> Iterator[Diagnostic]:
             yield Diagnostic("P055", message, tree.span(node))
 
 
-def _unit(tree: Tree, dialect: Dialect) -> Scope:
+def _unit(tree: Tree, dialect: Dialect, names: ImportedNames) -> Scope:
     source = tree.source
     uses = [_use(tree, node) for node in imports_in(tree.module)]
+    uses += _of_fortran(tree, names)
     own = kernels_in(tree, dialect)
     module = module_name(source)
     if own:
@@ -87,6 +89,21 @@ def _unit(tree: Tree, dialect: Dialect) -> Scope:
     return Scope(
         ScopeKind.MODULE, module, tuple(uses), (), _end_of_imports(tree), 0, source.whole()
     )
+
+
+def _of_fortran(tree: Tree, names: ImportedNames) -> Iterator[ParsedUse]:
+    """Yield the kernels in Fortran to which a file gives names, as imports of their modules."""
+    for node in tree.module.body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name) as target],
+                value=ast.Call(
+                    func=called,
+                    args=[ast.Constant(value=str(file)), ast.Constant(value=str(original))],
+                ),
+            ) if names.meant(called) == _FORTRAN:
+                used = UsedName(name, original, tree.span(target))
+                yield ParsedUse(PurePath(file).stem.lower(), (used,), (), tree.span(node))
 
 
 def _use(tree: Tree, node: ast.Import | ast.ImportFrom) -> ParsedUse:

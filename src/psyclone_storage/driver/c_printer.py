@@ -1,0 +1,75 @@
+"""Procedures as C: what they call is looked for in the modules below some directories."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.c.printer import CUnit, print_c
+from psyclone_storage.backend.c.scope import Callee, ModuleContext
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.frontend.files import read_source
+from psyclone_storage.frontend.finder import ModuleFinder
+from psyclone_storage.frontend.fortran.body import read_code
+from psyclone_storage.frontend.fortran.called import read_called
+from psyclone_storage.frontend.fortran.resolve import resolve_code
+from psyclone_storage.frontend.modules import defined_modules
+from psyclone_storage.ir.code import KernelCode
+from psyclone_storage.ir.expr import Symbol
+
+
+class CPrinter:
+    """A printer of procedures as C, which keeps what it has read of other modules."""
+
+    def __init__(self, finder: ModuleFinder) -> None:
+        self._finder = finder
+        self.around = ModuleContext(self._symbol, self._procedures)
+        self._called: dict[tuple[str, str], tuple[Callee, ...]] = {}
+        self._sources: dict[str, SourceText | None] = {}
+
+    def printed(self, source: SourceText, name: str) -> tuple[KernelCode, CUnit]:
+        """Return the subroutine `name` of a module in `source`, and its form in C.
+
+        Raises:
+            CompileError: there is none, or it has no form in C (G004).
+        """
+        code = self.read(source, name)
+        return code, print_c(code, self.around)
+
+    def read(self, source: SourceText, name: str) -> KernelCode:
+        """Return the subroutine `name` of a module in `source`, its names looked up."""
+        for module in defined_modules(source.text):
+            self._sources[module] = source
+        return resolve_code(read_code(source, name), self._finder)
+
+    def _symbol(self, module: str, name: str) -> Symbol | None:
+        source = self._sources.get(module)
+        if source is not None:
+            own = self._finder.of_source(source, module)
+            if own is not None:
+                return own.symbols.get(name) or self._finder.imported(own.uses, name)
+        return self._finder.offered(module, name)
+
+    def _procedures(self, module: str, name: str) -> tuple[Callee, ...]:
+        key = (module, name)
+        if key not in self._called:
+            source = self._source(module)
+            found = () if source is None else self._read(source, module, name)
+            self._called[key] = found
+        return self._called[key]
+
+    def _read(self, source: SourceText, module: str, name: str) -> tuple[Callee, ...]:
+        try:
+            found = read_called(source, module, name)
+        except CompileError:
+            return ()
+        return tuple(Callee(resolve_code(code, self._finder), result) for code, result in found)
+
+    def _source(self, module: str) -> SourceText | None:
+        """Return the file that defines a module, None if there is none."""
+        if module not in self._sources:
+            self._sources[module] = None
+            for path in self._finder.index.candidates(module):
+                source = read_source(path)
+                if module in defined_modules(source.text):
+                    self._sources[module] = source
+                    break
+        return self._sources[module]
