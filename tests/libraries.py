@@ -55,6 +55,9 @@ class Library:
 LFRIC = Library("lfric_infrastructure", flags=STRICT)
 LFRIC_UNIFORM = Library("lfric_infrastructure", ("PRECISION=uniform",), STRICT)
 LFRIC_MPI = Library("lfric_infrastructure", ("MESSAGES=mpi",), (*CHECKED, "-fopenmp"))
+LFRIC_EMULATED = Library(
+    "lfric_infrastructure", ("MESSAGES=mpi", "DEVICE=emulated"), (*CHECKED, "-fopenmp")
+)
 LFRIC_OF_EXAMPLES = Library("lfric_infrastructure", ("MESSAGES=mpi",))
 GOCEAN = Library("gocean_infrastructure", flags=STRICT)
 GOCEAN_MPI = Library("gocean_infrastructure", ("MESSAGES=mpi",), (*CHECKED, "-fopenmp"))

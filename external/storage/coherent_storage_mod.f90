@@ -57,6 +57,7 @@ module coherent_storage_mod
     procedure, public :: assume_valid
     procedure, public :: is_valid
     procedure, public :: is_initialised
+    procedure, public :: is_written
     procedure, public :: has_device_memory
     procedure, public :: get_version
     procedure, public :: get_address
@@ -373,6 +374,21 @@ contains
 
     is_initialised = self%state%coherence%is_initialised()
   end function is_initialised
+
+  !> Say whether somebody has all values of a space for writing; without a space, of any.
+  pure function is_written(self, space)
+    class(coherent_storage_type), intent(in) :: self
+    integer(c_int), optional, intent(in) :: space
+    logical :: is_written
+
+    if (present(space)) then
+      is_written = self%state%coherence%is_written(home_of(space))
+    else
+      is_written = self%state%coherence%is_written(space_host) .or. &
+                   self%state%coherence%is_written(space_device)
+    end if
+    is_written = is_written .and. .not. self%state%coherence%is_of_parts()
+  end function is_written
 
   !> Say whether there is memory for a copy on the device, be it stale or current.
   pure function has_device_memory(self)

@@ -22,6 +22,7 @@ module halo_storage_mod
     procedure, public :: set_dirty
     procedure, public :: set_clean
     procedure, public :: get_halo_depth
+    procedure, public :: get_clean_depth
     procedure, private :: is_depth
   end type halo_storage_type
 
@@ -141,6 +142,14 @@ contains
 
     depth = self%state%coherence%get_halo_depth()
   end function get_halo_depth
+
+  !> Return the depth to which the halo is clean.
+  pure function get_clean_depth(self) result(depth)
+    class(halo_storage_type), intent(in) :: self
+    integer(c_int) :: depth
+
+    depth = self%state%coherence%get_clean_depth()
+  end function get_clean_depth
 
   !> Say whether the halo has a depth; report it if not.
   function is_depth(self, depth, status)

@@ -70,6 +70,7 @@ module storage_coherence_mod
     procedure, public :: forget
     procedure, public :: get_version
     procedure, public :: get_halo_depth
+    procedure, public :: get_clean_depth
     procedure, public :: is_dirty
     procedure, public :: set_dirty
     procedure, public :: set_clean
@@ -424,6 +425,14 @@ contains
 
     version = self%version
   end function get_version
+
+  !> Return the depth to which the halo is clean.
+  pure function get_clean_depth(self) result(depth)
+    class(coherence_type), intent(in) :: self
+    integer(c_int) :: depth
+
+    depth = self%clean_depth
+  end function get_clean_depth
 
   !> Return the depth of the halo.
   pure function get_halo_depth(self) result(depth)

@@ -7,15 +7,17 @@
 !> has written its array, and has to say so as for all that is written without an access.
 module storage_registry_mod
 
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int64_t, c_intptr_t, c_loc, c_null_ptr, &
-                                         c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_intptr_t, c_loc, &
+                                         c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int32, real64
+  use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
 
   implicit none
   private
 
   public :: new_stamp, registered_storage, known_storage, forget_storage, fetch_constant
+  public :: storage_of_table, forget_address
 
   !> What is known of one array.
   type :: entry_type
@@ -77,16 +79,45 @@ contains
   subroutine forget_storage(values)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
 
+    call forget_address(c_loc(values))
+  end subroutine forget_storage
+
+  !> Give up the storage of the array at an address, if there is one.
+  subroutine forget_address(address)
+    type(c_ptr), intent(in) :: address
+
     type(field_storage_type), pointer :: storage
     integer :: place
 
     if (.not. allocated(entries)) return
-    place = place_of(entries, c_loc(values))
+    place = place_of(entries, address)
     storage => entries(place)%storage
     nullify (entries(place)%storage)
     entries(place)%stamp = 0
     if (associated(storage)) deallocate (storage)
-  end subroutine forget_storage
+  end subroutine forget_address
+
+  !> Return the storage of an array that is only read and has no owner with a stamp: its type and
+  !> size stand for one.
+  function storage_of_table(address, element, count) result(storage)
+    type(c_ptr), intent(in) :: address
+    integer(c_int), intent(in) :: element
+    integer(c_int64_t), intent(in) :: count
+    type(field_storage_type), pointer :: storage
+
+    type(storage_options_type) :: options
+    integer(c_int64_t) :: stamp
+
+    stamp = -(8 * count + element)
+    storage => find(address, stamp)
+    if (associated(storage)) return
+    storage => enter(address, stamp)
+    options%name = 'table'
+    options%host = address
+    options%has_values = .true.
+    options%read_only = .true.
+    call storage%describe(element, [count], options)
+  end function storage_of_table
 
   !> Return the storage of an array that is only read.
   function constant_real64(values, stamp) result(storage)

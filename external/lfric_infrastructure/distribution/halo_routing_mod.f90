@@ -1,11 +1,13 @@
 !> Owns which dofs a halo exchange moves: those that others own and those that others ask for.
 module halo_routing_mod
 
+  use, intrinsic :: iso_c_binding, only: c_int64_t
   use constants_mod, only: i_def, i_halo_index, l_def
   use dof_runs_mod, only: dof_runs_type
   use ids_mod, only: sorted_ids_type
   use message_passing_mod, only: get_number_of_ranks, new_layout, swap_ids
   use message_plan_mod, only: message_plan_type
+  use storage_parts_mod, only: box_type
 
   implicit none
   private
@@ -15,13 +17,18 @@ module halo_routing_mod
 
   !> The messages of an exchange, and where in a field their values are: `sent(:, n)` and
   !> `received(:, n)` are the layouts of the messages, for values of 4 n bytes; `sent_runs` are what
-  !> is sent. Messages that `is_packed` are better sent from a buffer. A routing, once made, stays.
+  !> is sent, `received_runs` what is received. Messages that `is_packed` are better sent from a
+  !> buffer. A routing, once made, stays.
   type, public :: halo_routing_type
     type(message_plan_type) :: plan
     type(dof_runs_type) :: sent_runs
+    type(dof_runs_type) :: received_runs
     logical(l_def), allocatable :: is_packed(:)
     integer, allocatable :: sent(:, :)
     integer, allocatable :: received(:, :)
+  contains
+    procedure, public :: boxes_sent
+    procedure, public :: boxes_received
   end type halo_routing_type
 
   interface halo_routing_type
@@ -68,8 +75,39 @@ contains
       self%is_packed(n) = self%sent_runs%mean_length(n) < short
     end do
     call set_layouts(self%sent, self%sent_runs)
-    call set_layouts(self%received, dof_runs_type(received, self%plan%first_received))
+    self%received_runs = dof_runs_type(received, self%plan%first_received)
+    call set_layouts(self%received, self%received_runs)
   end function new_halo_routing
+
+  !> Return what is sent, as a storage has it.
+  pure function boxes_sent(self) result(boxes)
+    class(halo_routing_type), intent(in) :: self
+    type(box_type), allocatable :: boxes(:)
+
+    boxes = boxes_of(self%sent_runs)
+  end function boxes_sent
+
+  !> Return what is received, as a storage has it.
+  pure function boxes_received(self) result(boxes)
+    class(halo_routing_type), intent(in) :: self
+    type(box_type), allocatable :: boxes(:)
+
+    boxes = boxes_of(self%received_runs)
+  end function boxes_received
+
+  !> Return runs of dofs as boxes of one dimension.
+  pure function boxes_of(runs) result(boxes)
+    type(dof_runs_type), intent(in) :: runs
+    type(box_type), allocatable :: boxes(:)
+
+    integer(i_def) :: n
+
+    allocate (boxes(size(runs%first)))
+    do n = 1, size(boxes, kind=i_def)
+      boxes(n)%first(1) = int(runs%first(n), c_int64_t)
+      boxes(n)%last(1) = int(runs%first(n) + runs%length(n) - 1, c_int64_t)
+    end do
+  end function boxes_of
 
   !> Set the layouts of messages with these dofs, for values of 4 and of 8 bytes.
   subroutine set_layouts(layouts, runs)

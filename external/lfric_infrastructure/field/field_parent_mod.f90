@@ -1,17 +1,21 @@
 !> Owns what fields of every data type have in common: space, name, halo and its dirty flags.
 !>
-!> A proxy gives generated code access to the data of a field; it shares the flags of its field. A
-!> flag is kept for each halo depth, and a new field is dirty at every depth.
+!> A proxy gives generated code access to the data of a field; it shares the storage of its field,
+!> which keeps a flag for each halo depth. A new field is dirty at every depth.
 module field_parent_mod
 
-  use, intrinsic :: iso_c_binding, only: c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_ptr
   use constants_mod, only: cmdi, default_halo_depth, i_def, l_def, str_def
   use function_space_mod, only: function_space_type
   use halo_exchange_mod, only: finish_exchange, halo_messages_type, start_exchange
+  use halo_routing_mod, only: halo_routing_type
   use joint_plan_mod, only: part_type
   use lfric_mpi_mod, only: global_mpi, lfric_mpi_type
   use mesh_mod, only: mesh_type
   use pure_abstract_field_mod, only: pure_abstract_field_type
+  use storage_parts_mod, only: box_type
+  use storage_words_mod, only: access_read_write, access_write, space_host
+  use stored_values_mod, only: stored_values_type
 
   implicit none
   private
@@ -26,8 +30,9 @@ module field_parent_mod
   type, abstract, extends(pure_abstract_field_type), public :: field_parent_type
     private
     type(function_space_type), pointer :: vspace => null()
-    logical(l_def), pointer :: halo_dirty(:) => null()
+    type(stored_values_type), pointer, public :: values => null()
     type(halo_messages_type), pointer, public :: messages => null()
+    integer(i_def) :: halo_depth = 0
     character(str_def) :: name = cmdi
     procedure(write_interface), nopass, pointer :: write_method => null()
     procedure(read_interface), nopass, pointer :: read_method => null()
@@ -66,12 +71,19 @@ module field_parent_mod
   type, abstract, public :: field_parent_proxy_type
     private
     type(function_space_type), pointer, public :: vspace => null()
-    logical(l_def), pointer :: halo_dirty(:) => null()
+    type(stored_values_type), pointer, public :: values => null()
     type(halo_messages_type), pointer, public :: messages => null()
   contains
+    procedure, public :: begin_use
+    procedure, public :: release
+    procedure, public :: prefetch
+    procedure, public :: bring_to_host
+    procedure, public :: begin_exchange
+    procedure, public :: end_exchange
     procedure, public :: get_field_proxy_halo_depth
     procedure, public :: is_dirty
     procedure, public :: set_dirty
+    procedure, public :: set_halo_dirty
     procedure, public :: set_clean
     procedure, public :: is_readonly => is_readonly_proxy
     procedure, public :: halo_exchange
@@ -140,18 +152,18 @@ contains
     self%vspace => vector_space
     self%name = name_none
     if (present(name)) self%name = name
-    allocate (self%halo_dirty(depth))
-    self%halo_dirty = .true.
+    self%halo_depth = depth
+    allocate (self%values)
     allocate (self%messages)
   end subroutine field_parent_initialiser
 
-  !> Let a proxy see the space, the flags and the messages of the field.
+  !> Let a proxy see the space, the storage and the messages of the field.
   subroutine field_parent_proxy_initialiser(self, field_proxy)
     class(field_parent_type), target, intent(in) :: self
     class(field_parent_proxy_type), intent(inout) :: field_proxy
 
     field_proxy%vspace => self%vspace
-    field_proxy%halo_dirty => self%halo_dirty
+    field_proxy%values => self%values
     field_proxy%messages => self%messages
   end subroutine field_parent_proxy_initialiser
 
@@ -159,8 +171,8 @@ contains
   subroutine field_parent_final(self)
     class(field_parent_type), intent(inout) :: self
 
-    if (associated(self%halo_dirty)) deallocate (self%halo_dirty, self%messages)
-    nullify (self%vspace, self%halo_dirty, self%messages)
+    if (associated(self%values)) deallocate (self%values, self%messages)
+    nullify (self%vspace, self%values, self%messages)
   end subroutine field_parent_final
 
   !> Copy everything but the data and the name to an initialised field on the same space.
@@ -168,7 +180,10 @@ contains
     class(field_parent_type), target, intent(in) :: self
     class(field_parent_type), target, intent(inout) :: dest
 
-    dest%halo_dirty = self%halo_dirty
+    integer(c_int) :: clean_depth
+
+    clean_depth = self%values%storage%get_clean_depth()
+    if (clean_depth > 0) call dest%values%storage%set_clean(clean_depth)
     dest%write_method => self%write_method
     dest%read_method => self%read_method
     dest%checkpoint_write_method => self%checkpoint_write_method
@@ -252,7 +267,7 @@ contains
     class(field_parent_type), intent(in) :: self
     integer(i_def) :: field_halo_depth
 
-    field_halo_depth = size(self%halo_dirty, kind=i_def)
+    field_halo_depth = self%halo_depth
   end function get_field_halo_depth
 
   !> Return whether the field may only be read.
@@ -357,7 +372,7 @@ contains
     class(field_parent_proxy_type), intent(in) :: self
     integer(i_def) :: field_halo_depth
 
-    field_halo_depth = size(self%halo_dirty, kind=i_def)
+    field_halo_depth = int(self%values%storage%get_halo_depth(), i_def)
   end function get_field_proxy_halo_depth
 
   !> Return whether the halo is out of date at one depth.
@@ -366,30 +381,104 @@ contains
     integer(i_def), intent(in) :: depth
     logical(l_def) :: dirtiness
 
-    dirtiness = self%halo_dirty(depth)
+    dirtiness = self%values%storage%is_dirty(int(depth, c_int))
   end function is_dirty
 
-  !> Mark the halo as out of date at every depth.
+  !> Mark the halo as out of date at every depth, because `data` have been written, on the host.
   subroutine set_dirty(self)
     class(field_parent_proxy_type), intent(inout) :: self
 
-    self%halo_dirty = .true.
+    call self%values%wrote_on_host()
   end subroutine set_dirty
 
-  !> Mark the halo as up to date to a depth.
+  !> Mark the halo as out of date at every depth, because values have been written by an access.
+  subroutine set_halo_dirty(self)
+    class(field_parent_proxy_type), intent(inout) :: self
+
+    call self%values%storage%set_dirty()
+  end subroutine set_halo_dirty
+
+  !> Mark the halo as up to date to a depth, which may be 0.
   subroutine set_clean(self, depth)
     class(field_parent_proxy_type), intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    self%halo_dirty(:depth) = .false.
+    if (depth > 0) call self%values%storage%set_clean(int(depth, c_int))
   end subroutine set_clean
+
+  !> Begin to use the values in a space, as `acquire` of the types with data does. What is to be
+  !> overwritten is brought all the same where a dof has several values: kernels see the first.
+  subroutine begin_use(self, space, access, may_share)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    logical, optional, intent(in) :: may_share
+
+    integer(c_int) :: needed
+
+    needed = access
+    if (access == access_write .and. self%vspace%get_ndata() > 1) needed = access_read_write
+    call self%values%acquire(space, needed, may_share)
+  end subroutine begin_use
+
+  !> End the use of the values in a space that was acquired last.
+  subroutine release(self, space)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+
+    call self%values%release(space)
+  end subroutine release
+
+  !> Begin to bring the values to a space, where they will be acquired later.
+  subroutine prefetch(self, space)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+
+    call self%values%prefetch(space)
+  end subroutine prefetch
+
+  !> Make `data` the latest values, if a device has them.
+  subroutine bring_to_host(self)
+    class(field_parent_proxy_type), intent(in) :: self
+
+    call self%values%bring_to_host()
+  end subroutine bring_to_host
+
+  !> Make the host have what an exchange of a depth sends. With `by_parts` a copy on a device stays
+  !> as current as it is, and gets what is received; nobody may then look at a copy of the host that
+  !> is stale before the exchange has ended.
+  subroutine begin_exchange(self, depth, by_parts)
+    class(field_parent_proxy_type), intent(in) :: self
+    integer(i_def), intent(in) :: depth
+    logical, intent(in) :: by_parts
+
+    type(halo_routing_type), pointer :: routing
+    type(box_type), allocatable :: sent(:), received(:)
+
+    if (by_parts .and. self%values%storage%has_device_memory()) then
+      routing => self%vspace%get_halo_routing(depth)
+      sent = routing%boxes_sent()
+      received = routing%boxes_received()
+      call self%values%storage%begin_exchange_of_parts(space_host, int(depth, c_int), sent, &
+                                                       received)
+    else
+      call self%values%storage%begin_exchange(space_host, int(depth, c_int))
+    end if
+  end subroutine begin_exchange
+
+  !> Note that the exchange which was begun has filled the halo.
+  subroutine end_exchange(self)
+    class(field_parent_proxy_type), intent(in) :: self
+
+    call self%values%storage%end_exchange(0_c_int64_t, 0_c_int64_t)
+  end subroutine end_exchange
 
   !> Make the halo valid to a depth, annexed dofs included.
   subroutine halo_exchange(self, depth)
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
-    call self%halo_exchange_start(depth)
+    call start_messages(self, depth, by_parts=.true.)
     call self%halo_exchange_finish(depth)
   end subroutine halo_exchange
 
@@ -399,13 +488,23 @@ contains
     class(field_parent_proxy_type), target, intent(inout) :: self
     integer(i_def), intent(in) :: depth
 
+    call start_messages(self, depth, by_parts=.false.)
+  end subroutine halo_exchange_start
+
+  !> Start an exchange.
+  subroutine start_messages(self, depth, by_parts)
+    class(field_parent_proxy_type), target, intent(inout) :: self
+    integer(i_def), intent(in) :: depth
+    logical, intent(in) :: by_parts
+
     if (self%messages%depth /= 0) &
       error stop 'halo_exchange_start: an exchange of the field has not been finished'
     if (depth < 1 .or. depth > self%get_field_proxy_halo_depth()) &
       error stop 'halo_exchange_start: the field has no halo of this depth'
+    call self%begin_exchange(depth, by_parts)
     call start_exchange([self%get_part(depth)], self%messages)
     self%messages%depth = depth
-  end subroutine halo_exchange_start
+  end subroutine start_messages
 
   !> Finish to make the halo valid to the depth that was started.
   subroutine halo_exchange_finish(self, depth)
@@ -416,7 +515,7 @@ contains
       error stop 'halo_exchange_finish: no exchange of this depth has been started'
     call finish_exchange(self%messages)
     self%messages%depth = 0
-    call self%set_clean(depth)
+    call self%end_exchange()
   end subroutine halo_exchange_finish
 
   !> Return what an exchange of a depth, which the halo has, is about.

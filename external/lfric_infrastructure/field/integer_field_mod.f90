@@ -5,7 +5,7 @@
 !> renamed types of one name for the same type in a select type construct.
 module integer_field_mod
 
-  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_loc, c_null_ptr, c_ptr
   use constants_mod, only: i_def, l_def
   use field_parent_mod, only: checkpoint_read_interface, checkpoint_write_interface, &
                               field_parent_proxy_type, field_parent_type, read_interface, &
@@ -19,7 +19,7 @@ module integer_field_mod
   implicit none
   private
 
-  !> A field: its data are one value for every dof that the rank holds.
+  !> A field: its data are one value for every dof that the rank holds, and have a storage.
   type, extends(field_parent_type), public :: integer_field_type
     private
     integer(i_def), pointer :: data(:) => null()
@@ -58,6 +58,7 @@ module integer_field_mod
     private
     integer(i_def), pointer, public :: data(:) => null()
   contains
+    procedure, public :: acquire
     procedure, public :: locate
     procedure, public :: get_sum
     procedure, public :: get_min
@@ -98,6 +99,8 @@ contains
       allocate (self%data(vector_space%get_undf()))
       self%data = 0_i_def
     end if
+    call self%values%storage%wrap(self%data, int(self%get_field_halo_depth(), c_int), &
+                                  trim(self%get_name()), spoils=.true.)
   end subroutine initialise_field
 
   !> Make a pointer refer to a field.
@@ -138,6 +141,7 @@ contains
     character(*), optional, intent(in) :: name
 
     call self%copy_field_properties(dest, name)
+    call self%values%bring_to_host()
     dest%data = self%data
   end subroutine copy_field_serial
 
@@ -155,6 +159,7 @@ contains
     space => source%get_function_space()
     call dest%initialise(space, source%get_name(), halo_depth=source%get_field_halo_depth())
     call source%copy_field_parent(dest)
+    call source%values%bring_to_host()
     dest%data = source%data
   end subroutine assign_field
 
@@ -167,6 +172,7 @@ contains
 
     call this%get_write_behaviour(method)
     if (.not. associated(method)) error stop 'write_field: no write behaviour is set'
+    call this%values%bring_to_host()
     if (present(field_name)) then
       call method(field_name, this%get_proxy())
     else
@@ -199,6 +205,7 @@ contains
 
     call self%get_checkpoint_write_behaviour(method)
     if (.not. associated(method)) error stop 'write_checkpoint: no behaviour is set'
+    call self%values%bring_to_host()
     call method(field_name, file_name, self%get_proxy())
   end subroutine write_checkpoint
 
@@ -229,6 +236,7 @@ contains
     integer(i_def) :: cell, df, k
 
     space => self%get_function_space()
+    call self%values%bring_to_host()
     do cell = 1, space%get_ncell()
       map => space%get_cell_dofmap(cell)
       do df = 1, space%get_ndf()
@@ -249,6 +257,7 @@ contains
 
     integer(i_def) :: df
 
+    call self%values%bring_to_host()
     do df = 1, size(self%data, kind=i_def)
       write (log_scratch_space, '(a, 1x, i0, 1x, i0)') trim(label), df, self%data(df)
       call log_event(log_scratch_space, log_level)
@@ -269,14 +278,16 @@ contains
     call log_event(log_scratch_space, log_level)
   end subroutine log_minmax
 
-  !> Give the memory back; the field may be initialised again.
+  !> Give the memory back; the field may be initialised again. Who has lent memory to it finds the
+  !> latest values there.
   subroutine field_final(self)
     class(integer_field_type), intent(inout) :: self
 
+    if (associated(self%values) .and. .not. self%owns_data) call self%values%bring_to_host()
+    call self%field_parent_final()
     if (self%owns_data .and. associated(self%data)) deallocate (self%data)
     nullify (self%data)
     self%owns_data = .false.
-    call self%field_parent_final()
   end subroutine field_final
 
   !> Give the memory back when a field goes out of scope.
@@ -285,6 +296,21 @@ contains
 
     call self%field_final()
   end subroutine destroy_field
+
+  !> Begin to use the values in a space, where they are current from then on: `values` are those
+  !> that code for the space works on, until `release`. With `access_write`, one value at each dof
+  !> is going to be written before any is read. One who `may_share` is maybe under way with the same
+  !> field under another name.
+  subroutine acquire(self, space, access, values, may_share)
+    class(integer_field_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    integer(i_def), pointer, contiguous, intent(out) :: values(:)
+    logical, optional, intent(in) :: may_share
+
+    call self%begin_use(space, access, may_share)
+    call self%values%storage%window(space, values)
+  end subroutine acquire
 
   !> Say where in memory the values begin, and how many bytes each has.
   subroutine locate(self, address, bytes)
@@ -302,6 +328,7 @@ contains
     class(integer_field_proxy_type), intent(in) :: self
     integer(i_def) :: answer
 
+    call self%bring_to_host()
     answer = sum_of_values(self%data(:self%vspace%get_last_dof_owned()))
   end function get_sum
 
@@ -310,6 +337,7 @@ contains
     class(integer_field_proxy_type), intent(in) :: self
     integer(i_def) :: answer
 
+    call self%bring_to_host()
     answer = reduce_min(minval(self%data(:self%vspace%get_last_dof_owned())))
   end function get_min
 
@@ -318,6 +346,7 @@ contains
     class(integer_field_proxy_type), intent(in) :: self
     integer(i_def) :: answer
 
+    call self%bring_to_host()
     answer = reduce_max(maxval(self%data(:self%vspace%get_last_dof_owned())))
   end function get_max
 

@@ -53,6 +53,16 @@ contains
     class(field_parent_proxy_type), intent(in) :: proxies(:)
     integer(i_def), intent(in) :: depths(:)
 
+    call start_messages(self, proxies, depths, by_parts=.false.)
+  end subroutine start
+
+  !> Start an exchange; `by_parts` as for one field.
+  subroutine start_messages(self, proxies, depths, by_parts)
+    class(joint_exchange_type), intent(inout) :: self
+    class(field_parent_proxy_type), intent(in) :: proxies(:)
+    integer(i_def), intent(in) :: depths(:)
+    logical, intent(in) :: by_parts
+
     type(part_type) :: parts(size(proxies))
     integer(i_def) :: n
 
@@ -68,12 +78,13 @@ contains
       associate (proxy => self%proxies(self%places(n)), depth => depths(self%places(n)))
         if (proxy%messages%depth /= 0) &
           error stop 'joint exchange: an exchange of a field has not been finished'
+        call proxy%begin_exchange(depth, by_parts)
         parts(n) = proxy%get_part(depth)
         proxy%messages%depth = depth
       end associate
     end do
     call start_exchange(parts(:size(self%places)), self%proxies(self%places(1))%messages)
-  end subroutine start
+  end subroutine start_messages
 
   !> Finish what was started: the halos are valid.
   subroutine finish(self)
@@ -88,7 +99,7 @@ contains
     do n = 1, size(self%places, kind=i_def)
       associate (proxy => self%proxies(self%places(n)))
         proxy%messages%depth = 0
-        call proxy%set_clean(self%depths(self%places(n)))
+        call proxy%end_exchange()
       end associate
     end do
   end subroutine finish
@@ -133,7 +144,7 @@ contains
 
     type(joint_exchange_type) :: exchange
 
-    call exchange%start(proxies, depths)
+    call start_messages(exchange, proxies, depths, by_parts=.true.)
     call exchange%finish()
   end subroutine exchange_to_depths
 

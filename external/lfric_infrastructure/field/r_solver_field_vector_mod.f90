@@ -66,6 +66,7 @@ contains
 
     source = self%vector(position)%get_proxy()
     dest = field%get_proxy()
+    call source%bring_to_host()
     dest%data = source%data
     call dest%set_dirty()
   end subroutine export_field
@@ -108,6 +109,8 @@ contains
       mine = self%vector(n)%get_proxy()
       of_x = fields_x%vector(n)%get_proxy()
       of_y = fields_y%vector(n)%get_proxy()
+      call of_x%bring_to_host()
+      call of_y%bring_to_host()
       mine%data = real(p, r_solver) * of_x%data + real(q, r_solver) * of_y%data
       call mine%set_dirty()
     end do
@@ -165,6 +168,7 @@ contains
 
     do n = 1, self%vector_size()
       mine = self%vector(n)%get_proxy()
+      call mine%bring_to_host()
       mine%data = real(scalar, r_solver) * mine%data
       call mine%set_dirty()
     end do
@@ -253,6 +257,8 @@ contains
     proxy_a = a%get_proxy()
     proxy_b = b%get_proxy()
     last = proxy_a%vspace%get_last_dof_owned()
+    call proxy_a%bring_to_host()
+    call proxy_b%bring_to_host()
     answer = sum_of_products(proxy_a%data(:last), proxy_b%data(:last))
   end function product_of_fields
 

@@ -11,6 +11,7 @@
 !> are never exchanged.
 module columnwise_operator_mod
 
+  use, intrinsic :: iso_c_binding, only: c_int
   use constants_mod, only: i_def, r_solver
   use fs_continuity_mod, only: is_fs_horizontally_continuous
   use function_space_mod, only: function_space_type
@@ -41,7 +42,7 @@ module columnwise_operator_mod
     integer(i_def) :: gamma_p = 0
     type(column_type) :: to
     type(column_type) :: from
-    real(r_solver), allocatable :: columnwise_matrix(:, :, :)
+    real(r_solver), pointer :: columnwise_matrix(:, :, :) => null()
   contains
     procedure, public :: initialise_from_spaces
     procedure, public :: initialise_with_band
@@ -53,7 +54,11 @@ module columnwise_operator_mod
     procedure, public :: get_gamma_p
     procedure, public :: columnwise_operator_product
     procedure, public :: columnwise_operator_sum
+    procedure, public :: operator_final
     procedure, private :: set_band
+    procedure, private :: assign_operator
+    generic, public :: assignment(=) => assign_operator
+    final :: destroy_operator
   end type columnwise_operator_type
 
   interface columnwise_operator_type
@@ -76,6 +81,8 @@ module columnwise_operator_mod
     integer(i_def), pointer, public :: column_banded_dofmap_from(:, :) => null()
     integer(i_def), pointer, public :: indirection_dofmap_to(:) => null()
     integer(i_def), pointer, public :: indirection_dofmap_from(:) => null()
+  contains
+    procedure, public :: acquire
   end type columnwise_operator_proxy_type
 
 contains
@@ -122,14 +129,63 @@ contains
     mesh => fs_to%get_mesh()
     if (fs_from%get_mesh_id() /= mesh%get_id()) &
       error stop 'columnwise_operator%initialise: the spaces are on different meshes'
+    call self%operator_final()
     call self%operator_parent_initialiser(fs_to, fs_from)
     self%to = new_column(fs_to)
     self%from = new_column(fs_from)
     call self%set_band(alpha, beta, gamma_m, gamma_p)
-    if (allocated(self%columnwise_matrix)) deallocate (self%columnwise_matrix)
     allocate (self%columnwise_matrix(bandwidth_of(self), self%to%ndof, mesh%get_ncells_2d()))
     self%columnwise_matrix = 0.0_r_solver
+    call self%values%storage%wrap(self%columnwise_matrix, name='columnwise operator', &
+                                  spoils=.true.)
   end subroutine initialise_with_band
+
+  !> Make `dest` a copy of `source`, matrices included; they may be one and the same.
+  subroutine assign_operator(dest, source)
+    class(columnwise_operator_type), intent(inout) :: dest
+    class(columnwise_operator_type), intent(in) :: source
+
+    type(function_space_type), pointer :: fs_from, fs_to
+
+    if (associated(dest%columnwise_matrix, source%columnwise_matrix)) return
+    call dest%operator_final()
+    if (.not. source%is_initialised()) return
+    fs_from => source%get_fs_from()
+    fs_to => source%get_fs_to()
+    call dest%initialise_with_band(fs_to, fs_from, source%alpha, source%beta, source%gamma_m, &
+                                   source%gamma_p)
+    call source%values%bring_to_host()
+    dest%columnwise_matrix = source%columnwise_matrix
+  end subroutine assign_operator
+
+  !> Give the memory back; the operator may be initialised again.
+  subroutine operator_final(self)
+    class(columnwise_operator_type), intent(inout) :: self
+
+    call self%destroy_operator_parent()
+    if (associated(self%columnwise_matrix)) deallocate (self%columnwise_matrix)
+    nullify (self%columnwise_matrix)
+  end subroutine operator_final
+
+  !> Give the memory back when an operator goes out of scope.
+  impure elemental subroutine destroy_operator(self)
+    type(columnwise_operator_type), intent(inout) :: self
+
+    call self%operator_final()
+  end subroutine destroy_operator
+
+  !> Begin to use the matrices in a space, where they are current from then on: `values` are those
+  !> that code for the space works on, until `release`.
+  subroutine acquire(self, space, access, values, may_share)
+    class(columnwise_operator_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    real(r_solver), pointer, contiguous, intent(out) :: values(:, :, :)
+    logical, optional, intent(in) :: may_share
+
+    call self%values%acquire(space, access, may_share)
+    call self%values%storage%window(space, values)
+  end subroutine acquire
 
   !> Set the band, without what alpha and beta have in common.
   subroutine set_band(self, alpha, beta, gamma_m, gamma_p)

@@ -1,9 +1,11 @@
 !> Owns what operators of every kind have in common: the two spaces that they map between.
 module operator_parent_mod
 
+  use, intrinsic :: iso_c_binding, only: c_int
   use constants_mod, only: i_def, l_def
   use function_space_mod, only: function_space_type
   use mesh_mod, only: mesh_type
+  use stored_values_mod, only: stored_values_type
 
   implicit none
   private
@@ -13,6 +15,7 @@ module operator_parent_mod
     private
     type(function_space_type), pointer :: fs_to => null()
     type(function_space_type), pointer :: fs_from => null()
+    type(stored_values_type), pointer, public :: values => null()
   contains
     procedure, public :: operator_parent_initialiser
     procedure, public :: operator_parent_proxy_initialiser
@@ -30,11 +33,17 @@ module operator_parent_mod
     private
     type(function_space_type), pointer, public :: fs_to => null()
     type(function_space_type), pointer, public :: fs_from => null()
+    type(stored_values_type), pointer, public :: values => null()
+  contains
+    procedure, public :: release
+    procedure, public :: prefetch
+    procedure, public :: bring_to_host
+    procedure, public :: wrote_on_host
   end type operator_parent_proxy_type
 
 contains
 
-  !> Set the spaces of an operator.
+  !> Set the spaces of an operator that has none, and make room for the storage of its matrices.
   subroutine operator_parent_initialiser(self, fs_to, fs_from)
     class(operator_parent_type), target, intent(inout) :: self
     class(function_space_type), target, intent(in) :: fs_to
@@ -48,23 +57,56 @@ contains
     type is (function_space_type)
       self%fs_from => fs_from
     end select
+    allocate (self%values)
   end subroutine operator_parent_initialiser
 
-  !> Let a proxy see the spaces of the operator.
+  !> Let a proxy see the spaces and the storage of the operator.
   subroutine operator_parent_proxy_initialiser(self, operator_proxy)
     class(operator_parent_type), target, intent(in) :: self
     class(operator_parent_proxy_type), intent(inout) :: operator_proxy
 
     operator_proxy%fs_to => self%fs_to
     operator_proxy%fs_from => self%fs_from
+    operator_proxy%values => self%values
   end subroutine operator_parent_proxy_initialiser
 
-  !> Forget the spaces.
-  pure subroutine destroy_operator_parent(self)
+  !> Forget the spaces and the storage.
+  subroutine destroy_operator_parent(self)
     class(operator_parent_type), intent(inout) :: self
 
-    nullify (self%fs_to, self%fs_from)
+    if (associated(self%values)) deallocate (self%values)
+    nullify (self%fs_to, self%fs_from, self%values)
   end subroutine destroy_operator_parent
+
+  !> End the use of the matrices in a space that was acquired last.
+  subroutine release(self, space)
+    class(operator_parent_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+
+    call self%values%release(space)
+  end subroutine release
+
+  !> Begin to bring the matrices to a space, where they will be acquired later.
+  subroutine prefetch(self, space)
+    class(operator_parent_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+
+    call self%values%prefetch(space)
+  end subroutine prefetch
+
+  !> Make the host have the latest matrices, if a device has them.
+  subroutine bring_to_host(self)
+    class(operator_parent_proxy_type), intent(in) :: self
+
+    call self%values%bring_to_host()
+  end subroutine bring_to_host
+
+  !> Note that the matrices were written on the host, without an access.
+  subroutine wrote_on_host(self)
+    class(operator_parent_proxy_type), intent(in) :: self
+
+    call self%values%wrote_on_host()
+  end subroutine wrote_on_host
 
   !> Return whether the operator has been initialised.
   function is_initialised(self) result(initialised)

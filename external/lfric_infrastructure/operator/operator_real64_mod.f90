@@ -5,6 +5,7 @@
 !> renamed types of one name for the same type in a select type construct.
 module operator_real64_mod
 
+  use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: real64
   use constants_mod, only: i_def
   use function_space_mod, only: function_space_type
@@ -38,6 +39,8 @@ module operator_real64_mod
     private
     real(real64), pointer, public :: local_stencil(:, :, :) => null()
     integer(i_def), public :: ncell_3d = 0
+  contains
+    procedure, public :: acquire
   end type operator_real64_proxy_type
 
 contains
@@ -65,6 +68,7 @@ contains
     allocate (self%local_stencil(mesh%get_nlayers() * mesh%get_last_halo_cell(1_i_def), &
                                  fs_to%get_ndf(), fs_from%get_ndf()))
     self%local_stencil = 0.0_real64
+    call self%values%storage%wrap(self%local_stencil, name='operator', spoils=.true.)
   end subroutine initialise_operator
 
   !> Return access to the matrices.
@@ -76,6 +80,19 @@ contains
     operator_proxy%local_stencil => self%local_stencil
     operator_proxy%ncell_3d = size(self%local_stencil, 1, i_def)
   end function get_proxy
+
+  !> Begin to use the matrices in a space, where they are current from then on: `values` are those
+  !> that code for the space works on, until `release`.
+  subroutine acquire(self, space, access, values, may_share)
+    class(operator_real64_proxy_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    real(real64), pointer, contiguous, intent(out) :: values(:, :, :)
+    logical, optional, intent(in) :: may_share
+
+    call self%values%acquire(space, access, may_share)
+    call self%values%storage%window(space, values)
+  end subroutine acquire
 
   !> Return a copy, matrices included.
   function deep_copy(self) result(other)
@@ -99,20 +116,21 @@ contains
     fs_from => source%get_fs_from()
     fs_to => source%get_fs_to()
     call dest%initialise(fs_to, fs_from)
+    call source%values%bring_to_host()
     dest%local_stencil = source%local_stencil
   end subroutine assign_operator
 
   !> Give the memory back; the operator may be initialised again.
-  pure subroutine operator_final(self)
+  subroutine operator_final(self)
     class(operator_real64_type), intent(inout) :: self
 
+    call self%destroy_operator_parent()
     if (associated(self%local_stencil)) deallocate (self%local_stencil)
     nullify (self%local_stencil)
-    call self%destroy_operator_parent()
   end subroutine operator_final
 
   !> Give the memory back when an operator goes out of scope.
-  elemental subroutine destroy_operator(self)
+  impure elemental subroutine destroy_operator(self)
     type(operator_real64_type), intent(inout) :: self
 
     call self%operator_final()

@@ -101,6 +101,7 @@ contains
     real(r_def) :: number
 
     shown = field%get_proxy()
+    call shown%bring_to_host()
     map => shown%vspace%get_whole_dofmap()
     do cell = 1, fine%get_last_halo_cell(1_i_def)
       first = (cell - 1) * fine%get_nlayers() + 1
@@ -108,12 +109,15 @@ contains
       select type (matrix)
       type is (operator_real64_type)
         in_64 = matrix%get_proxy()
+        call in_64%bring_to_host()
         number = weighed([in_64%local_stencil(first:last, :, :)])
       type is (operator_real32_type)
         in_32 = matrix%get_proxy()
+        call in_32%bring_to_host()
         number = weighed([in_32%local_stencil(first:last, :, :)])
       type is (columnwise_operator_type)
         columns = matrix%get_proxy()
+        call columns%bring_to_host()
         number = weighed([columns%columnwise_matrix(:, :, cell)])
       end select
       do df = 1, size(map, 1)
@@ -125,6 +129,8 @@ contains
     call shown%halo_exchange(1_i_def)
     if (any(.not. kept == shown%data(:size(kept)))) &
       shown%data = ieee_value(0.0_r_def, ieee_quiet_nan)
+    call shown%set_dirty()
+    call shown%set_clean(1_i_def)
   end subroutine show_matrix
 
 end module objects_mod
