@@ -28,9 +28,9 @@ def _as_it_is(_context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line,
 
 
 def _nothing_beside(
-    _context: LoweringContext, _statement: Statement
-) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    return (), ()
+    _context: LoweringContext, _statement: Statement, lines: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    return lines
 
 
 def _nothing_more(_context: LoweringContext) -> None:
@@ -53,8 +53,8 @@ class Infrastructure:
     Regions that copy their data tell what that is where it `names_what_is_copied`. `around` puts
     the statements of a routine into what they need around them. One with a contract for `holding`
     keeps data in storages: `storages` answers the actions of `ir.holding`, or all is bound
-    `at_once` by what it puts around the statements. `beside` gives what stands before and behind
-    one statement, for what is no datum of the invoke.
+    `at_once` by what it puts around the statements. `beside` puts before and behind the lines of
+    one statement what is needed there for what is no datum of the invoke.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Infrastructure:
     padding: int = PADDING
     around: Callable[[LoweringContext, tuple[Line, ...]], tuple[Line, ...]] = _as_it_is
     holding: HoldingContract | None = None
-    beside: Callable[[LoweringContext, Statement], tuple[tuple[Line, ...], tuple[Line, ...]]] = (
+    beside: Callable[[LoweringContext, Statement, tuple[Line, ...]], tuple[Line, ...]] = (
         _nothing_beside
     )
     storages: Mapping[type[HoldingAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (

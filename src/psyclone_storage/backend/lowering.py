@@ -128,8 +128,7 @@ def _lower_body(
             exchanges = tuple(item for item in items if isinstance(item, HaloExchange))
             lines = joint_lines(context, exchanges)
         else:
-            first, last = context.ops.beside(context, statement)
-            lines = (*first, *_outer(context, statement), *last)
+            lines = context.ops.beside(context, statement, _outer(context, statement))
         begins = isinstance(statement, HaloExchange | FillHalo | Compound)
         if before is not None and begins and not isinstance(before, HaloExchange | FillHalo):
             yield Blank()

@@ -19,7 +19,7 @@ from psyclone_storage.driver.gocean import (
     GRIDS_IN_C,
     GRIDS_IN_PYTHON,
 )
-from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE
+from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE, LFRIC_STORAGE
 from psyclone_storage.driver.rows import ApiParts, Target
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Program
@@ -34,6 +34,7 @@ APIS: Mapping[Api, ApiParts] = {
 
 TARGETS: Mapping[tuple[Api, str], Target] = {
     (Api.LFRIC, "lfric"): LFRIC_CORE,
+    (Api.LFRIC, "storage"): LFRIC_STORAGE,
     (Api.GOCEAN, "dl_esm_inf"): DL_ESM_INF,
     (Api.GOCEAN, "c"): GRIDS_IN_C,
     (Api.GOCEAN, "storage"): GOCEAN_STORAGE,

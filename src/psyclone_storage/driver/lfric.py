@@ -6,6 +6,7 @@ from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lfric_storage.table import lfric_storage
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
 from psyclone_storage.domain.lfric.arguments import build_dummies
@@ -51,6 +52,12 @@ def _infrastructure(settings: Settings) -> Infrastructure:
     return lfric_infrastructure(level, exact_sums=exact, padding=padding)
 
 
+def _storages(settings: Settings) -> Infrastructure:
+    level = CheckLevel(settings.lfric.run_time_checks.value)
+    exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
+    return lfric_storage(level, exact_sums=exact, padding=padding)
+
+
 LFRIC = ApiParts(
     _domain,
     interpret_lfric,
@@ -65,3 +72,4 @@ LFRIC = ApiParts(
     passed=passed_to,
 )
 LFRIC_CORE = Target(FORTRAN, _infrastructure)
+LFRIC_STORAGE = Target(FORTRAN, _storages)

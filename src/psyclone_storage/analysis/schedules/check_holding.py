@@ -353,6 +353,7 @@ def _parts_written(
     points = call.kernel.points
     if points is None:
         owned = loop.extent.reach is not Reach.HALO_ONLY and described.mesh is None
+        owned = owned and call.kernel.mask is None
         if not owned or call.kernel.is_builtin:
             return frozenset(ValuePart) if owned else nothing
         if call.kernel.iteration.over_dofs:

@@ -11,14 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from psyclone_storage.backend.abi_storage import ACQUIRE, RELEASE
 from psyclone_storage.backend.gocean import abi as fields
 from psyclone_storage.backend.gocean.paths import Paths
 from psyclone_storage.backend.gocean.table import exchanged_together, gocean_infrastructure
 from psyclone_storage.backend.gocean_storage import abi
+from psyclone_storage.backend.held import (
+    acquire_lines,
+    knows_itself,
+    marks_itself,
+    prefetch_lines,
+    release_lines,
+    space_word,
+)
 from psyclone_storage.backend.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.backend.workspace import SetupSection, colons
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import replace
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, GridProperty, value_type
 from psyclone_storage.ir import runtime_ops as ops
@@ -42,7 +50,7 @@ from psyclone_storage.ir.schedule import (
 )
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, Line
+from psyclone_storage.ir.unit import Call, Declare, DeviceItem, Line
 from psyclone_storage.ir.walk import kernel_calls
 
 CONTRACT = HoldingContract(through_exchanges=False, at_once=False, directives_act=True)
@@ -71,9 +79,9 @@ def gocean_storage(
             **plain.actions,
             ops.Exchange: _exchanged,
             ops.ExchangeTogether: exchanged_together,
-            ops.MarkDirty: _marks_itself,
-            ops.EnterDevice: _knows_itself,
-            ops.CopyTo: _knows_itself,
+            ops.MarkDirty: marks_itself,
+            ops.EnterDevice: knows_itself,
+            ops.CopyTo: knows_itself,
         },
         region_items=partial(_region_items, known, arrays),
         helpers=lambda _program, _imports: (),
@@ -81,7 +89,7 @@ def gocean_storage(
         beside=partial(_grids_beside, known, arrays),
         storages={
             AcquireData: _acquired,
-            TouchData: _marks_itself,
+            TouchData: marks_itself,
             ReleaseData: _released,
             PrefetchData: _prefetched,
         },
@@ -98,46 +106,16 @@ def _window(context: LoweringContext, name: str) -> Name:
     return context.work.variable(SetupSection.DATA, ("window", name), wished)
 
 
-def _word(context: LoweringContext, word: str) -> Name:
-    return Name(context.work.imports.local(abi.WORDS_MODULE, word))
-
-
-def _space(context: LoweringContext, side: Side) -> Name:
-    return _word(context, abi.SPACES[side])
-
-
 def _acquired(context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
-    access, reason = abi.READ, asked.why
-    if asked.writes and asked.covered is Fresh.NO:
-        access, reason = abi.READ_WRITE, f"brought, as {asked.why}"
-    elif asked.writes:
-        access, reason = abi.WRITE, f"not brought, as {asked.why}"
-    args = (_space(context, asked.side), _word(context, access), _window(context, asked.datum))
-    return (
-        Comment(f"{asked.datum}: {reason}"),
-        Call(Member(Name(asked.datum), abi.ACQUIRE), args),
-    )
+    return acquire_lines(context, asked, Name(asked.datum), _window(context, asked.datum))
 
 
 def _released(context: LoweringContext, asked: ReleaseData) -> tuple[Line, ...]:
-    return (Call(Member(Name(asked.datum), abi.RELEASE), (_space(context, asked.side),)),)
+    return release_lines(context, asked, Name(asked.datum))
 
 
 def _prefetched(context: LoweringContext, asked: PrefetchData) -> tuple[Line, ...]:
-    return (
-        Comment(f"{asked.datum}: begins to be brought to where it is needed next"),
-        Call(Member(Name(asked.datum), abi.PREFETCH), (_space(context, asked.side),)),
-    )
-
-
-def _marks_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
-    """Return nothing: an access that writes has marked all other copies, and the halo."""
-    return ()
-
-
-def _knows_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
-    """Return nothing: an acquire brings what is not there."""
-    return ()
+    return prefetch_lines(context, asked, Name(asked.datum))
 
 
 def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ...]:
@@ -195,11 +173,15 @@ def _arrays_of(
 
 
 def _grids_beside(
-    paths: Paths, arrays: Mapping[str, ScalarType], context: LoweringContext, item: Statement
-) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Return what holds the arrays of grids around a statement: nobody ever writes them."""
+    paths: Paths,
+    arrays: Mapping[str, ScalarType],
+    context: LoweringContext,
+    item: Statement,
+    lines: tuple[Line, ...],
+) -> tuple[Line, ...]:
+    """Return a statement with what holds the arrays of grids around: nobody ever writes them."""
     if not isinstance(item, Loop | DirectiveRegion):
-        return (), ()
+        return lines
     there = device_calls(item)
     on_device = {call.uid for call in there}
     here = tuple(call for call in kernel_calls(item) if call.uid not in on_device)
@@ -207,10 +189,10 @@ def _grids_beside(
     after: list[Line] = []
     for side, calls in ((Side.HOST, here), (Side.DEVICE, there)):
         for path, kind in dict(_arrays_of(paths, arrays, calls)).items():
-            space, window = _space(context, side), _grid_window(context, path, kind)
-            before.append(Call(_bound(path, abi.ACQUIRE), (path, space, window)))
-            after.append(Call(_bound(path, abi.RELEASE), (path, space)))
-    return tuple(before), tuple(after)
+            space, window = space_word(context, side), _grid_window(context, path, kind)
+            before.append(Call(_bound(path, ACQUIRE), (path, space, window)))
+            after.append(Call(_bound(path, RELEASE), (path, space)))
+    return (*before, *lines, *after)
 
 
 def _bound(path: Expr, word: str) -> Expr:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.backend.infrastructure import LoweringContext
-from psyclone_storage.backend.lfric.data import data_array
 from psyclone_storage.backend.regions import enter_lines
 from psyclone_storage.backend.workspace import SetupSection
 from psyclone_storage.ir.devices import moved_data
 from psyclone_storage.ir.expr import Name, walk
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of
-from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
+from psyclone_storage.ir.runtime_ops import CopyTo, DataOf, EnterDevice
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Call, DeviceItem, ExitDataLine, Line, ScopedBlock, UpdateLine
 
@@ -27,7 +26,7 @@ def enter_device(context: LoweringContext, enter: EnterDevice) -> tuple[Line, ..
 
     What is not to stay is deleted at the end of the routine.
     """
-    names = tuple(map(Name, dict.fromkeys(_arrays(context, enter.lines))))
+    names = tuple(map(Name, dict.fromkeys(arrays_in(context, enter.lines))))
     if passing := tuple(name for name in names if not _stays(context, name.text)):
         context.work.at_end(ExitDataLine(passing))
     return tuple(enter_lines(map(DeviceItem, names), enter.queue))
@@ -38,21 +37,21 @@ def region_items(
 ) -> tuple[DeviceItem, ...]:
     """Return the arrays that a region takes, and whether it changes them."""
     written = {
-        data_array(context, context.schedule.datum(use.datum), use.component)
+        context.value(DataOf(context.schedule.datum(use.datum), use.component))
         for use in moved_data(context.schedule, tuple(calls))
         if use.writes
     }
-    names = map(Name, dict.fromkeys(_arrays(context, lines)))
+    names = map(Name, dict.fromkeys(arrays_in(context, lines)))
     return tuple(DeviceItem(name, written=name in written) for name in names)
 
 
 def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[Line, ...]:
     """Return the copy of a field, of one component of a field vector, or of an operator."""
-    array = data_array(context, copy.datum, copy.component)
+    array = context.value(DataOf(copy.datum, copy.component))
     return (UpdateLine(copy.side, array, if_present=copy.guarded),)
 
 
-def _arrays(context: LoweringContext, lines: Iterable[Line]) -> Iterator[str]:
+def arrays_in(context: LoweringContext, lines: Iterable[Line]) -> Iterator[str]:
     """Yield the names of all arrays in `lines`, in order."""
     arguments = {datum.name for datum in context.schedule.data if datum.rank}
     for name in _names(lines):

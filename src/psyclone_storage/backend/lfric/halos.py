@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.backend.infrastructure import LoweringContext
 from psyclone_storage.backend.lfric import abi
-from psyclone_storage.backend.lfric.data import field_data, proxy, value_type
+from psyclone_storage.backend.lfric.data import proxy, value_type
 from psyclone_storage.backend.lfric.members import bound
 from psyclone_storage.backend.workspace import (
     SetupSection,
@@ -25,6 +25,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import (
+    DataOf,
     Exchange,
     ExchangeTogether,
     FillDofs,
@@ -108,7 +109,7 @@ def given_numbers(context: LoweringContext, asked: FillDofs) -> tuple[Line, ...]
         last = bound(space, abi.SpaceProcedure.LAST_ANNEXED)
     else:
         last = bound(space, abi.SpaceProcedure.LAST_HALO, asked.depth)
-    values = field_data(context, asked.datum, asked.component)
+    values = context.value(DataOf(asked.datum, asked.component))
     dofs = Range(Binary(Operator.PLUS, before, whole(1)), last)
     return (Assign(Section(values, (dofs,)), whole(0)),)
 

@@ -163,6 +163,8 @@ class LfricRules:
             return WrittenPart(Fresh.NO, "what another mesh or the levels of an operator ask for")
         if loop.extent.reach is Reach.HALO_ONLY:
             return WrittenPart(Fresh.NO, "its halo alone")
+        if call.kernel.mask is not None:
+            return WrittenPart(Fresh.NO, "the cells that a mask marks")
         if loop.over is Over.DOFS:
             return WrittenPart(Fresh.YES, "all dofs that its rank owns")
         if is_continuous(described.space):

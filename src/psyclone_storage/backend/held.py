@@ -1,0 +1,70 @@
+"""How generated Fortran holds data: one spelling for all infrastructures that have storages.
+
+What is bound to the object that has a storage is called, and a pointer, the window, is set to the
+values that code for the space works on. What is held, where, for what, and until when is planned
+before (`ir.holding`).
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.backend import abi_storage as abi
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.base.fresh import Fresh
+from psyclone_storage.ir.expr import Expr, Member, Name
+from psyclone_storage.ir.holding import AcquireData, PrefetchData, ReleaseData
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.unit import Call, Comment, Line
+
+
+def space_word(context: LoweringContext, side: Side) -> Name:
+    """Return the name of a space, imported."""
+    return storage_word(context, abi.SPACES[side])
+
+
+def storage_word(context: LoweringContext, word: str) -> Name:
+    """Return the name of a constant of the storage library, imported."""
+    return Name(context.work.imports.local(abi.WORDS_MODULE, word))
+
+
+def acquire_lines(
+    context: LoweringContext, asked: AcquireData, owner: Expr, window: Expr, *more: Expr
+) -> tuple[Line, ...]:
+    """Return what acquires values through their `owner`, under the reason for the access."""
+    access, reason = abi.READ, asked.why
+    if asked.writes and asked.covered is Fresh.NO:
+        access, reason = abi.READ_WRITE, f"brought, as {asked.why}"
+    elif asked.writes:
+        access, reason = abi.WRITE, f"not brought, as {asked.why}"
+    args = (space_word(context, asked.side), storage_word(context, access), window, *more)
+    return (
+        Comment(f"{named_part(asked)}: {reason}"),
+        Call(Member(owner, abi.ACQUIRE), args),
+    )
+
+
+def release_lines(context: LoweringContext, asked: ReleaseData, owner: Expr) -> tuple[Line, ...]:
+    """Return what releases the values of `owner`."""
+    return (Call(Member(owner, abi.RELEASE), (space_word(context, asked.side),)),)
+
+
+def prefetch_lines(context: LoweringContext, asked: PrefetchData, owner: Expr) -> tuple[Line, ...]:
+    """Return what begins to bring the values of `owner`."""
+    return (
+        Comment(f"{named_part(asked)}: begins to be brought to where it is needed next"),
+        Call(Member(owner, abi.PREFETCH), (space_word(context, asked.side),)),
+    )
+
+
+def named_part(asked: AcquireData | ReleaseData | PrefetchData) -> str:
+    """Return the name of a datum, with its component."""
+    return asked.datum if asked.component is None else f"{asked.datum}({asked.component})"
+
+
+def marks_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
+    """Return nothing: an access that writes has marked all other copies."""
+    return ()
+
+
+def knows_itself(_context: LoweringContext, _asked: object) -> tuple[Line, ...]:
+    """Return nothing: an acquire brings what is not there."""
+    return ()

@@ -1,0 +1,17 @@
+"""The names of LFRic's fields with storages, in `external/`, that generated code spells."""
+
+from __future__ import annotations
+
+from psyclone_storage.backend.abi_storage import RESERVED as OF_STORAGES
+from psyclone_storage.backend.lfric.abi import RESERVED as OF_FIELDS
+
+MAY_SHARE = "may_share"
+"""The last argument of `acquire`, for a field that may be acquired already by another name."""
+SET_HALO_DIRTY = "set_halo_dirty"
+"""Marks a halo, and says nothing of where values are new, as LFRic's `set_dirty` does."""
+TABLES_MODULE = "storage_tables_mod"
+ACQUIRE_TABLE, RELEASE_TABLE, FORGET_TABLE = "acquire_table", "release_table", "forget_table"
+"""For arrays that are only read: `acquire_table(array, space, values)`, `release_table(array,
+space)`, and `forget_table(array)` before an array is gone."""
+
+RESERVED = OF_FIELDS | OF_STORAGES | {TABLES_MODULE, ACQUIRE_TABLE, RELEASE_TABLE, FORGET_TABLE}

@@ -1,0 +1,104 @@
+"""What regions on a device read besides fields: maps, sizes, basis functions, arrays of scalars.
+
+Each has a storage of its own, found by the address of the array, and is held around the region that
+reads it there; the region looks at a window. What belongs to one call of the routine, as a table of
+basis functions does, is forgotten at its end; maps of the infrastructure stay, as they never
+change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psyclone_storage.backend.held import space_word
+from psyclone_storage.backend.infrastructure import LoweringContext
+from psyclone_storage.backend.lfric.device import arrays_in
+from psyclone_storage.backend.lfric_storage import abi
+from psyclone_storage.backend.workspace import SetupSection, colons
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.expr import Expr, Name
+from psyclone_storage.ir.rewrite import everywhere, substituted, walk_lines, with_each_block
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Statement
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.unit import Assign, Call, Declare, DirectiveBlock, Line
+
+_ON_DEVICE = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS)
+_OF_THE_CALL = (SetupSection.QUADRATURE, SetupSection.COLUMNS)
+"""The sections of pointers to arrays of objects that need not outlive the routine for long."""
+
+
+def with_tables(
+    context: LoweringContext, item: Statement, lines: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """Return the lines of a statement with what holds tables around regions on a device."""
+    if not isinstance(item, Loop | DirectiveRegion):
+        return lines
+    blocks = tuple(line for line in walk_lines(lines) if _runs_on_device(line))
+    names = tuple(dict.fromkeys(_tables(context, blocks)))
+    if not names:
+        return lines
+    windows = {name: _window(context, name) for name in names}
+    before = [_asked(context, abi.ACQUIRE_TABLE, name, windows[name]) for name in names]
+    after = [_asked(context, abi.RELEASE_TABLE, name) for name in names]
+    return (*before, *_looking_through(lines, windows), *after)
+
+
+def _runs_on_device(line: Line) -> bool:
+    return isinstance(line, DirectiveBlock) and line.directive in _ON_DEVICE
+
+
+def _tables(context: LoweringContext, blocks: tuple[Line, ...]) -> Iterator[str]:
+    """Yield the names of arrays in regions that are no windows of fields, and not written there."""
+    held = {name.text for _, name in context.work.asked_for("window")}
+    assigned = {line.target for line in walk_lines(blocks) if isinstance(line, Assign)}
+    for name in arrays_in(context, blocks):
+        if name not in held and Name(name) not in assigned:
+            yield name
+
+
+def _window(context: LoweringContext, name: str) -> Name:
+    """Return the pointer to what a device has of an array, while it is held."""
+    declared = _declared(context, name)
+    attributes = ("pointer", "contiguous")
+    wished = Declare(f"{name}_there", declared.type, attributes, colons(len(declared.shape)))
+    window = context.work.variable(SetupSection.DATA, ("table", name), wished)
+    if context.work.first(("forgotten", name)) and not _stays(context, name):
+        procedure = Name(context.work.imports.local(abi.TABLES_MODULE, abi.FORGET_TABLE))
+        context.work.at_end(Call(procedure, (Name(name),)))
+    return window
+
+
+def _declared(context: LoweringContext, name: str) -> Declare:
+    """Return the declaration of an array: a variable's, or that of an argument."""
+    if found := context.work.found(name):
+        return found[1]
+    datum = context.schedule.datum(name)
+    return context.work.dummy(Declare(name, datum.type, (), colons(datum.rank)))
+
+
+def _stays(context: LoweringContext, name: str) -> bool:
+    """Return whether an array outlives the routine, and its values do not change."""
+    found = context.work.found(name)
+    if found is None:
+        return False
+    section, declared = found
+    return "pointer" in declared.attributes and section not in _OF_THE_CALL
+
+
+def _asked(context: LoweringContext, word: str, name: str, *window: Name) -> Call:
+    procedure = Name(context.work.imports.local(abi.TABLES_MODULE, word))
+    return Call(procedure, (Name(name), space_word(context, Side.DEVICE), *window))
+
+
+def _looking_through(lines: Iterable[Line], windows: Mapping[str, Name]) -> tuple[Line, ...]:
+    """Return lines in which regions on a device name windows in place of arrays."""
+    values: dict[str, Expr] = dict(windows)
+
+    def changed(line: Line) -> Line:
+        if not isinstance(line, DirectiveBlock) or not _runs_on_device(line):
+            return with_each_block(line, lambda block: _looking_through(block, windows))
+        body = everywhere(line.body, lambda expr: substituted(expr, values))
+        return replace(line, body=body)
+
+    return tuple(map(changed, lines))
