@@ -40,6 +40,7 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.core.validity import Validity
+from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import memory_of, router
 
 
@@ -319,6 +320,21 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         nbytes = self.layout.size * self.dtype.itemsize
         if replica.allocation is None or replica.capacity < nbytes:
             self.grow(replica, nbytes)
+
+    def begin_at(self, places: Iterable[tuple[MemorySpace, Memory]]) -> None:
+        """Allocate for a new buffer, which nobody else knows yet, at spaces whose memory is known.
+
+        This is what `at` and `allocate` do, without their questions.
+        """
+        nbytes = self.layout.size * self.dtype.itemsize
+        for space, memory in places:
+            replica = Incarnation(memory)
+            options = self.options
+            replica.allocation = replica.new_allocation(nbytes, options.alignment, options.label)
+            self._take_in(replica)
+            self.resident[space] = replica
+            if space is host_space():
+                self.resident[None] = replica
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Give a replica new memory with the old values in it."""

@@ -146,8 +146,12 @@ def managed_space() -> MemorySpace:
 
 def device_space(device_id: int | None = None) -> MemorySpace:
     """Return the memory of a device of the own node, of the default device if none is named."""
-    number = default_device_id() if device_id is None else device_id
-    return memory_space(f"node:{own_node()}:device:{number}")
+    return _numbered(default_device_id() if device_id is None else device_id)
+
+
+@cache
+def _numbered(device_id: int) -> MemorySpace:
+    return memory_space(f"node:{own_node()}:device:{device_id}")
 
 
 def _tag_of(name: str | None) -> str:

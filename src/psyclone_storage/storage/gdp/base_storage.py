@@ -20,7 +20,7 @@ from psyclone_storage.storage.core.asking import acquire_all
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
 from psyclone_storage.storage.core.keys import is_basic, is_element, with_ellipsis
-from psyclone_storage.storage.core.layout import gt_rank, layout_of
+from psyclone_storage.storage.core.layout import layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.native import Sliceable, Windows, register
 from psyclone_storage.storage.core.spaces import MemorySpace
@@ -31,6 +31,7 @@ from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing
 from psyclone_storage.storage.gdp.described import described
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
+from psyclone_storage.storage.gdp.labels import origin_behind as gt_origin
 from psyclone_storage.storage.gdp.opened import StorageAccess
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
 from psyclone_storage.storage.gdp.plan import Plan, plan_memory
@@ -194,19 +195,16 @@ class Storage(Sliceable, NoArithmetic, ABC):  # pylint: disable=too-many-public-
 
         The entries are in the order of GT4Py (I, J, K, then numbers), whatever that here is.
         """
-        labels = self.labels
-        dims, starts = labels.dims, [low for low, _ in labels.halo]
-        if not any(starts):
-            return None
-        if dims is not None:
-            order = sorted(range(len(starts)), key=lambda axis: gt_rank(dims[axis]))
-            starts = [starts[axis] for axis in order]
-        return tuple(starts)
+        labels = self._labels
+        if isinstance(labels, tuple):
+            labels = self.labels
+        return gt_origin(labels.halo, labels.dims)
 
     @property
     def __gt_dims__(self) -> tuple[str, ...] | None:
         """Return the names of the dimensions, None for those of the stencil's argument."""
-        return self.labels.dims
+        labels = self._labels
+        return self.labels.dims if isinstance(labels, tuple) else labels.dims
 
     @property
     def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:

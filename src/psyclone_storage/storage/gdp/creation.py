@@ -32,6 +32,12 @@ Shape = int | Sequence[int]
 
 def empty(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage whose values are undefined (GDP-40)."""
+    try:
+        plan = _plan(shape, dtype, **keywords)
+        if plan.plain:
+            return CPUStorage(np.empty(*plan.packed), plan.labels, None)
+    except (TypeError, MemoryError):
+        pass
     return _new(shape, dtype, keywords)
 
 
@@ -190,12 +196,6 @@ def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) 
     except TypeError:  # A shape that is a list, or an error that comes again.
         plan = _make_plan(shape, dtype, keywords)
     parameters = plan.parameters
-    if plan.plain and init is None:
-        try:
-            array = np.empty(parameters.shape, parameters.dtype, plan.order)
-        except MemoryError:
-            return CPUStorage.from_plan(plan)
-        return CPUStorage(array, parameters.labels, None)
     return kind_of(parameters.device, parameters.managed).from_plan(plan, init)
 
 

@@ -32,7 +32,7 @@ from psyclone_storage.storage.gdp.parameters import Managed, Parameters
 from psyclone_storage.storage.gdp.plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
-from psyclone_storage.storage.memory.base import foreign_pages
+from psyclone_storage.storage.memory.base import Memory, foreign_pages
 from psyclone_storage.storage.memory.registry import memory_of, resolved_device
 
 
@@ -54,7 +54,8 @@ def _data(self: Storage) -> memoryview:
 
 def _ndarray(self: Storage) -> np.ndarray[Any, Any]:
     """Return the host buffer, where today's GT4Py looks for the array of a field first."""
-    return self.to_numpy()
+    backing = self._backing
+    return self._array.view() if backing is None else self.to_numpy()
 
 
 def _device_data(self: Storage) -> Any:
@@ -296,20 +297,46 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
     return np.ndarray(parameters.shape, parameters.dtype, pages, -low, strides)
 
 
+class _Shared:
+    """What storages of one kind have in common that are made by one plan.
+
+    `places` are the spaces that the last one was at, with their memories.
+    """
+
+    __slots__ = ("options", "array", "spaces", "places")
+
+    def __init__(self, options: BufferOptions, array: np.ndarray[Any, Any]) -> None:
+        """Start without places."""
+        self.options = options
+        self.array = array
+        self.spaces: tuple[MemorySpace, ...] = ()
+        self.places: tuple[tuple[MemorySpace, Memory], ...] = ()
+
+    def allocate(self, buffer: CoherentBuffer, spaces: tuple[MemorySpace, ...]) -> None:
+        """Have memory for a new buffer at `spaces`."""
+        if spaces == self.spaces and all(memory_of(m.space) is m for _, m in self.places):
+            buffer.replicas.begin_at(self.places)
+            return
+        buffer.allocate(spaces)
+        found = tuple((space, buffer.replicas.at(space).memory) for space in spaces)
+        if len({memory for _, memory in found}) == len(spaces):
+            self.spaces, self.places = spaces, found
+
+
 def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     parameters = plan.parameters
-    known: tuple[BufferOptions, np.ndarray[Any, Any]] | None = plan.shared.get(kind)
+    known: _Shared | None = plan.shared.get(kind)
     if known is None:
         array = ghost(parameters, plan.strides, plan.offset)
-        known = plan.shared[kind] = (_options(kind, plan, plan.nbytes), array)
-    options, array = known
+        known = plan.shared[kind] = _Shared(_options(kind, plan, plan.nbytes), array)
+    options, array = known.options, known.array
     if init is not None:
         options = replace(options, init=init)
     buffer = CoherentBuffer(_size(options), parameters.dtype, options)
     backing = backed_by(buffer, kind, NOWHERE, parameters)
     backing.points = array.size
     if not parameters.delayed:
-        buffer.allocate(space for space in (backing.host, backing.device) if space is not None)
+        known.allocate(buffer, tuple(filter(None, (backing.host, backing.device))))
     return kind(array, parameters.labels, backing)
 
 

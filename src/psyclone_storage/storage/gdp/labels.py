@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import index
 from typing import Any, Protocol, TypeAlias
 
-from psyclone_storage.storage.core.layout import CARTESIAN, Dims
+from psyclone_storage.storage.core.layout import CARTESIAN, Dims, gt_rank
 
 Halo: TypeAlias = tuple[tuple[int, int], ...]
 HaloLike: TypeAlias = "Sequence[int | tuple[int, int]]"
@@ -163,6 +164,18 @@ def _checked_width(part: int | tuple[int, int], extent: int) -> tuple[int, int]:
     if low < 0 or high < 0 or low + high > extent:
         raise ValueError(f"A halo of {low} and {high} points does not fit an extent of {extent}.")
     return low, high
+
+
+@lru_cache(maxsize=1024)
+def origin_behind(halo: Halo, dims: Dims | None) -> tuple[int, ...] | None:
+    """Return the first point behind the halo in the order of GT4Py, None where there is none."""
+    starts = [low for low, _ in halo]
+    if not any(starts):
+        return None
+    if dims is not None:
+        order = sorted(range(len(starts)), key=lambda axis: gt_rank(dims[axis]))
+        starts = [starts[axis] for axis in order]
+    return tuple(starts)
 
 
 def _per_axis(key: Any, ndim: int) -> list[Any]:

@@ -12,6 +12,7 @@ from psyclone_storage.storage.core.layout import (
     last_fastest,
     strides_of,
 )
+from psyclone_storage.storage.gdp.labels import Labels
 from psyclone_storage.storage.gdp.parameters import Parameters
 
 
@@ -20,9 +21,9 @@ class Plan:
     """Strides, the byte offset of the first element, and the bytes needed.
 
     The offset is relative to an address that is a multiple of the alignment. `order` is `"C"` or
-    `"F"` where NumPy allocates just this by itself, and `plain` says that it can do so at once, and
-    that nothing else has to be done. `shared` is what the storages of each kind that
-    are made by this plan have in common, once it is made.
+    `"F"` where NumPy allocates just this by itself, and `plain` says that it can do so at once from
+    what is in `packed`, and that nothing else has to be done. `shared` is what the storages of each
+    kind that are made by this plan have in common, once it is made.
     """
 
     parameters: Parameters
@@ -31,6 +32,8 @@ class Plan:
     nbytes: int
     order: Literal["C", "F"] | None
     plain: bool
+    packed: tuple[Any, ...]
+    labels: Labels
     shared: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -52,7 +55,8 @@ def plan_memory(parameters: Parameters) -> Plan:
     order = _numpy_order(parameters)
     special = parameters.delayed or parameters.cuts or parameters.strict_exports
     plain = order is not None and parameters.device is None and not special
-    return Plan(parameters, strides, offset, nbytes, order, plain)
+    packed = (shape, parameters.dtype, order)
+    return Plan(parameters, strides, offset, nbytes, order, plain, packed, labels)
 
 
 def cut_memory(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import threading
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,15 +76,15 @@ class Pool:
 
     def lease(self, nbytes: int, alignment: int = ALIGNMENT) -> Lease:
         """Return `nbytes` bytes whose address is a multiple of `alignment`."""
-        aligned = nbytes >= _LARGE and _PAGE % alignment == 0
-        size = _size_class(nbytes if aligned else nbytes + alignment)
+        size = _size_of_block(nbytes, alignment)
         with self._lock:
             kept = self._free.get(size)
             block = kept.pop() if kept else None
             if block is not None:
                 self._cached -= size
             self._in_use += size
-            self._high_water = max(self._high_water, self._in_use)
+            if self._in_use > self._high_water:  # noqa: PLR1730  # pylint: disable=consider-using-max-builtin
+                self._high_water = self._in_use
         if block is None:
             block = HostPages(size)
         shift = -block.address % alignment
@@ -112,8 +113,15 @@ class Pool:
         return PoolUse(self._in_use, self._cached, self._high_water)
 
 
-def _size_class(nbytes: int) -> int:
-    """Round up so that at most an eighth is wasted and blocks of similar size are exchangeable."""
+@lru_cache(maxsize=256)
+def _size_of_block(nbytes: int, alignment: int) -> int:
+    """Return the bytes of a block in which `nbytes` have their alignment.
+
+    They are rounded up so that at most an eighth is wasted and blocks of similar size are
+    exchangeable.
+    """
+    if not (nbytes >= _LARGE and _PAGE % alignment == 0):
+        nbytes += alignment
     step = max(256, 1 << max(nbytes.bit_length() - 4, 0))
     size = -(-max(nbytes, 1) // step) * step
     return -(-size // _PAGE) * _PAGE if size >= _LARGE else size
