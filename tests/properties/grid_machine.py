@@ -3,13 +3,15 @@
 It knows nothing of dependences. A kernel puts at its point a number that depends on all that it
 looks at, on the point and on the call, so that a value that is read too early or too late changes
 what comes after. At one point in five it writes nothing, which `go_write` does not forbid.
-Iterations that run in parallel take place backwards, or shuffled.
+Iterations that run in parallel take place backwards, or shuffled. Fields on each type of points may
+have a region of their own; loops that were fused under a test run as one where those of all that
+they were made of agree, else one after the other.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
@@ -22,6 +24,7 @@ from psyclone_storage.ir.schedule import (
     Schedule,
     Statement,
 )
+from psyclone_storage.ir.walk import kernel_calls, statements
 
 FIRST, LAST_ROW, LAST_COLUMN = 4, 9, 10
 WIDTH = 3
@@ -29,6 +32,16 @@ PRIME = 10007
 
 Order = Callable[[list[int]], list[int]]
 Values = dict[str, dict[tuple[int, int], int]]
+
+Region = tuple[int, int, int]
+"""The first index, the last row and the last column."""
+EVERYWHERE: Region = (FIRST, LAST_ROW, LAST_COLUMN)
+SAME: Mapping[str, Region] = {}
+STAGGERED: Mapping[str, Region] = {
+    "go_cu": (FIRST, LAST_ROW, LAST_COLUMN - 1),
+    "go_cv": (FIRST, LAST_ROW - 1, LAST_COLUMN),
+    "go_cf": (FIRST - 1, LAST_ROW - 1, LAST_COLUMN - 1),
+}
 
 TILES = (Over.ROW_TILES, Over.COLUMN_TILES)
 INSIDE = (Over.ROWS_OF_TILE, Over.COLUMNS_OF_TILE)
@@ -61,12 +74,12 @@ def start_values(names: Sequence[str]) -> Values:
     }
 
 
-def run(schedule: Schedule, order: Order = list) -> Values:
+def run(schedule: Schedule, order: Order = list, regions: Mapping[str, Region] = SAME) -> Values:
     """Return the fields, and the scalars as fields of one point, after `schedule`."""
     values = start_values([datum.name for datum in schedule.data])
-    machine = _Machine(values, order)
+    machine = _Machine(values, order, regions)
     for statement in schedule.body:
-        machine.do(statement, parallel=False)
+        machine.decide(statement)
     return values
 
 
@@ -74,8 +87,44 @@ def run(schedule: Schedule, order: Order = list) -> Values:
 class _Machine:
     values: Values
     order: Order
+    regions: Mapping[str, Region] = field(default_factory=dict)
+    only: frozenset[str] | None = None
     point: dict[Axis, int] = field(default_factory=dict)
     tile: dict[Axis, int] = field(default_factory=dict)
+
+    def decide(self, statement: Statement) -> None:
+        """Do `statement` as it stands if all bounds agree, else each of its loops by itself."""
+        assert isinstance(statement, Loop | DirectiveRegion)
+        inside = (statement, *statements(statement))
+        fused = [item for item in inside if isinstance(item, Loop) and item.parts]
+        if all(map(self._agree, fused)):
+            self.do(statement, parallel=False)
+            return
+        cuts = {part.call for loop in fused for part in loop.parts}
+        for loop in fused:
+            own = {call.uid for call in kernel_calls(loop)}
+            uids = [call.uid for call in kernel_calls(statement)]
+            after = uids[max(place for place, uid in enumerate(uids) if uid in own) + 1 :]
+            cuts |= set(after[:1])
+        alone: list[list[str]] = [[]]
+        for call in kernel_calls(statement):
+            if call.uid in cuts:
+                alone.append([])
+            alone[-1].append(call.uid)
+        for group in alone:
+            self.only = frozenset(group)
+            self.do(statement, parallel=False)
+        self.only = None
+
+    def _agree(self, loop: Loop) -> bool:
+        calls = {call.uid: call for call in kernel_calls(loop)}
+        found = {self._bounds(loop, calls[part.call], part.bounds_from) for part in loop.parts}
+        return len(found) == 1
+
+    def _bounds(self, loop: Loop, call: KernelCall, position: int) -> tuple[int, int]:
+        space = call.kernel.args[position].space
+        first, last_row, last_column = self.regions.get(space, EVERYWHERE)
+        return first, last_column if loop.over.axis is Axis.EAST else last_row
 
     def do(self, statement: Statement, *, parallel: bool) -> None:
         match statement:
@@ -92,20 +141,26 @@ class _Machine:
     def _loop(self, loop: Loop, parallel: bool) -> None:
         axis = loop.over.axis
         assert axis is not None
-        last = LAST_COLUMN if axis is Axis.EAST else LAST_ROW
+        calls = [call for call in kernel_calls(loop) if self.only is None or call.uid in self.only]
+        if not calls:
+            return
+        positions = {part.call: part.bounds_from for part in loop.parts}
+        first, last = self._bounds(loop, calls[0], positions.get(calls[0].uid, loop.bounds_from))
         if loop.over in TILES:
-            numbers = list(range(FIRST, last + 1, loop.tile))
+            numbers = list(range(first, last + 1, loop.tile))
         elif loop.over in INSIDE:
             start = self.tile[axis]
             numbers = list(range(start, min(start + loop.tile - 1, last) + 1))
         else:
-            numbers = list(range(FIRST, last + 1))
+            numbers = list(range(first, last + 1))
         for number in self.order(numbers) if parallel else numbers:
             (self.tile if loop.over in TILES else self.point)[axis] = number
             for inside in loop.body:
                 self.do(inside, parallel=False)
 
     def _call(self, call: KernelCall) -> None:
+        if self.only is not None and call.uid not in self.only:
+            return
         here = (self.point[Axis.EAST], self.point[Axis.NORTH])
         pairs = list(zip(call.kernel.args, call.args, strict=True))
         total = 11 * here[0] + 29 * here[1] + sum(map(ord, call.uid))

@@ -33,6 +33,18 @@ KERNELS: Mapping[str, Kernel] = {
         "go_write, go_ct, go_pointwise", "go_readwrite, go_i_scalar, go_pointwise", name="count"
     ),
 }
+_POINTS = {"u": "go_cu", "v": "go_cv", "f": "go_cf", "a": "go_ct", "b": "go_ct"}
+STAGGERED: Mapping[str, Kernel] = {
+    f"set_{one}_from_{two}_{name}": kernel(
+        f"go_write, {_POINTS[one]}, go_pointwise",
+        f"go_read, {_POINTS[two]}, {STENCILS[name]}",
+        name=f"set_{one}_from_{two}_{name}",
+    )
+    for one in "uvfa"
+    for two in "uvfa"
+    for name in ("here", "west", "north")
+}
+"""Kernels between fields on all types of points."""
 ON_RANKS = tuple(name for name in sorted(KERNELS) if name != "count")
 """Kernels for points that are spread over ranks: those that count them are refused there."""
 
@@ -47,4 +59,15 @@ def random_invoke(rng: random.Random, names: tuple[str, ...] = tuple(sorted(KERN
         calls.append(
             f"{name}({first})" if name.startswith("change") else f"{name}({first}, {args})"
         )
+    return ", ".join(calls)
+
+
+def random_staggered(rng: random.Random) -> str:
+    """Return up to five calls between the fields `u`, `v` and `f`, and `a` and `b` on T points."""
+    calls = []
+    for _ in range(rng.randint(2, 5)):
+        first, second = rng.sample(tuple(_POINTS), 2)
+        types = [name.replace("b", "a") for name in (first, second)]
+        stencil = rng.choice(("here", "here", "west", "north"))
+        calls.append(f"set_{types[0]}_from_{types[1]}_{stencil}({first}, {second})")
     return ", ".join(calls)

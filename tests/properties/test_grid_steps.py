@@ -14,8 +14,19 @@ from itertools import product
 import pytest
 
 from gocean_programs import schedule
-from properties.grid_machine import Values, backwards, run, shuffled
-from properties.random_grids import KERNELS, STENCILS, random_invoke
+from properties.grid_machine import (
+    FIRST,
+    LAST_COLUMN,
+    LAST_ROW,
+    SAME,
+    STAGGERED,
+    Values,
+    backwards,
+    run,
+    shuffled,
+)
+from properties.random_grids import KERNELS, STENCILS, random_invoke, random_staggered
+from properties.random_grids import STAGGERED as STAGGERED_KERNELS
 from psyclone_storage.domain.gocean.rules import GoceanRules
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Schedule
@@ -48,6 +59,7 @@ def random_step(rng: random.Random, bench: Workbench) -> Step | None:
     options: dict[str, object] = {}
     if kind is FuseLoops:
         options["in_order"] = rng.random() < 0.7
+        options["tested"] = rng.random() < 0.8
     if kind is TileLoops:
         options |= {"rows": rng.randint(1, 4), "columns": rng.randint(1, 4)}
     if kind.name == "chunk-loop":
@@ -72,6 +84,46 @@ def test_what_is_accepted_changes_no_value(seed: int) -> None:
     while bench.history:
         bench.undo()
     assert bench.schedule == start
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_what_is_accepted_changes_no_value_on_any_grid(seed: int) -> None:
+    """Bounds of loops that are fused under a test agree on one grid and differ on the other."""
+    rng = random.Random(seed)
+    start = schedule(STAGGERED_KERNELS, random_staggered(rng), distributed=False)
+    bench = Workbench(start, RULES)
+    for number in range(STEPS_TRIED):
+        step = random_step(rng, bench) if number else None
+        for place in FuseLoops.places(bench.schedule) if not number else ():
+            if not bench.check(FuseLoops(**place, tested=True)):
+                step = FuseLoops(**place, tested=True)
+        if step is not None and not bench.check(step):
+            bench.apply(step)
+    for regions in (SAME, STAGGERED):
+        expected = run(start, regions=regions)
+        assert run(bench.schedule, regions=regions) == expected
+        if not check_finished(bench.schedule):
+            assert run(bench.schedule, backwards, regions) == expected
+            assert run(bench.schedule, shuffled(seed), regions) == expected
+
+
+def test_a_test_that_is_left_out_is_noticed() -> None:
+    calls = "set_u_from_a_here(u, a), set_v_from_a_here(v, b)"
+    start = schedule(STAGGERED_KERNELS, calls, distributed=False)
+    bench = Workbench(start, RULES)
+    bench.apply(FuseLoops("loop1", "loop2", tested=True))
+    bench.apply(FuseLoops("columns@loop1", "columns@loop2", tested=True))
+    made = bench.schedule
+    assert run(made, regions=STAGGERED) == run(start, regions=STAGGERED)
+    fewer_rows = {"go_cv": (FIRST, LAST_ROW - 1, LAST_COLUMN)}
+    fewer_columns = {"go_cv": (FIRST, LAST_ROW, LAST_COLUMN - 1)}
+    for uid, regions in (("loop1", fewer_rows), ("columns@loop1", fewer_columns)):
+        loop = next(item for item in statements(made) if item.uid == uid)
+        assert isinstance(loop, Loop)
+        untested = replaced(made, uid, replace(loop, parts=()))
+        assert run(made, regions=regions) == run(start, regions=regions)
+        assert run(untested, regions=regions) != run(start, regions=regions)
+        assert run(untested) == run(start)
 
 
 # ---------------------------------------------------------------------------- refusals

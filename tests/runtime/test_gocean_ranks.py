@@ -7,6 +7,7 @@ not own are NaN until they are exchanged, so that one that is used shows.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -42,10 +43,14 @@ JOINT_FLAGGED = Mode(
     "distributed", ("-dm", "--config-opts", "JOINT_EXCHANGES=true DIRTY_FLAGS=true")
 )
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
+TESTED = Mode("serial", ("-nodm", "--apply", "fuse{tested=true}; openmp-parallel-do"), threads=2)
+TESTED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse{tested=true}"))
 NAMES = [path.stem for path in ALGORITHMS]
 OF_WIDER_HALOS = {"drop stencils_wide/invoke_0/mark(height)/1"}
 """Marks of a field that is then exchanged to all of its halo, which could be wider than here."""
 CUTS = [(1, "best"), (2, "x"), (2, "y"), (4, "x"), (4, "best"), (6, "y"), (6, "best")]
+
+CONDITION = re.compile(r"(One loop where the bounds agree.*\n *)if \((?:.*&\n)*.*\) then\n")
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
 
@@ -127,6 +132,39 @@ def test_answers_in_a_periodic_domain_do_not_depend_on_the_ranks(
 def test_threads_do_not_change_the_answers(answers: Reader, mode: Mode, ranks: int) -> None:
     expected = answers(SERIAL, 1, "best")
     assert differing(expected, part_of(answers(mode, ranks, "best"), "bounded")) == []
+
+
+@pytest.mark.parametrize(("mode", "ranks"), [(TESTED, 1), (TESTED_RANKS, 1), (TESTED_RANKS, 4)])
+def test_loops_fused_under_a_test_of_bounds_have_the_same_answers(
+    answers: Reader, mode: Mode, ranks: int
+) -> None:
+    """Regions of fields on two types of points differ in the bounded domain."""
+    computed = answers(mode, ranks, "best")
+    assert differing(answers(SERIAL, 1, "best"), part_of(computed, "bounded")) == []
+    if mode is TESTED_RANKS:
+        expected = part_of(answers(DISTRIBUTED, 1, "best"), "periodic")
+        assert differing(expected, part_of(computed, "periodic")) == []
+
+
+@pytest.mark.parametrize(("chosen", "right"), [(".false.", True), (".true.", False)])
+def test_the_test_of_bounds_decides(
+    answers: Reader,
+    gocean_parts: tuple[Path, Path],
+    tmp_path: Path,
+    chosen: str,
+    right: bool,
+) -> None:
+    """Loops that are always fused are wrong in the bounded domain, and those apart are right."""
+    changed = 0
+    for layer in generate(TESTED_RANKS, tmp_path):
+        text, count = CONDITION.subn(f"\\g<1>if ({chosen}) then\\n", layer.read_text())
+        layer.write_text(text)
+        changed += count
+    assert changed > 2
+    program = build_program(*gocean_parts, tmp_path)
+    computed = merge_answers(run_all(program, TESTED_RANKS, 1, "best"))
+    wrong = differing(answers(SERIAL, 1, "best"), part_of(computed, "bounded"))
+    assert (wrong == []) is right
 
 
 def test_flags_of_halos_do_not_change_the_answers(answers: Reader) -> None:

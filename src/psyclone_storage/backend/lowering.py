@@ -19,11 +19,13 @@ from psyclone_storage.backend.infrastructure import Infrastructure, LoweringCont
 from psyclone_storage.backend.profile import profiled
 from psyclone_storage.backend.reductions import ends, reduction_lines, starts
 from psyclone_storage.backend.statements import nested
+from psyclone_storage.backend.versions import versions
 from psyclone_storage.backend.workspace import ModuleImports, Workspace
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.holding import END
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parts import loops_with_parts
 from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
 from psyclone_storage.ir.schedule import (
     Compound,
@@ -149,6 +151,8 @@ def _asked_of_storages(context: LoweringContext, before: str) -> Iterator[Line]:
 def _outer(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
     """Return the lines of a statement that stands directly in the schedule, or in a region."""
     match statement:
+        case Loop() | DirectiveRegion() if loops_with_parts(statement):
+            return versions(context, statement)
         case Loop() | DirectiveRegion():
             return (
                 *starts(context, statement),

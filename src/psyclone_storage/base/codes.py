@@ -152,6 +152,7 @@ CODES: dict[str, str] = {
     "V016": "A construct starts threads inside another.",
     "V017": "A region of a profiler holds nothing, or lies inside of a loop.",
     "V018": "A schedule enters its data more than once.",
+    "V019": "A loop that was fused under a test does not hold the loops it was made of.",
     "S101": "A call has another number of arguments than the metadata asks for.",
     "S102": "One object is passed twice to one kernel or built-in.",
     "S103": "A constant or an expression is passed for an argument that is written.",

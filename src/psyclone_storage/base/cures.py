@@ -104,7 +104,7 @@ CURES: dict[str, str] = {
     "T087": "Leave the loop to the host.",
     "T088": "Name data that are used here, or leave the step out.",
     "T089": "Put nothing beside it in the region, or leave the region out.",
-    **dict.fromkeys((f"V{number:03}" for number in range(1, 19)), _DEFECT),
+    **dict.fromkeys((f"V{number:03}" for number in range(1, 20)), _DEFECT),
 }
 
 

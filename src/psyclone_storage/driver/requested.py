@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from psyclone_storage.base.diagnostic import raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.driver.request import CompileRequest
@@ -18,6 +18,8 @@ from psyclone_storage.scripting.settings import Compilation
 from psyclone_storage.transform.catalogue import StepRequest, read_steps
 from psyclone_storage.transform.profile import ProfileGranularity
 from psyclone_storage.transform.workbench import Journal
+
+_NOT_COMPILED = "T081"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,21 @@ class Requested:
             program = self.recipe.run(program, rules, kernels, context)
         program, refused = apply_steps(program, self.steps, rules, kernels, journal)
         program = with_profiles(program, self.profile, rules)
-        raise_if_any(unfinished(program, refused, in_storages=self.in_storages))
+        found = unfinished(program, refused, in_storages=self.in_storages)
+        raise_if_any([one for one in found if self.recipe is None or one.code != _NOT_COMPILED])
         return program, refused
+
+    def warnings(self, program: Program) -> tuple[Diagnostic, ...]:
+        """Return the kernels that a script runs on a device without having compiled them for it.
+
+        PSyclone lets that pass, as compilers may find a way or say so; so does a script's recipe.
+        """
+        if self.recipe is None:
+            return ()
+        found = unfinished(program, in_storages=self.in_storages)
+        return tuple(
+            replace(one, severity=Severity.WARNING) for one in found if one.code == _NOT_COMPILED
+        )
 
 
 def read_requested(

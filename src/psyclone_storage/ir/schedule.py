@@ -185,6 +185,14 @@ class KernelCall:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopPart:
+    """A loop before it was fused: the uid of its first call, and what gave it its bounds."""
+
+    call: str
+    bounds_from: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """A loop; one over `Over.DOMAIN` calls its body once.
 
@@ -192,7 +200,8 @@ class Loop:
     give the bounds. On a grid a step may have given it `bounds` in terms of the ends of the grid's
     internal region. `tile` is the number of rows or columns in a tile, for loops over tiles and
     inside of them. One over dofs computes `filled` levels of halo besides, as a loop after it adds
-    to them: that is derived, as exchanges are.
+    to them: that is derived, as exchanges are. One that was fused under a test has `parts`: where
+    their bounds differ when the program runs, they run one after the other (`ir.parts`).
     """
 
     uid: str
@@ -203,6 +212,7 @@ class Loop:
     bounds: GridBounds | None = None
     tile: int = 0
     filled: Depth = NOTHING
+    parts: tuple[LoopPart, ...] = ()
 
     @property
     def computed(self) -> Extent:

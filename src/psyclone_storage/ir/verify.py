@@ -167,11 +167,20 @@ def _check_loop(loop: Loop) -> Iterator[Diagnostic]:
     if cells_only or dofs_only:
         reach = loop.extent.reach.value
         yield Diagnostic("V009", f"'{loop.uid}' counts {loop.over.value} but reaches '{reach}'.")
+    yield from _check_parts(loop)
     calls = kernel_calls(loop)
     if calls and not 0 <= loop.bounds_from < max(1, len(calls[0].args)):
         yield Diagnostic(
             "V010", f"'{loop.uid}' takes its bounds from an argument that '{calls[0].uid}' lacks."
         )
+
+
+def _check_parts(loop: Loop) -> Iterator[Diagnostic]:
+    """Check that a loop that was fused under a test holds its parts, in their order."""
+    uids = [call.uid for call in kernel_calls(loop)]
+    places = [uids.index(part.call) if part.call in uids else -1 for part in loop.parts]
+    if loop.parts and (places[0] != 0 or places != sorted(set(places)) or loop.over.axis is None):
+        yield Diagnostic("V019", f"'{loop.uid}' does not hold the loops that it was made of.")
 
 
 def _check_construct(construct: DirectiveRegion) -> Iterator[Diagnostic]:

@@ -119,6 +119,7 @@ def statement_text(item: Statement) -> str:
         case Loop(over=over, extent=extent):
             size = f" ({item.tile} each)" if over in (Over.ROW_TILES, Over.COLUMN_TILES) else ""
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
+            text += _parts_text(item)
             return "call once" if over is Over.DOMAIN else text
         case DirectiveRegion():
             return _construct_text(item)
@@ -188,6 +189,10 @@ def extent_text(extent: Extent) -> str:
         return str(extent.reach.value)
     start = "owned and halo" if extent.reach is Reach.HALO else "halo only,"
     return f"{start} to level {describe_depth(extent.depth)}"
+
+
+def _parts_text(item: Loop) -> str:
+    return ", if its parts have the same bounds" if item.parts else ""
 
 
 def _filled_text(item: Loop) -> str:

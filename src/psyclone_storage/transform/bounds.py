@@ -60,6 +60,10 @@ class ConstantLoopBounds:
             return problems
         loop = loop_named(schedule, self.loop)
         reasons = list(under_directive(schedule, self.loop))
+        if any(inside.parts for inside in _with_loops_inside(loop)):
+            message = f"'{loop.uid}' was fused under a test of the bounds that its parts have now."
+            hint = "Give the loops constant bounds before they are fused."
+            reasons.append(Diagnostic("T018", message, place_of(loop), hint=hint))
         for inside in _with_loops_inside(loop):
             if found := _reason(schedule, inside, rules.known_bounds(inside), self.of_table):
                 reasons.append(found)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import ClassVar
 
-from psyclone_storage.analysis.schedules.order import UserAssertions, may_fuse
+from psyclone_storage.analysis.schedules.order import UserAssertions, bounds_agree, may_fuse
 from psyclone_storage.base.diagnostic import raise_if_any
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Schedule, Statement
-from psyclone_storage.ir.walk import replaced, statements
+from psyclone_storage.ir.schedule import Loop, LoopPart, Schedule, Statement
+from psyclone_storage.ir.walk import kernel_calls, replaced, statements
 from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import Place, Reasons, loop_named, missing
 
@@ -31,6 +31,11 @@ class FuseLoops:
     to the south in what the first writes, but have to be computed in order then, so that it needs
     `in_order`.
 
+    Whether fields on two types of points have the same region depends on the grid: on a periodic
+    one they have. With `tested` such loops over rows, and those over columns inside of them, become
+    one under a test of their bounds when the program runs, and stand beside it as they were.
+    Whatever a later step does to the fused loop, or puts around it, holds for both.
+
     before: loop1 { k1 } halo(w)@loop2 loop2 { k2(w, stencil) }
     after:  halo(w)@loop1 loop1 { k1 k2(w, stencil) }
     """
@@ -41,6 +46,7 @@ class FuseLoops:
     second: str
     same_space: bool = False
     in_order: bool = False
+    tested: bool = False
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[Place]:
@@ -60,15 +66,28 @@ class FuseLoops:
 
     @property
     def _word(self) -> UserAssertions:
-        return UserAssertions(self.same_space, self.in_order)
+        return UserAssertions(self.same_space, self.in_order, self.tested)
 
     def apply(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with one loop that has both bodies."""
         raise_if_any(self.check(schedule, rules))
         bare = without_halos(schedule)
         first, second = loop_named(bare, self.first), loop_named(bare, self.second)
-        joined = replace(first, body=first.body + second.body)
+        joined = replace(first, body=first.body + second.body, parts=_parts(bare, first, second))
         return replaced(replaced(bare, second.uid), first.uid, joined)
+
+
+def _parts(schedule: Schedule, first: Loop, second: Loop) -> tuple[LoopPart, ...]:
+    """Return what the fused loop has to be made of again where bounds turn out to differ."""
+    if first.over.axis is None:
+        return ()
+    if not (first.parts or second.parts) and bounds_agree(schedule, first, second):
+        return ()
+    return tuple(part for loop in (first, second) for part in loop.parts or (_own_part(loop),))
+
+
+def _own_part(loop: Loop) -> LoopPart:
+    return LoopPart(kernel_calls(loop)[0].uid, loop.bounds_from)
 
 
 def _neighbours(body: tuple[Statement, ...]) -> Iterator[Place]:

@@ -6,8 +6,10 @@ import pytest
 
 from gocean_programs import READ, WRITE, kernel, schedule
 from psyclone_storage.domain.gocean.rules import GoceanRules
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.parts import taken_apart
 from psyclone_storage.ir.schedule import DirectiveRegion, HaloExchange, Loop, Over, Schedule
-from psyclone_storage.ir.walk import outer_loops, statements
+from psyclone_storage.ir.walk import kernel_calls, outer_loops, statements
 from psyclone_storage.transform.asynchronous import SplitExchange
 from psyclone_storage.transform.bounds import ConstantLoopBounds
 from psyclone_storage.transform.catalogue import apply_request, read_steps
@@ -276,6 +278,71 @@ def test_loops_with_other_bounds_are_not_fused() -> None:
     assert problem.code == "S008"
     made = ConstantLoopBounds("loop2").apply(made, RULES)
     assert FuseLoops("loop1", "loop2").check(made, RULES) == ()
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ("copy(a, b), copy_u(c, b)", []),
+        ("copy(a, b), copy_all(a, c)", ["S008"]),
+        ("copy(a, b), south(c, a)", ["S009"]),
+        ("copy_u(a, b), south(c, a)", ["S009"]),
+    ],
+)
+def test_bounds_may_be_compared_when_the_program_runs(calls: str, expected: list[str]) -> None:
+    fused = FuseLoops("loop1", "loop2", tested=True)
+    assert reasons(fused, calls) == expected
+
+
+def test_a_test_that_is_not_needed_or_never_holds_is_not_made() -> None:
+    made = schedule(KERNELS, "copy(a, b), copy(c, b)", distributed=False)
+    (fused,) = FuseLoops("loop1", "loop2", tested=True).apply(made, RULES).body
+    assert isinstance(fused, Loop)
+    assert fused.parts == ()
+    made = schedule(KERNELS, "copy(a, b), copy_u(c, b)", distributed=False)
+    for uid in ("loop1", "loop2"):
+        made = ConstantLoopBounds(uid, of_table=True).apply(made, RULES)
+    (problem,) = FuseLoops("loop1", "loop2", tested=True).check(made, RULES)
+    assert problem.code == "S008"
+
+
+def test_a_fused_loop_knows_what_it_was_made_of() -> None:
+    made = schedule(KERNELS, "copy(a, b), copy_u(c, b), copy(d, b)", distributed=False)
+    for second in ("loop2", "loop3"):
+        made = FuseLoops("loop1", second, tested=True).apply(made, RULES)
+    (fused,) = made.body
+    assert isinstance(fused, Loop)
+    assert [part.call for part in fused.parts] == ["copy@loop1", "copy_u@loop2", "copy@loop3"]
+    columns = FuseLoops("columns@loop1", "columns@loop2", tested=True).apply(made, RULES)
+    first, second = taken_apart_once(columns)
+    assert first == [["copy@loop1"], ["copy_u@loop2"], ["copy@loop3"]]
+    assert all(not loop.parts for loop in second)
+
+
+def taken_apart_once(made: Schedule) -> tuple[list[list[str]], list[Loop]]:
+    """Return the calls of each part of the one loop of a schedule, and the loops around them."""
+    (fused,) = made.body
+    assert isinstance(fused, Loop)
+    parts = taken_apart(fused)
+    inside = [item for part in parts for item in (part, *statements(part))]  # type: ignore[arg-type]
+    calls = [[call.uid for call in kernel_calls(part)] for part in parts]  # type: ignore[arg-type]
+    return calls, [item for item in inside if isinstance(item, Loop)]
+
+
+def test_what_stands_beside_a_fused_loop_comes_in_turn() -> None:
+    made = schedule(KERNELS, "copy(a, b), copy(c, b), copy_u(d, b), copy(e, b)", distributed=False)
+    made = FuseLoops("loop2", "loop3", tested=True).apply(made, RULES)
+    region = DirectiveRegion("team", Directive.OMP_PARALLEL, made.body)
+    parts = [[call.uid for call in kernel_calls(part)] for part in taken_apart(region)]  # type: ignore[arg-type]
+    assert parts == [["copy@loop1"], ["copy@loop2"], ["copy_u@loop3"], ["copy@loop4"]]
+
+
+def test_bounds_of_a_loop_that_was_fused_under_a_test_stay_as_they_are() -> None:
+    made = schedule(KERNELS, "copy(a, b), copy_u(c, b)", distributed=False)
+    made = FuseLoops("loop1", "loop2", tested=True).apply(made, RULES)
+    problem, *_ = ConstantLoopBounds("loop1", of_table=True).check(made, RULES)
+    assert problem.code == "T018"
+    assert "before they are fused" in problem.hint
 
 
 def loops(made: Schedule) -> list[Loop]:

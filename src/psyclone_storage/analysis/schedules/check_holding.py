@@ -360,7 +360,9 @@ def _parts_written(
             return frozenset(ValuePart) if codes and all(map(_has_one_way, codes)) else nothing
         filled = bool(codes) and all(fills_columns(code, call.dummies, arg) for code in codes)
         return frozenset({ValuePart.INSIDE, ValuePart.AROUND}) if filled else nothing
-    if loop.bounds is not None or not codes or not all(_always(code, arg) for code in codes):
+    if loop.parts or loop.bounds is not None:
+        return nothing
+    if not codes or not all(_always(code, arg) for code in codes):
         return nothing
     if points.bounds is not None:
         return nothing

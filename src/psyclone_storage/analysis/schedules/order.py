@@ -21,7 +21,7 @@ from psyclone_storage.base.diagnostic import (
     Diagnostic,
     Related,
 )
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import Access, KernelArg
@@ -83,11 +83,13 @@ class UserAssertions:
     """What a user knows or wants of two loops that are to be fused.
 
     `same_space` says that the bounds of loops over dofs agree, where metadata cannot tell;
-    `in_order` that iterations of the fused loop, over a grid, may wait for each other.
+    `in_order` that iterations of the fused loop, over a grid, may wait for each other; `tested`
+    that bounds on a grid may be compared when the program runs.
     """
 
     same_space: bool = False
     in_order: bool = False
+    tested: bool = False
 
 
 _SILENCE = UserAssertions()
@@ -117,6 +119,8 @@ def may_fuse(
     known = word.same_space or share_space(groups_by_space(schedule), one, two)
     if one.over.axis is not None:
         unlike = tuple(_unlike(schedule, one, two, same_space=False))
+        if word.tested:
+            unlike = tuple(_after_a_test(rules, one, two, unlike))
         return unlike or may_fuse_points(schedule, one, two, in_order=word.in_order)
     return may_join(schedule, rules, one, two, same_space=known)
 
@@ -186,8 +190,37 @@ def _unlike(schedule: Schedule, one: Loop, two: Loop, *, same_space: bool) -> It
             "S008",
             f"{names} take their bounds from arguments whose spaces or meshes may differ.",
             place,
-            hint="Say that they are on the same space, if you know that they are.",
+            hint="Say that they are on the same space, if you know that they are."
+            if one.over.axis is None
+            else "Say 'tested' to fuse them under a test of the bounds when the program runs.",
         )
+
+
+def bounds_agree(schedule: Schedule, one: Loop, two: Loop) -> bool:
+    """Return whether two loops over points of a grid provably have the same limits."""
+    return _bounds_agree(schedule, one, two, same_space=False)
+
+
+def _after_a_test(rules: Rules, one: Loop, two: Loop, unlike: Reasons) -> Iterator[Diagnostic]:
+    """Yield the reasons of `unlike` that no test of the bounds at run time does away with."""
+    for problem in unlike:
+        if problem.code != "S008":
+            yield problem
+        elif not _may_agree(rules, one, two):
+            hint = "No test helps: these bounds are known, and differ on every grid."
+            yield replace(problem, hint=hint)
+
+
+def _may_agree(rules: Rules, one: Loop, two: Loop) -> bool:
+    """Return whether the bounds of loops over a grid can be equal when the program runs.
+
+    Bounds that are known, as those of a step are, do not change any more.
+    """
+    if one.bounds is not None and two.bounds is not None:
+        return False
+    known = [rules.known_bounds(loop) for loop in (one, two)]
+    mine, theirs = (item.bounds if item and item.own else None for item in known)
+    return mine is None or theirs is None or mine == theirs
 
 
 _POINTS = {Over.ROW_TILES: "rows", Over.COLUMN_TILES: "columns"}

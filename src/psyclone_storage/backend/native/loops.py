@@ -36,6 +36,7 @@ from psyclone_storage.ir.expr import (
     walk,
 )
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import (
@@ -44,6 +45,7 @@ from psyclone_storage.ir.unit import (
     Comment,
     DirectiveBlock,
     Do,
+    If,
     Line,
     TaskWaitLine,
 )
@@ -146,6 +148,9 @@ def _calls(
                 yield from _calls(body, {**loops, variable.text: line})
             case DirectiveBlock(body=body):
                 yield from _calls(body, loops)
+            case If(otherwise=apart):
+                # Where the bounds of loops differ, each reaches as far as it says.
+                yield from _calls(apart, loops)
 
 
 def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
@@ -160,7 +165,7 @@ def _range(index: Expr, loops: Mapping[str, Do]) -> tuple[Expr, Expr]:
 
 def is_computed(line: Line) -> bool:
     """Return whether a statement is done in C."""
-    return isinstance(line, Do | DirectiveBlock | TaskWaitLine)
+    return isinstance(line, Do | DirectiveBlock | If | TaskWaitLine)
 
 
 def loops_function(
@@ -260,6 +265,12 @@ class _LoopsWriter:
                 yield from self._call(procedure, args, indent)
             case DirectiveBlock():
                 yield from self._directive(line, depth)
+            case If(branches=(branch,), otherwise=otherwise):
+                yield f"{indent}if ({self.text(branch.condition)}) {{"
+                yield from self.lines(branch.body, depth + 1)
+                yield f"{indent}}} else {{"
+                yield from self.lines(otherwise, depth + 1)
+                yield f"{indent}}}"
             case TaskWaitLine():
                 yield f"{indent}#pragma omp taskwait"
             case _:
@@ -355,7 +366,8 @@ class _LoopsWriter:
             case Parenthesised(operand):
                 return f"({self.text(operand)})"
             case Binary():
-                return f"({self.text(expr.left)} {expr.op.spelling} {self.text(expr.right)})"
+                word = "&&" if expr.op is Operator.AND else expr.op.spelling
+                return f"({self.text(expr.left)} {word} {self.text(expr.right)})"
             case Index(Name(word), (first, second)) if key_of(word) in ("min", "max"):
                 one, other = self.text(first), self.text(second)
                 sign = "<" if key_of(word) == "min" else ">"

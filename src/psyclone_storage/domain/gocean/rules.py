@@ -73,6 +73,8 @@ class GoceanRules:
         looped, points = first.kernel.args[loop.bounds_from], first.kernel.points
         known = self.known_bounds(loop)
         own = known.bounds if known is not None and known.own else None
+        if loop.parts:
+            return WrittenPart(Fresh.NO, "points of several loops, whose bounds may differ")
         if points is None or points.bounds is not None or loop.bounds not in (None, own):
             return WrittenPart(Fresh.NO, "points of a range that need not be all")
         if points.name != ALL:

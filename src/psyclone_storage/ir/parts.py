@@ -1,0 +1,91 @@
+"""Loops that were fused under a test: the loops that they were made of.
+
+A fused loop of which nobody knows whether its parts have the same bounds is right where they
+agree, and only there. So it stands for two versions (loop versioning): the fused one, under a test
+of all bounds, and its parts one after the other. The second one is no tree of its own that steps
+would have to change alike; it is read off the first, with all that stands around: calls keep their
+order when loops are fused, so that to leave out calls is to take loops apart again.
+"""
+
+from __future__ import annotations
+
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.schedule import (
+    DirectiveRegion,
+    KernelCall,
+    Loop,
+    ProfileRegion,
+    Statement,
+)
+from psyclone_storage.ir.walk import kernel_calls, statements
+
+
+def loops_with_parts(statement: Loop | DirectiveRegion) -> tuple[Loop, ...]:
+    """Return the loops in `statement`, itself included, that were fused under a test."""
+    found = (statement, *statements(statement))
+    return tuple(item for item in found if isinstance(item, Loop) and item.parts)
+
+
+def parts_of(loop: Loop) -> tuple[Loop, ...]:
+    """Return the loops that `loop` was made of."""
+    starts = {part.call: part.bounds_from for part in loop.parts}
+    groups: list[list[str]] = []
+    for call in kernel_calls(loop):
+        if call.uid in starts:
+            groups.append([])
+        groups[-1].append(call.uid)
+    return tuple(
+        replace(part, bounds_from=starts[group[0]])
+        for group in groups
+        for part in _restricted((loop,), frozenset(group))
+        if isinstance(part, Loop)
+    )
+
+
+def taken_apart(statement: Loop | DirectiveRegion) -> tuple[Statement, ...]:
+    """Return `statement` once for each of the loops that its loops were made of, in order.
+
+    What stands beside a loop with parts comes in turn, too.
+    """
+    first: set[str] = set()
+    for loop in loops_with_parts(statement):
+        own = {call.uid for call in kernel_calls(loop)}
+        inside = False
+        for call in kernel_calls(statement):
+            if inside and call.uid not in own:
+                first.add(call.uid)
+            inside = call.uid in own
+        first |= {part.call for part in loop.parts}
+    groups: list[list[str]] = [[]]
+    for call in kernel_calls(statement):
+        if call.uid in first and groups[-1]:
+            groups.append([])
+        groups[-1].append(call.uid)
+    return tuple(part for group in groups for part in _restricted((statement,), frozenset(group)))
+
+
+def _restricted(body: tuple[Statement, ...], calls: frozenset[str]) -> tuple[Statement, ...]:
+    """Return `body` with these calls alone, in loops that are no longer fused."""
+    kept: list[Statement] = []
+    for item in body:
+        match item:
+            case KernelCall():
+                kept += [item] if item.uid in calls else []
+            case Loop():
+                inside = _restricted(item.body, calls)
+                kept += [_alone(item, inside)] if inside else []
+            case DirectiveRegion() | ProfileRegion():
+                inside = _restricted(item.body, calls)
+                left = replace(item, body=inside)
+                kept += [left] if kernel_calls(left) else []
+            case _:
+                kept.append(item)
+    return tuple(kept)
+
+
+def _alone(loop: Loop, body: tuple[Statement, ...]) -> Loop:
+    """Return `loop` around a part of what it holds, with the bounds of that part."""
+    left = replace(loop, body=body, parts=())
+    first = kernel_calls(left)[0].uid
+    own = [part.bounds_from for part in loop.parts if part.call == first]
+    return replace(left, bounds_from=own[0]) if own else left
