@@ -12,7 +12,12 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.config import decode, gocean
 from psyclone_storage.config.scan import Entry, SettingsWord
-from psyclone_storage.config.settings import API_NAMES, FortranStandard, RunTimeChecks
+from psyclone_storage.config.settings import (
+    API_NAMES,
+    DataMovement,
+    FortranStandard,
+    RunTimeChecks,
+)
 
 SECTIONS: Mapping[str, str] = {
     "default": "default",
@@ -26,6 +31,7 @@ SECTIONS: Mapping[str, str] = {
 ACCESSES = ("read", "write", "readwrite", "inc", "readinc", "sum", "reduction")
 
 _STANDARDS = {standard.value: standard for standard in FortranStandard}
+_MOVEMENTS = {movement.value: movement for movement in DataMovement}
 _CHECKS = {check.value: check for check in RunTimeChecks}
 
 
@@ -62,6 +68,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("default", "reproducible_reductions", "reproducible_reductions", decode.boolean),
     SettingsKey("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
     SettingsKey("default", "joint_exchanges", "joint_exchanges", decode.boolean),
+    SettingsKey("default", "data_movement", "data_movement", decode.choice(_MOVEMENTS)),
     SettingsKey("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
     SettingsKey(
         "default",

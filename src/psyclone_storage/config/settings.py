@@ -38,6 +38,13 @@ class RunTimeChecks(Enum):
     ERROR = "error"
 
 
+class DataMovement(Enum):
+    """Who moves data between host and device: what a recipe asks for, or storages of the data."""
+
+    RECIPE = "recipe"
+    STORAGE = "storage"
+
+
 class FortranStandard(Enum):
     """The language that source files are read as."""
 
@@ -102,7 +109,8 @@ class Settings:
     """Everything a settings file can say, typed and checked.
 
     `reprod_pad_size` counts array elements. `joint_exchanges` and, for LFRic, `exact_sums` ask for
-    what the infrastructures of this project alone offer. `thread_safe_procedures` are kernels, by
+    what the infrastructures of this project alone offer; with `data_movement` by storages they are
+    what is generated for, unless a target is named. `thread_safe_procedures` are kernels, by
     the names of their subroutines or types, in lower case. `warnings` holds what was odd but
     harmless in the file that these settings were read from; two settings that differ only there
     are equal.
@@ -114,6 +122,7 @@ class Settings:
     reproducible_reductions: bool
     reprod_pad_size: int
     joint_exchanges: bool
+    data_movement: DataMovement
     thread_safe_procedures: tuple[str, ...]
     psyir_root_name: str
     valid_psy_data_prefixes: tuple[str, ...]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from psyclone_storage import __version__
 from psyclone_storage.backend.lowering import lower_program
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
-from psyclone_storage.config.settings import Api, Settings
+from psyclone_storage.config.settings import Api, DataMovement, Settings
 from psyclone_storage.driver.gocean import (
     DL_ESM_INF,
     GOCEAN,
@@ -43,10 +43,13 @@ TARGETS: Mapping[tuple[Api, str], Target] = {
 """What can be generated for each API, by name; the first row of an API is what is by default."""
 
 
-def target_of(api: Api, name: str = "", suffix: str = "") -> Target:
+def target_of(
+    api: Api, name: str = "", suffix: str = "", movement: DataMovement = DataMovement.RECIPE
+) -> Target:
     """Return the target `name` of an API, or its first.
 
-    With a `suffix` it is the first for files that end so, if there is one.
+    With a `suffix` it is the first for files that end so, if there is one. Where the first of all
+    would be it, and storages move data, it is the one with storages.
 
     Raises:
         CompileError: L002, the API has no such target.
@@ -59,7 +62,12 @@ def target_of(api: Api, name: str = "", suffix: str = "") -> Target:
     if name:
         return known[name]
     fitting = [row for row in known.values() if key_of(suffix) in row.language.suffixes]
-    return next(iter((*fitting, *known.values())))
+    plain, found = next(iter(known.values())), next(iter((*fitting, *known.values())))
+    in_storages = movement is DataMovement.STORAGE and found is plain
+    return known[_IN_STORAGES] if in_storages else found
+
+
+_IN_STORAGES = "storage"
 
 
 def lower(target: Target, program: Program, settings: Settings) -> Unit:

@@ -242,7 +242,8 @@ def make_compiler(
         CompileError: a directory or the script is missing, or a step does not exist.
     """
     name = API_NAMES[request.api] if request.api else settings.api
-    api, target = APIS[name], target_of(name, request.target, request.suffix)
+    api = APIS[name]
+    target = target_of(name, request.target, request.suffix, settings.data_movement)
     settings = target.adapted(settings)
     distributed = request.distributed
     if distributed is None:

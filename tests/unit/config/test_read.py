@@ -15,6 +15,7 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.config.read import read_settings
 from psyclone_storage.config.settings import (
     Api,
+    DataMovement,
     FortranStandard,
     GoceanSettings,
     IterationSpace,
@@ -98,7 +99,8 @@ def test_a_file_of_2019_is_read() -> None:
 def test_a_file_of_today_is_read() -> None:
     settings = read(
         "[DEFAULT]\nPSYIR_ROOT_NAME = tmp\nVALID_PSY_DATA_PREFIXES = a, b\n"
-        "OCL_DEVICES_PER_NODE = 2\nJOINT_EXCHANGES = true\nIGNORE_MODULES = NetCDF, mpi\n"
+        "OCL_DEVICES_PER_NODE = 2\nJOINT_EXCHANGES = true\nDATA_MOVEMENT = Storage\n"
+        "IGNORE_MODULES = NetCDF, mpi\n"
         "FORTRAN_STANDARD = F2003\n"
         "BACKEND_CHECKS_ENABLED = 0\nBACKEND_INDENTATION_DISABLED = 1\n"
         "[lfric]\nsupported_fortran_datatypes = real, integer\n"
@@ -112,6 +114,7 @@ def test_a_file_of_today_is_read() -> None:
     assert settings.valid_psy_data_prefixes == ("a", "b")
     assert settings.ocl_devices_per_node == 2
     assert settings.joint_exchanges
+    assert settings.data_movement is DataMovement.STORAGE
     assert settings.ignore_modules == ("netcdf", "mpi")
     assert settings.fortran_standard is FortranStandard.F2003
     assert not settings.backend_checks_enabled
