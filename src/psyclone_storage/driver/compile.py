@@ -12,12 +12,14 @@ from psyclone_storage.base.diagnostic import (
     Diagnostic,
     InternalError,
     Severity,
+    raise_if_any,
 )
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, Settings
 from psyclone_storage.domain.build import BuildOptions, build_program, check_calls
 from psyclone_storage.driver.apis import APIS, lower, target_of
+from psyclone_storage.driver.extensions import check_extensions
 from psyclone_storage.driver.kernels import (
     CalledKernels,
     Kernels,
@@ -239,11 +241,14 @@ def make_compiler(
     `index` is that of the directories, where somebody has made it already.
 
     Raises:
-        CompileError: a directory or the script is missing, or a step does not exist.
+        CompileError: a directory or the script is missing, a step does not exist, or what settings
+            ask for is missing in an infrastructure.
     """
     name = API_NAMES[request.api] if request.api else settings.api
     api = APIS[name]
     target = target_of(name, request.target, request.suffix, settings.data_movement)
+    index = index or index_directories(request.directories, request.includes, suffixes_of(request))
+    raise_if_any([*check_extensions(target.asks(settings), index)])
     settings = target.adapted(settings)
     distributed = request.distributed
     if distributed is None:
@@ -254,7 +259,7 @@ def make_compiler(
         target,
         distributed,
         Kernels(
-            index or index_directories(request.directories, request.includes, suffixes_of(request)),
+            index,
             api,
             target.language,
             settings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
+from psyclone_storage.backend.gocean_storage.abi import ACQUIRE
 from psyclone_storage.backend.gocean_storage.table import gocean_storage
 from psyclone_storage.backend.grids.native import grids_in_c
 from psyclone_storage.backend.grids.table import grids_in_python
@@ -21,7 +22,7 @@ from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.grid_settings import read_bound, read_path
 from psyclone_storage.driver.python import GOCEAN_WORDS, python, python_with_c
-from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
+from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 
@@ -70,6 +71,24 @@ def _storages(settings: Settings) -> Infrastructure:
     return gocean_storage({name: read_path(one.path) for name, one in known.items()}, known)
 
 
+def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
+    """Return what dl_esm_inf does not have."""
+    asked = {
+        "JOINT_EXCHANGES": (settings.joint_exchanges, abi.EXCHANGE_SEVERAL),
+        "DIRTY_FLAGS": (settings.gocean.dirty_flags, abi.IS_DIRTY),
+    }
+    return tuple(
+        AskedExtension(f"The setting '{name}'", abi.GOceanModule.FIELD, procedure)
+        for name, (chosen, procedure) in asked.items()
+        if chosen
+    )
+
+
+def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
+    held = AskedExtension("The target 'storage'", abi.GOceanModule.FIELD, ACQUIRE)
+    return (held, *_extensions(settings))
+
+
 def _fields_ask(settings: Settings) -> Settings:
     """Return settings by which halos are exchanged only if fields say that they are stale."""
     return replace(settings, gocean=replace(settings.gocean, dirty_flags=True))
@@ -101,7 +120,7 @@ GOCEAN = ApiParts(
     abi.GOceanModule.KINDS,
     checks_syntax=True,
 )
-DL_ESM_INF = Target(FORTRAN, _infrastructure)
-GOCEAN_STORAGE = Target(FORTRAN, _storages, _fields_ask)
+DL_ESM_INF = Target(FORTRAN, _infrastructure, asks=_extensions)
+GOCEAN_STORAGE = Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages)
 GRIDS_IN_PYTHON = Target(python(GOCEAN_WORDS), _grids)
 GRIDS_IN_C = Target(python_with_c(GOCEAN_WORDS), _grids_in_c)

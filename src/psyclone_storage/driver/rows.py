@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from psyclone_storage.backend.fortran.kernel import KernelNames
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
@@ -85,17 +85,30 @@ def _as_they_are(settings: Settings) -> Settings:
     return settings
 
 
+class AskedExtension(NamedTuple):
+    """What only infrastructures of this project have: a name in a module, and who asks for it."""
+
+    by: str
+    module: str
+    name: str
+
+
+def _nothing_more(_settings: Settings) -> tuple[AskedExtension, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What is generated: a language, and the infrastructure that it calls.
 
     `adapted` gives the settings as they are for it: what an infrastructure always has, no user need
-    choose.
+    choose. `asks` tells which extensions of an infrastructure the settings as they were ask for.
     """
 
     language: Language
     infrastructure: Callable[[Settings], Infrastructure]
     adapted: Callable[[Settings], Settings] = _as_they_are
+    asks: Callable[[Settings], tuple[AskedExtension, ...]] = _nothing_more
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from psyclone_storage.analysis.schedules.touch import (
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.devices import MOVED, device_calls, parts_of
 from psyclone_storage.ir.holding import (
@@ -64,7 +65,14 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, Update
-from psyclone_storage.ir.walk import calls_in, kernel_calls, outer_loops, place_of, statements
+from psyclone_storage.ir.walk import (
+    calls_in,
+    kernel_calls,
+    outer_loops,
+    place_near,
+    place_of,
+    statements,
+)
 
 CodesOf = Callable[[Kernel], tuple[KernelCode, ...]]
 """The subroutines of a kernel, none where they cannot be had."""
@@ -177,7 +185,8 @@ def check_contract(schedule: Schedule, contract: HoldingContract) -> tuple[Diagn
     problems: list[Diagnostic] = []
     if not contract.directives_act:
         return ()
-    problems += map(_two_contracts, filter(_moves_data, statements(schedule)))
+    moving = filter(_moves_data, statements(schedule))
+    problems += (_two_contracts(item, place_near(schedule, item.uid)) for item in moving)
     for item in opened(schedule.body):
         if isinstance(item, Loop | DirectiveRegion):
             problems += _on_both_sides(item)
@@ -194,13 +203,13 @@ def _moves_data(item: Statement) -> bool:
     return isinstance(item, EnterData) or (isinstance(item, Update) and item.pinned)
 
 
-def _two_contracts(item: Statement) -> Diagnostic:
+def _two_contracts(item: Statement, place: Span | None) -> Diagnostic:
     message = (
         f"'{item.uid}' moves data that storages keep on a device, or does not wait until they are"
         " there: two would decide which copy is current."
     )
     hint = "Leave out the step: a storage brings what a region on a device needs."
-    return Diagnostic("S116", message, place_of(item), hint=hint)
+    return Diagnostic("S116", message, place, hint=hint)
 
 
 def _on_both_sides(item: Loop | DirectiveRegion) -> Iterator[Diagnostic]:
