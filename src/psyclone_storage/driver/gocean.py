@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from psyclone_storage.backend.abi_storage import ACQUIRE
 from psyclone_storage.backend.gocean import abi
 from psyclone_storage.backend.gocean.table import gocean_infrastructure
-from psyclone_storage.backend.gocean_storage.abi import ACQUIRE
 from psyclone_storage.backend.gocean_storage.table import gocean_storage
 from psyclone_storage.backend.grids.native import grids_in_c
 from psyclone_storage.backend.grids.table import grids_in_python

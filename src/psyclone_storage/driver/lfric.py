@@ -6,6 +6,7 @@ from psyclone_storage.backend.infrastructure import Infrastructure
 from psyclone_storage.backend.lfric import abi
 from psyclone_storage.backend.lfric.checks import CheckLevel
 from psyclone_storage.backend.lfric.table import lfric_infrastructure
+from psyclone_storage.backend.lfric_storage.abi import SET_HALO_DIRTY
 from psyclone_storage.backend.lfric_storage.table import lfric_storage
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.domain.build import Domain
@@ -19,7 +20,7 @@ from psyclone_storage.domain.lfric.rules import LfricRules
 from psyclone_storage.domain.lfric.structures import STRUCTURES
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
-from psyclone_storage.driver.rows import ApiParts, ScheduleDefaults, Target
+from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -58,6 +59,11 @@ def _storages(settings: Settings) -> Infrastructure:
     return lfric_storage(level, exact_sums=exact, padding=padding)
 
 
+def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:  # noqa: ARG001
+    """Return what LFRic's own proxies do not have."""
+    return (AskedExtension("The target 'storage'", "field_parent_mod", SET_HALO_DIRTY),)
+
+
 LFRIC = ApiParts(
     _domain,
     interpret_lfric,
@@ -72,4 +78,4 @@ LFRIC = ApiParts(
     passed=passed_to,
 )
 LFRIC_CORE = Target(FORTRAN, _infrastructure)
-LFRIC_STORAGE = Target(FORTRAN, _storages)
+LFRIC_STORAGE = Target(FORTRAN, _storages, asks=_extensions_of_storages)
