@@ -53,8 +53,8 @@ lint: $(READY)  ## check style and types
 format: $(READY)  ## lay the Python sources out
 	$(PY) -m ruff format
 
-docs: $(READY)  ## run the examples of the documentation and check its links
-	$(PY) -m pytest -q tests/test_docs.py
+docs: $(READY)  ## build the documentation site, a warning being an error
+	$(PY) docs/site/build.py
 
 bench: $(READY) tools  ## measure the compiler and the code that it generates
 	@for script in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do \
@@ -79,7 +79,7 @@ $(VENV)/.ready: pyproject.toml setup.py $(wildcard src/psyclone_storage/storage/
 	@.ci/system-packages python headers
 	$$(.ci/find-python) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/bin/python -m pip install --quiet -e '.[test,dev]'
+	$(VENV)/bin/python -m pip install --quiet -e '.[test,dev,docs]'
 	@touch $@
 
 clean:  ## remove the environment and everything that was built

@@ -50,7 +50,7 @@ LONGEST = (
 # Each test compiles anew, but those that are about what is kept.
 os.environ["PSYCLONE_STORAGE_CACHE"] = ""
 
-TOOL_MARKERS = ("fortran", "mpi", "gpu", "browser", "compiled", "differential")
+TOOL_MARKERS = ("fortran", "mpi", "gpu", "browser", "builds", "compiled", "differential")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from builds.conftest import DIES, BuildProject
 
+pytestmark = pytest.mark.builds
+
 
 def test_nothing_is_done_twice(project: BuildProject) -> None:
     assert project.build() == 2

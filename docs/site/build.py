@@ -1,0 +1,263 @@
+"""Build the documentation site: lay the pages out, and let Sphinx make HTML of them.
+
+    python docs/site/build.py [FOLDER]
+
+The pages are those of `docs/`, as they stand. Besides, there is one page for each code of a
+diagnostic, made of the table of codes, what to do about each, and the folders of `tests/errors`,
+and a reference of what scripts and programs import, from docstrings. A warning of Sphinx, a broken
+link among them, is an error. Nothing of it is kept in the repository.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from psyclone_storage.base.codes import CODES
+from psyclone_storage.base.cures import CURES
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent
+ROOT = DOCS.parent
+ERRORS = ROOT / "tests" / "errors"
+
+CHAPTERS = {
+    "Tutorial": "tutorial",
+    "Guide": "guide",
+    "Reference": "reference",
+    "Diagnostics": "diagnostics",
+    "Python": "python",
+    "Design": "design",
+    "Decisions": "adr",
+    "Changes": "changes",
+}
+MODULES = {
+    "Scripts": ("psyclone_storage.scripting", "Views of a program, and steps that change it."),
+    "Transformations under PSyclone's names": (
+        "psyclone_storage.scripting.transformations.base",
+        "What all of them have in common; the table of names is in the reference.",
+    ),
+    "Reading, building and printing": (
+        "psyclone_storage.driver.factories",
+        "`parse`, `KernelTypeFactory` and `PSyFactory`.",
+    ),
+    "Fortran from pieces": ("psyclone_storage.scripting.f2pygen", "The words of f2pygen."),
+    "Kernels and algorithms in Python": ("psyclone_storage.gocean", "The words of GOcean."),
+    "Storages": ("psyclone_storage.storage", "Fields with copies on host and device."),
+    "Views, as in Kokkos": ("psyclone_storage.storage.kokkos", "Types, mirrors and policies."),
+    "Heterogeneous arrays, as in HMemo": (
+        "psyclone_storage.storage.hmemo",
+        "Contexts and accesses.",
+    ),
+    "Accessors and tasks": ("psyclone_storage.storage.accessors", "Buffers, accessors and tasks."),
+    "Grids": ("psyclone_storage.runtime", "Grids and fields that are divided among ranks."),
+}
+"""What the reference of Python shows, by the title of its page."""
+
+EXAMPLES = 3
+MAX_LINES = 60
+SHOWN = (".x90", ".f90", ".py", ".cfg")
+FRAGMENT = re.compile(r"\.(added|changed|fixed|removed)\.md$")
+LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+PLACE = re.compile(r"^  --> ([^:\n]+)", re.MULTILINE)
+HINT = re.compile(r"^  hint: (.+)$", re.MULTILINE)
+
+
+def main(words: list[str]) -> int:
+    """Lay out and build; return the exit status of Sphinx."""
+    target = Path(words[0]) if words else ROOT / "build" / "site"
+    source = target / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    lay_out(source)
+    status = make_html(source, target / "html")
+    if status == 0:
+        sys.stdout.write(f"{target / 'html' / 'index.html'}\n")
+    return status
+
+
+def make_html(source: Path, html: Path) -> int:
+    """Let Sphinx make HTML of the pages below `source`; return its exit status."""
+    words = ["-W", "--keep-going", "-q", "-j", "2", "-c", str(HERE), str(source), str(html)]
+    return subprocess.run([sys.executable, "-m", "sphinx", *words], check=False).returncode
+
+
+def lay_out(source: Path) -> None:
+    """Write all pages below `source`."""
+    for page in sorted(DOCS.rglob("*")):
+        place = source / page.relative_to(DOCS)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if page.suffix == ".svg":
+            shutil.copy2(page, place)
+        elif page.suffix == ".md" and not FRAGMENT.search(page.name):
+            place.write_text(inside(page), encoding="utf-8")
+    for name, text in {**diagnostic_pages(), **module_pages(), **change_pages()}.items():
+        place = source / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    (source / "adr" / "template.md").unlink()
+    index = source / "index.md"
+    index.write_text(index.read_text(encoding="utf-8") + contents(source), encoding="utf-8")
+
+
+def inside(page: Path) -> str:
+    """Return the text of a page, where links that lead out of the documentation are names."""
+
+    def led(link: re.Match[str]) -> str:
+        target = (page.parent / link["target"].partition("#")[0]).resolve()
+        if ":" in link["target"] or target.is_relative_to(DOCS):
+            return link[0]
+        return f"{link['text']} (`{target.relative_to(ROOT)}`)"
+
+    return LINK.sub(led, page.read_text(encoding="utf-8"))
+
+
+def change_pages() -> dict[str, str]:
+    """Return a page of what has changed since the last release, from the fragments."""
+    lines = ["# Not released yet", ""]
+    for kind in ("added", "changed", "fixed", "removed"):
+        found = sorted((DOCS / "changes").glob(f"*.{kind}.md"))
+        lines += [f"## {kind.capitalize()}", ""] if found else []
+        texts = (" ".join(file.read_text(encoding="utf-8").split()) for file in found)
+        lines += [f"- {text}" for text in texts]
+        lines.append("")
+    return {"changes/next.md": "\n".join(lines)}
+
+
+def contents(source: Path) -> str:
+    """Return the contents of the site: each chapter's pages in the order of the first page."""
+    text = (source / "index.md").read_text(encoding="utf-8")
+    linked = list(dict.fromkeys(re.findall(r"\]\(([\w/-]+)\.md", text)))
+    parts = []
+    for title, folder in CHAPTERS.items():
+        there = [page.stem for page in (source / folder).glob("*.md")]
+        there = [name for name in there if name not in CODES]
+        names = [name.partition("/")[2] for name in linked if name.startswith(f"{folder}/")]
+        ordered = sorted(there, key=lambda name: (_rank(names, name), name))
+        entries = "\n".join(f"{folder}/{name}" for name in ordered)
+        parts.append(f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{entries}\n```\n")
+    return "".join(parts)
+
+
+def _rank(names: list[str], name: str) -> int:
+    if name == "index":
+        return -1
+    return names.index(name) if name in names else len(names)
+
+
+# ---------------------------------------------------------------------------- diagnostics
+
+
+def diagnostic_pages() -> dict[str, str]:
+    """Return the page of each code, and one that lists them, by their places."""
+    pages = {f"diagnostics/{code}.md": diagnostic_page(code) for code in CODES}
+    rows = (f"- [{code}]({code}.md): {CODES[code]}" for code in sorted(CODES))
+    head = "# Every code\n\nWhat each means, an example of it, and what to do.\n\n"
+    return {**pages, "diagnostics/index.md": head + "\n".join(rows) + "\n"}
+
+
+def diagnostic_page(code: str) -> str:
+    """Return the page of a code: its cause, what to do, and mistakes that lead to it."""
+    folders = sorted(ERRORS.glob(f"{code}_*"))
+    messages = {folder: message_of(folder, code) for folder in folders}
+    hints = dict.fromkeys(
+        hint for text in messages.values() for hint in HINT.findall(text) if hint != CURES.get(code)
+    )
+    cures = [CURES[code]] if code in CURES else []
+    # 250 pages beside every other would bury these: a code is found by its list, or by search.
+    lines = [
+        "---",
+        "orphan: true",
+        "---",
+        "",
+        f"# {code}",
+        "",
+        "## Cause",
+        "",
+        CODES[code],
+        "",
+        "## What to do",
+        "",
+    ]
+    lines += [f"{cure}\n" for cure in cures]
+    if hints:
+        lines += ["The messages below say:" if cures else "As the message says:", ""]
+        lines += [f"- {hint}" for hint in list(hints)[:6]]
+    lines += ["", "## Example", ""]
+    if not folders:
+        lines += [_without_example(code), ""]
+    for folder in folders[:EXAMPLES]:
+        lines += _example(folder, messages[folder])
+    return "\n".join(lines) + "\n"
+
+
+def _without_example(code: str) -> str:
+    if code == "I001" or code.startswith("V"):
+        return "No input leads to it but through a defect, so that there is none to show."
+    return (
+        "It depends on the machine, or only a script in Python brings it about: no file shows it."
+    )
+
+
+def message_of(folder: Path, code: str) -> str:
+    """Return the first message with `code` that a folder of the corpus expects."""
+    text = (folder / "expected.txt").read_text(encoding="utf-8")
+    for message in re.split(r"\n\n(?=error\[|warning\[)", text.rstrip()):
+        if f"[{code}]" in message.partition("\n")[0]:
+            return message
+    raise SystemExit(f"{folder} does not show {code}.")
+
+
+def _example(folder: Path, message: str) -> Iterator[str]:
+    options = folder / "options"
+    words = options.read_text(encoding="utf-8").strip() if options.is_file() else "alg.x90"
+    command = words if words.startswith("psyclone") else f"psyclone-storage {words}"
+    yield from (f"### {folder.name.partition('_')[2].replace('_', ' ').capitalize()}", "")
+    for name in dict.fromkeys((*PLACE.findall(message), "alg.x90", "alg.py")):
+        file = folder / name
+        if file.suffix in SHOWN and file.is_file():
+            text = file.read_bytes().decode("utf-8", "replace").rstrip()
+            if text and text.count("\n") < MAX_LINES:
+                yield from (f"`{name}`:", "", *_fenced(text), "")
+                break
+    yield from _fenced(f"$ {command}\n{message}")
+    yield ""
+
+
+def _fenced(text: str) -> Iterable[str]:
+    """Return `text` as a block without colours: mistakes are no Fortran, and no Python."""
+    fence = "````" if "```" in text else "```"
+    return (f"{fence}text", text, fence)
+
+
+# ---------------------------------------------------------------------------- Python
+
+
+def module_pages() -> dict[str, str]:
+    """Return a page for each module that programs and scripts import, by their places."""
+    pages = {}
+    shown: set[int] = set()
+    for title, (name, text) in MODULES.items():
+        module = import_module(name)
+        exported = getattr(module, "__all__", ())
+        options = [":members:", *([":imported-members:"] if exported else [])]
+        again = []
+        for word in exported:
+            known = id(getattr(module, word))
+            again += [word] if known in shown else []
+            shown.add(known)
+        if again:
+            options.append(f":exclude-members: {', '.join(again)}")
+        more = f" Also here: {', '.join(f'`{word}`' for word in again)}." if again else ""
+        directive = "\n".join((f".. automodule:: {name}", *(f"   {one}" for one in options)))
+        page = f"# {title}\n\n{text}{more}\n\n```{{eval-rst}}\n{directive}\n```\n"
+        pages[f"python/{name.rpartition('.')[2]}.md"] = page
+    return pages
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
