@@ -70,7 +70,7 @@ EXTENSIONS = [
     Extension(
         "psyclone_storage.storage.core._compiled",
         [f"{CORE}.c"],
-        depends=[f"{CORE}_{part}.h" for part in ("ledger", "faces", "block")],
+        depends=[f"{CORE}_{part}.h" for part in ("replica", "ledger", "moves", "faces", "block")],
         py_limited_api=True,
         optional=True,
     )

@@ -18,8 +18,11 @@
 #include <structmember.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
+#include "_compiled_replica.h"
 #include "_compiled_ledger.h"
+#include "_compiled_moves.h"
 #include "_compiled_faces.h"
 #include "_compiled_block.h"
 
@@ -35,6 +38,7 @@ static PyObject *module_register(PyObject *module, PyObject *args, PyObject *key
         {"auto", &words.auto_, 0},          {"plain", &words.plain, 0},
         {"token", &words.token, 1},         {"arguments", &words.arguments, 1},
         {"block", &words.block, 1},         {"array", &words.array, 1},
+        {"timed", &words.timed, 0},         {"total", &words.total, 0},
     };
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -95,7 +99,12 @@ static int name_all(void)
         {"_enter", &names.enter},      {"_leave", &names.leave},   {"writes", &names.writes},
         {"space", &names.space},       {"bit", &names.bit},        {"_things", &names.things},
         {"_refuse", &names.refuse}, {"_give_all_back", &names.give_all_back},
-        {"device", &names.device},     {"gpu", &names.gpu},
+        {"device", &names.device},     {"gpu", &names.gpu},     {"jobs", &names.jobs},
+        {"host_accessible", &names.host_accessible},
+        {"copies_plainly", &names.copies_plainly},
+        {"pointer", &names.pointer},   {"capacity", &names.capacity},
+        {"writable", &names.writable}, {"pending", &names.pending},
+        {"_make_valid_carefully", &names.bring_carefully},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -114,6 +123,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         return NULL;
     if (name_all() < 0 || add_type(module, "Gate", &Gate_spec, &GateType) < 0 ||
         add_type(module, "Replica", &Replica_spec, &ReplicaType) < 0 ||
+        add_type(module, "Tallies", &Tallies_spec, &TalliesType) < 0 ||
         add_type(module, "AccessFields", &Access_spec, &AccessType) < 0 ||
         add_type(module, "Ledger", &Ledger_spec, &LedgerType) < 0 ||
         add_type(module, "Acquirable", &Acquirable_spec, &AcquirableType) < 0 ||
@@ -121,7 +131,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
         add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
         add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 2) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 3) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

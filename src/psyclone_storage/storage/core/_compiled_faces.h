@@ -3,11 +3,11 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *table, *resident, *whole;
+    PyObject *table, *resident, *whole, *stats;
     long long version;
     char single, has_wishes;
 } Acquirable;
-RECORD(Acquirable, 3)
+RECORD(Acquirable, 4)
 
 static Ledger *ledger_of(Acquirable *buffer)
 {
@@ -133,14 +133,70 @@ static PyObject *Acquirable_is_at_rest(Acquirable *self, PyObject *space)
     return PyBool_FromLong((ledger->everywhere.low & ((Replica *)replica)->bit.low) != 0);
 }
 
+/* Bring the values to a replica the short way: yes (1), no (0), or with an error (-1). */
+static int acquirable_move(Acquirable *self, Ledger *ledger, Replica *target)
+{
+    Mask from = ledger->everywhere.low;
+    PyObject *space, *thing;
+    Replica *source = NULL;
+    Py_ssize_t at = 0;
+    if (ledger->everywhere.wide != NULL || ledger->anywhere.low != from || !from ||
+        (from & (from - 1)))
+        return 0;
+    while (source == NULL && PyDict_Next(self->resident, &at, &space, &thing))
+        if (IS(thing, Replica) && ((Replica *)thing)->bit.low == from)
+            source = (Replica *)thing;
+    if (source == NULL || !move_is_short(ledger, source, target))
+        return 0;
+    int settled = is_settled(source->allocation, 0);
+    if (settled > 0)
+        settled = is_settled(target->allocation, 1);
+    /* Those questions may have let others in. */
+    if (settled <= 0 || is_busy(ledger) || ledger->everywhere.low != from ||
+        !move_is_short(ledger, source, target))
+        return settled < 0 ? -1 : 0;
+    return move_now(self->stats, ledger, source, target);
+}
+
+/* make_valid(space=None, region=None) */
+static PyObject *Acquirable_make_valid(Acquirable *self, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *keywords)
+{
+    static const char *const known[] = {"space", "region", NULL};
+    PyObject *given[2] = {NULL, NULL};
+    if (sort_arguments(given, known, args, count, keywords) < 0)
+        return NULL;
+    PyObject *space = given[0] != NULL ? given[0] : Py_None;
+    PyObject *region = given[1] != NULL ? given[1] : Py_None;
+    PyObject *replica = region == Py_None ? replica_at(self, space) : NULL;
+    if (replica == NULL && PyErr_Occurred())
+        return NULL;
+    Ledger *ledger = ledger_of(self);
+    if (replica != NULL && ledger != NULL && self->single && !self->has_wishes &&
+        !is_busy(ledger) && !ledger->writers && !ledger->attention &&
+        (ledger->queue == Py_None || has_queue(ledger) == 0)) {
+        if (ledger->everywhere.low & ((Replica *)replica)->bit.low)
+            Py_RETURN_NONE;
+        Py_INCREF(replica);
+        int moved = acquirable_move(self, ledger, (Replica *)replica);
+        Py_DECREF(replica);
+        if (moved < 0)
+            return NULL;
+        if (moved)
+            Py_RETURN_NONE;
+    }
+    return PyObject_CallMethodObjArgs((PyObject *)self, names.bring_carefully, space, region, NULL);
+}
+
 static PyMemberDef Acquirable_members[] = {
-    OBJECT(Acquirable, table), HIDDEN(Acquirable, resident), HIDDEN(Acquirable, whole),
+    OBJECT(Acquirable, table), OBJECT(Acquirable, stats), HIDDEN(Acquirable, resident), HIDDEN(Acquirable, whole),
     {"version", T_LONGLONG, offsetof(Acquirable, version), 0, NULL},
     {"single", T_BOOL, offsetof(Acquirable, single), 0, NULL},
     {"_has_wishes", T_BOOL, offsetof(Acquirable, has_wishes), 0, NULL}, NO_MORE};
 static PyMethodDef Acquirable_methods[] = {
     METHOD("acquire", Acquirable_acquire, METH_FASTCALL | METH_KEYWORDS),
     METHOD("release", Acquirable_release, METH_FASTCALL | METH_KEYWORDS),
+    METHOD("make_valid", Acquirable_make_valid, METH_FASTCALL | METH_KEYWORDS),
     METHOD("is_at_rest", Acquirable_is_at_rest, METH_O), {0}};
 static PyType_Slot Acquirable_slots[] = {
     COLLECTED(Acquirable), {Py_tp_members, Acquirable_members},

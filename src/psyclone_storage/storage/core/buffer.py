@@ -99,7 +99,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     """
 
     __slots__ = (
-        "dtype", "itemsize", "label", "hints", "stats", "const", "replicas", "_pins", "__weakref__",
+        "dtype", "itemsize", "label", "hints", "const", "replicas", "_pins", "__weakref__",
     )  # fmt: skip
 
     table: LockTable
@@ -239,8 +239,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self.release(token, error)
         return self.replicas.settled()
 
-    def make_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> None:
-        """Make the replica at `space` valid, without keeping an access."""
+    def _make_valid_carefully(self, space: SpaceLike, region: tuple[int, int] | None) -> None:
         request = None if region is None else AccessRequest(region=region)
         self.acquire(space, _READ, _AUTO, request).release()
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
+from psyclone_storage.storage.core.native import register
+
 VARIABLE = "PSYCLONE_STORAGE_DEVICE"
 NODE_VARIABLE = "PSYCLONE_STORAGE_NODE"
 DEFAULT_DEVICE_VARIABLE = "SCAI_DEVICE"
@@ -64,6 +66,7 @@ class _Selection:
 
 
 _SELECTION = _Selection()
+register(timed=False)
 
 
 def use_device(kind: DeviceKind | str, emulation: Emulation | None = None) -> None:
@@ -80,6 +83,8 @@ def use_device(kind: DeviceKind | str, emulation: Emulation | None = None) -> No
     _SELECTION.kind = chosen
     if chosen is DeviceKind.EMULATED:
         _SELECTION.emulation = emulation or Emulation()
+    emulated = _SELECTION.emulation
+    register(timed=bool(emulated.latency or emulated.bandwidth))
     for listener in tuple(_SELECTION.listeners):
         listener()
 

@@ -70,6 +70,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self.layout = layout
         self.options = options
         self.table = LockTable()
+        self.table.nbytes = layout.size * dtype.itemsize
         self.stats = TransferStats()
         self.poisoned: BaseException | None = None
         self.validity = Validity(layout.count, self.table)
@@ -314,6 +315,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         for replica in growing:
             self.grow(replica, size * self.dtype.itemsize)
         self.layout = whole(size)
+        self.table.nbytes = size * self.dtype.itemsize
 
     def allocate(self, replica: Incarnation) -> None:
         """Give a replica memory for all elements, if it has less; the caller holds the lock."""
@@ -329,8 +331,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         nbytes = self.layout.size * self.dtype.itemsize
         for space, memory in places:
             replica = Incarnation(memory)
-            options = self.options
-            replica.allocation = replica.new_allocation(nbytes, options.alignment, options.label)
+            self.grow(replica, nbytes)
             self._take_in(replica)
             self.resident[space] = replica
             if space is host_space():
@@ -355,6 +356,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
         self._truth = [None]
         self.table.last_writer = None
         self.layout = whole(0)
+        self.table.nbytes = 0
 
     def drop(self, replica: Incarnation) -> None:
         """Free one replica. Raises `StorageError` if the only valid values are in it."""
@@ -455,10 +457,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # what a buffer asks
             self._record(source.space, replica.space, chunk, begin)
 
     def _record(self, source: MemorySpace, target: MemorySpace, chunk: int, begin: float) -> None:
-        seconds = time.perf_counter() - begin
-        event = TransferEvent(
-            self.options.label, source, target, self._span(chunk)[1], chunk, seconds
-        )
+        seconds, nbytes = time.perf_counter() - begin, self._span(chunk)[1]
+        event = TransferEvent(self.options.label, source, target, nbytes, chunk, seconds)
         self.stats.record(event)
         GLOBAL_STATS.record(event)
 

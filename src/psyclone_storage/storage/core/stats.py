@@ -9,6 +9,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from psyclone_storage.storage.core.forking import FORKS, Rank
+from psyclone_storage.storage.core.native import Tallies, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 
 
@@ -19,6 +20,15 @@ class Direction(Enum):
     DEVICE_TO_HOST = "device to host"
     DEVICE_TO_DEVICE = "device to device"
     HOST_TO_HOST = "host to host"
+
+
+_WAYS = (
+    Direction.HOST_TO_HOST,
+    Direction.HOST_TO_DEVICE,
+    Direction.DEVICE_TO_HOST,
+    Direction.DEVICE_TO_DEVICE,
+)
+"""The directions by number: 2 if the source is a device, and 1 if the target is one."""
 
 
 class TransferEvent(NamedTuple):
@@ -59,49 +69,37 @@ class Tally:
     seconds: float = 0.0
 
 
-class TransferStats:
+class TransferStats(Tallies):
     """The transfers by direction, which those who asked are told of."""
 
-    __slots__ = ("_tallies", "_callbacks")
-
-    def __init__(self) -> None:
-        """Start at zero."""
-        self._tallies: dict[Direction, Tally] = {}
-        self._callbacks: list[TransferCallback] = []
+    __slots__ = ()
 
     def record(self, event: TransferEvent) -> None:
         """Add one transfer and call the callbacks, in the thread that made it."""
-        direction = event.direction
         with _LOCK:
-            tally = self._tallies.get(direction)
-            if tally is None:
-                tally = self._tallies[direction] = Tally()
-            tally.count += 1
-            tally.nbytes += event.nbytes
-            tally.seconds += event.seconds
+            self._add(_WAYS.index(event.direction), event.nbytes, event.seconds)
         if self._callbacks:
             for callback in tuple(self._callbacks):
                 callback(event)
 
     def of(self, direction: Direction) -> Tally:
-        """Return a copy of the sums of one direction."""
-        found = self._tallies.get(direction)
-        return Tally() if found is None else Tally(found.count, found.nbytes, found.seconds)
+        """Return the sums of one direction."""
+        return Tally(*self._sums(_WAYS.index(direction)))
 
     @property
     def count(self) -> int:
         """Return the number of transfers, all directions together."""
-        return sum(tally.count for tally in self._tallies.values())
+        return sum(self.of(way).count for way in _WAYS)
 
     @property
     def nbytes(self) -> int:
         """Return the number of bytes moved, all directions together."""
-        return sum(tally.nbytes for tally in self._tallies.values())
+        return sum(self.of(way).nbytes for way in _WAYS)
 
     def reset(self) -> None:
         """Set the sums back to zero; callbacks stay."""
         with _LOCK:
-            self._tallies.clear()
+            self._clear()
 
     def add_callback(self, callback: TransferCallback) -> Callable[[], None]:
         """Call `callback` with each transfer from now on; return the function that ends it."""
@@ -115,3 +113,5 @@ class TransferStats:
 
 GLOBAL_STATS = TransferStats()
 """The sums over all the buffers of the process."""
+
+register(total=GLOBAL_STATS)

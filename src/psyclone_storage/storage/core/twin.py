@@ -23,7 +23,7 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 2
+EDITION = 3
 """Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
@@ -38,7 +38,8 @@ def register(**words: Any) -> None:
 
     `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
     request with nothing unusual, `token`, `block` and `arguments` are the classes of what is made
-    here, `array` is that of NumPy.
+    here, `array` is that of NumPy. `total` counts all copies, and `timed` says that emulated
+    devices take the time that is asked of them.
     """
     WORDS.__dict__.update(words)
 
@@ -94,11 +95,12 @@ class Ledger:
     the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
     `attention` is true while the short ways must not be taken: the data are const or poisoned, or
     a transfer is under way. `last_writer` is the replica that was written last, None where parts
-    were.
+    were. `valid` and `touched` are the masks of each chunk, `nbytes` the bytes of all elements.
     """
 
     __slots__ = (
         "lock", "holders", "queue", "last_writer", "everywhere", "anywhere", "writers", "attention",
+        "valid", "touched", "nbytes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -112,6 +114,9 @@ class Ledger:
         self.anywhere = 0
         self.writers = 0
         self.attention = False
+        self.valid: list[int] = []
+        self.touched: list[int] = []
+        self.nbytes = 0
 
     def try_acquire(self, claim: Any) -> bool:
         """Grant `claim` if nobody holds or wants anything that could conflict with it."""
@@ -209,9 +214,10 @@ class Acquirable:
     may start transfers.
     """
 
-    __slots__ = ("table", "_resident", "_whole", "version", "single", "_has_wishes")
+    __slots__ = ("table", "stats", "_resident", "_whole", "version", "single", "_has_wishes")
 
     table: Any
+    stats: Any
     _resident: dict[Any, Any]
     _whole: tuple[int, int]
     version: int
@@ -246,6 +252,13 @@ class Acquirable:
         if not ended:
             self._release_carefully(token, error)
 
+    def make_valid(self, space: Any = None, region: Any = None) -> None:
+        """Make the replica at `space` valid, without keeping an access.
+
+        The compiled core copies what is small, between pages of this process, in one step.
+        """
+        self._make_valid_carefully(space, region)
+
     def is_at_rest(self, space: Any) -> bool:
         """Say whether `space` has all values and nobody writes: one of them may just be read."""
         table, replica = self.table, self._resident.get(space)
@@ -258,6 +271,33 @@ class Acquirable:
 
     def _release_carefully(self, token: Any, error: BaseException | None) -> None:
         raise NotImplementedError
+
+    def _make_valid_carefully(self, space: Any, region: Any) -> None:
+        raise NotImplementedError
+
+
+class Tallies:
+    """The sums of what went each of four ways: how many times, how many bytes, how many seconds."""
+
+    __slots__ = ("_callbacks", "_kept")
+
+    def __init__(self) -> None:
+        """Start at zero, with nobody to be told."""
+        self._callbacks: list[Any] = []
+        self._clear()
+
+    def _add(self, way: int, nbytes: int, seconds: float) -> None:
+        """Count one copy."""
+        count, total, spent = self._kept[way]
+        self._kept[way] = (count + 1, total + nbytes, spent + seconds)
+
+    def _sums(self, way: int) -> tuple[int, int, float]:
+        """Return the sums of one way."""
+        return self._kept[way]
+
+    def _clear(self) -> None:
+        """Start at zero again."""
+        self._kept: list[tuple[int, int, float]] = [(0, 0, 0.0)] * 4
 
 
 def begin(tokens: Any) -> bool:

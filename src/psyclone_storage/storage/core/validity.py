@@ -32,13 +32,13 @@ class Validity:
     valid masks of all chunks; what is valid is touched. The short ways look at the ledger alone.
     """
 
-    __slots__ = ("_ledger", "_valid", "_touched")
+    __slots__ = ("_ledger",)
 
     def __init__(self, chunks: int, ledger: Ledger) -> None:
         """Start with `chunks` uninitialised chunks."""
         self._ledger = ledger
-        self._valid = [0] * chunks
-        self._touched = [0] * chunks
+        ledger.valid = [0] * chunks
+        ledger.touched = [0] * chunks
         self._combine()
 
     @property
@@ -55,83 +55,83 @@ class Validity:
         """Say whether the replica is valid in all of `chunks`."""
         if self.everywhere & bit:
             return True
-        return all(mask & bit for mask in self._valid[chunks[0] : chunks[1]])
+        return all(mask & bit for mask in self._ledger.valid[chunks[0] : chunks[1]])
 
     def is_whole(self, bit: int) -> bool:
         """Say whether the replica has the values of all chunks that have values anywhere."""
-        return bool(self.everywhere & bit) or all(mask & bit for mask in self._valid if mask)
+        return bool(self.everywhere & bit) or all(mask & bit for mask in self._ledger.valid if mask)
 
     def is_initialised(self, chunks: ChunkRange) -> bool:
         """Say whether all of `chunks` have values somewhere."""
-        return all(self._valid[chunks[0] : chunks[1]])
+        return all(self._ledger.valid[chunks[0] : chunks[1]])
 
     def mask(self, chunk: int) -> int:
         """Return the bits of the spaces whose replica of `chunk` is valid."""
-        return self._valid[chunk]
+        return self._ledger.valid[chunk]
 
     def freshness(self, bit: int, chunk: int) -> ReplicaState:
         """Return the state of one replica of one chunk."""
-        if self._valid[chunk] & bit:
+        if self._ledger.valid[chunk] & bit:
             return ReplicaState.VALID
-        held = self._touched[chunk] & bit and self._valid[chunk]
+        held = self._ledger.touched[chunk] & bit and self._ledger.valid[chunk]
         return ReplicaState.STALE if held else ReplicaState.UNINITIALISED
 
     def stale(self, bit: int, chunks: Iterable[int]) -> list[int]:
         """Return the chunks that have values, but not at `bit`: those that need a transfer."""
-        return [c for c in chunks if self._valid[c] and not self._valid[c] & bit]
+        return [c for c in chunks if self._ledger.valid[c] and not self._ledger.valid[c] & bit]
 
     def uninitialised(self, chunks: Iterable[int]) -> list[int]:
         """Return the chunks that have no values anywhere."""
-        return [c for c in chunks if not self._valid[c]]
+        return [c for c in chunks if not self._ledger.valid[c]]
 
     def add(self, bit: int, chunks: Iterable[int]) -> None:
         """Note that the replica at `bit` got the current values of `chunks`."""
         for chunk in chunks:
-            self._valid[chunk] |= bit
-            self._touched[chunk] |= bit
+            self._ledger.valid[chunk] |= bit
+            self._ledger.touched[chunk] |= bit
         self._combine()
 
     def written(self, bit: int, chunks: ChunkRange) -> int:
         """Note that `chunks` are written at `bit`; return the bits that lost validity by it."""
         lost = 0
         for chunk in range(*chunks):
-            lost |= self._valid[chunk]
-            self._valid[chunk] = bit
-            self._touched[chunk] |= bit
+            lost |= self._ledger.valid[chunk]
+            self._ledger.valid[chunk] = bit
+            self._ledger.touched[chunk] |= bit
         self._combine()
         return lost & ~bit
 
     def forget(self, bit: int) -> None:
         """Note that the replica at `bit` is gone."""
-        for chunk, mask in enumerate(self._valid):
-            self._valid[chunk] = mask & ~bit
-            self._touched[chunk] &= ~bit
+        for chunk, mask in enumerate(self._ledger.valid):
+            self._ledger.valid[chunk] = mask & ~bit
+            self._ledger.touched[chunk] &= ~bit
         self._combine()
 
     def sole_holder(self, bit: int) -> bool:
         """Say whether some chunk has its values at `bit` only."""
-        return bit in self._valid
+        return bit in self._ledger.valid
 
     def assign(self, mask: int) -> None:
         """Set the valid mask of all chunks to `mask`, on the word of someone who knows better."""
-        self._valid = [mask] * len(self._valid)
-        self._touched = [touched | mask for touched in self._touched]
+        self._ledger.valid = [mask] * len(self._ledger.valid)
+        self._ledger.touched = [touched | mask for touched in self._ledger.touched]
         self._combine()
 
     def trust(self, bit: int) -> None:
         """Take the replica at `bit` for the only valid one, in all chunks that it ever held."""
-        for chunk, touched in enumerate(self._touched):
+        for chunk, touched in enumerate(self._ledger.touched):
             if touched & bit:
-                self._valid[chunk] = bit
+                self._ledger.valid[chunk] = bit
         self._combine()
 
     def _combine(self) -> None:
         ledger = self._ledger
-        if len(self._valid) == 1:
-            ledger.everywhere = ledger.anywhere = self._valid[0]
+        if len(ledger.valid) == 1:
+            ledger.everywhere = ledger.anywhere = ledger.valid[0]
             return
         everywhere, anywhere = -1, 0
-        for mask in self._valid:
+        for mask in ledger.valid:
             everywhere &= mask
             anywhere |= mask
         ledger.everywhere, ledger.anywhere = everywhere, anywhere

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
@@ -33,6 +33,9 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     has_current: ClassVar[bool] = False
     """Whether code works for a device only where that is the current one: inside `bound`."""
 
+    copies_plainly: ClassVar[bool] = False
+    """Whether what is here is in pages of this process, which anybody may copy as they are."""
+
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`."""
         self.space = space
@@ -40,6 +43,11 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     @property
     def stream(self) -> Stream | None:
         """Return the queue that orders the work of the device, None where there is no device."""
+        return None
+
+    @property
+    def jobs(self) -> Set[Any] | None:
+        """Return what the device has to do still, None where there is no device."""
         return None
 
     @property

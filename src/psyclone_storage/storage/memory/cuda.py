@@ -303,6 +303,7 @@ class PinnedAllocator(HostMemory):
     """Page-locked host memory, which a GPU may use directly and copies fast from."""
 
     page_locked = True
+    copies_plainly = False
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`, with CuPy allocating."""
@@ -331,6 +332,8 @@ class PinnedAllocator(HostMemory):
 
 class ManagedAllocator(HostMemory):
     """Unified memory: one allocation that the driver moves between host and GPU."""
+
+    copies_plainly = False
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space`, with CuPy allocating."""

@@ -8,6 +8,7 @@ that lost validity holds a pattern that no computation survives, so that a missi
 from __future__ import annotations
 
 import time
+from collections.abc import Set
 from typing import Any, Self
 
 import numpy as np
@@ -233,6 +234,8 @@ class DevicePointer:
 class EmulatedDeviceMemory(Memory):
     """One emulated device, which exchanges with host memory and, if set, with peers."""
 
+    copies_plainly = True
+
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space` with pages and a stream of its own."""
         super().__init__(space)
@@ -243,6 +246,11 @@ class EmulatedDeviceMemory(Memory):
     def stream(self) -> Stream:
         """Return the queue of the device."""
         return self._stream
+
+    @property
+    def jobs(self) -> Set[Any]:
+        """Return what is queued or running."""
+        return self._stream.jobs
 
     @property
     def use(self) -> PoolUse:

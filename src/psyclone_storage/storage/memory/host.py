@@ -17,6 +17,7 @@ class HostMemory(Memory):
     """Pages of the host, 64-byte aligned, from a pool."""
 
     page_locked = False
+    copies_plainly = True
 
     def __init__(self, space: MemorySpace) -> None:
         """Serve `space` from a pool of its own."""

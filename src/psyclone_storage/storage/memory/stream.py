@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, TypeVar
 
 from psyclone_storage.storage.core.errors import StorageError
@@ -28,12 +28,12 @@ class Stream:
     def __init__(self, name: str) -> None:
         """Make an idle stream."""
         self.name = name
+        self._open: set[Future[Any]] = set()
         self._reset()
         _STREAMS.add(self)
 
     def _reset(self) -> None:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self._open: set[Future[Any]] = set()
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
         self._idle = Waiters()
@@ -112,6 +112,11 @@ class Stream:
                 self._idle.wait(lambda: not self._open)
 
     @property
+    def jobs(self) -> Set[Any]:
+        """Return the futures of what is queued or running: one set, which changes."""
+        return self._open
+
+    @property
     def idle(self) -> bool:
         """Say whether nothing is queued or running."""
         return not self._open
@@ -128,7 +133,8 @@ class Stream:
 
     def restart(self) -> None:
         """Go on in a child process, which has no worker: what was under way there fails."""
-        lost = self._open
+        lost = tuple(self._open)
+        self._open.clear()
         self._reset()
         for future in lost:
             text = f"The process was forked while {self.name} was at work: ask for it again."
