@@ -36,7 +36,8 @@ CURES: dict[str, str] = {
     "P001": "Check the name of the file, and the folder from which the command runs.",
     "P005": "Write the 'end' statement where the unit ends.",
     "P006": "Take the statement away, or open what it is to close.",
-    "P007": "Count the brackets of the invoke: a call ends with as many ')' as it has '('.",
+    "P007": "Count the brackets of the invoke, and look whether all its lines but the last end with"
+    " '&'.",
     "P008": "Mend the declaration: what stands here has to be an expression.",
     "P009": "A name begins with a letter; behind 'only:' stand names, with commas between.",
     "P011": "Close the string with the character that opened it, or end the line with '&'.",

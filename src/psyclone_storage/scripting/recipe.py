@@ -118,8 +118,10 @@ class Recipe:
         except SystemExit as error:
             raise self._ended(error) from error
         except Exception as error:
-            what = f"{type(error).__name__}: {_message(error)}"
-            raise self._failure(what, calls_of(error, self.source), trace=_trace(error)) from error
+            what, guess = _parted(f"{type(error).__name__}: {_message(error)}")
+            calls = calls_of(error, self.source)
+            hint = guess or _nearest_name(error)
+            raise self._failure(what, calls, hint, _trace(error)) from error
 
     def _placed(self, problem: Diagnostic, error: CompileError) -> Diagnostic:
         """Return `problem` with the calls of the script that led to it.
@@ -230,6 +232,19 @@ def _message(error: Exception) -> str:
     is_key = isinstance(error, KeyError) and len(error.args) == 1
     text = error.args[0] if is_key and isinstance(error.args[0], str) else str(error)
     return " ".join(text.split()) or "no message"
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return a message and what it suggests at its end, which our own words for scripts do."""
+    message, guess, rest = text.partition(" Did you mean ")
+    return message, f"{guess.strip()} {rest}" if guess else ""
+
+
+def _nearest_name(error: Exception) -> str:
+    """Return which name was meant, if one that was asked for is not there."""
+    if not isinstance(error, AttributeError) or not error.name:
+        return ""
+    return did_you_mean(error.name, [name for name in dir(error.obj) if name[:1] != "_"])
 
 
 @contextmanager

@@ -28,7 +28,10 @@ _CALL = re.compile(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _STRING = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _DIRECTIVE = re.compile(r"^[ \t]*(#[^\r\n]*)", re.MULTILINE)
 _NAME = re.compile(r"[a-z]\w*", re.IGNORECASE)
-_CALL_FORM = "Write a kernel or a built-in with its arguments: 'kernel_type(field)'."
+_CALL_FORM = (
+    "Write a kernel or a built-in with its arguments, 'kernel_type(field)', and a comma between"
+    " two of them."
+)
 
 
 @dataclass(frozen=True, slots=True)

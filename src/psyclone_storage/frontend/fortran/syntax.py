@@ -80,7 +80,7 @@ def find_broken(statement: SourceStatement, *, has_macros: bool = False) -> Diag
         "P014",
         f"This statement is not Fortran: {why}.",
         statement.span(start, stop),
-        hint="It is passed on as it is, and a compiler will refuse it.",
+        hint="Mend it: it is passed on as it is, and a compiler will refuse it.",
         severity=Severity.WARNING,
     )
 

@@ -1,0 +1,49 @@
+"""Mistakes that people make: our message names the file, the line, the column, and what to do.
+
+`benchmarks/mistakes.py` makes them, and prints the same for PSyclone beside ours.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import run_command
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import mistakes  # noqa: E402
+
+CASES = mistakes.cases()
+PROJECT = mistakes.HERE / "project"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_our_message_names_place_and_cure(name: str, tmp_path: Path) -> None:
+    mistake = mistakes.make(tmp_path, name, CASES[name])
+    words = [*mistake.words, *mistakes.OUTPUTS, "--diagnostics", "json", mistakes.ALGORITHM]
+    done = run_command(words, tmp_path)
+    verdict = mistakes.judged(json.loads(done.err), mistake)
+    assert verdict.is_whole, f"{mistake.file}:{mistake.line}:{mistake.column}: {verdict.text}"
+
+
+def test_there_are_enough_and_nothing_is_wrong_without_them(tmp_path: Path) -> None:
+    assert len(CASES) == 45
+    shutil.copytree(PROJECT, tmp_path, dirs_exist_ok=True)
+    words = ["-api", "lfric", "-d", "kernels", "-s", "optimise.py", *mistakes.OUTPUTS]
+    done = run_command([*words, mistakes.ALGORITHM], tmp_path)
+    assert (done.status, done.err) == (0, "")
+
+
+def test_a_message_without_the_place_or_the_cure_is_not_enough(tmp_path: Path) -> None:
+    mistake = mistakes.make(tmp_path, "misspelt_variable", CASES["misspelt_variable"])
+    at = {"file": mistake.file, "line": mistake.line, "column": mistake.column}
+    right = {"message": "Wrong.", "hint": "Did you mean 'rho'?", **at}
+    assert mistakes.judged([right], mistake).is_whole
+    for key, value in (("file", "b.x90"), ("line", 1), ("column", 1), ("hint", "")):
+        assert not mistakes.judged([{**right, key: value}], mistake).is_whole
