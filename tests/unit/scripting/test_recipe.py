@@ -70,8 +70,16 @@ def test_what_is_wrong_in_another_file_is_shown_with_the_line_of_the_script(tmp_
 
 
 def test_a_question_needs_no_full_stop(tmp_path: Path) -> None:
+    text = "def trans(psy):\n    raise ValueError('Why?')\n"
+    assert failure(tmp_path, text).message == "The script failed with ValueError: Why?"
+
+
+def test_names_that_are_misspelt_are_told_the_nearest(tmp_path: Path) -> None:
     text = "def trans(psy):\n    from psyclone.transformations import LFRicColorTrans\n"
-    assert failure(tmp_path, text).message.endswith("Did you mean 'LFRicColourTrans'?")
+    assert failure(tmp_path, text).hint == "Did you mean 'LFRicColourTrans'?"
+    assert failure(tmp_path, "def trans(psy):\n    psy.invoks\n").hint == "Did you mean 'invokes'?"
+    assert failure(tmp_path, "def trans(psy):\n    psy.zzz\n").hint == ""
+    assert failure(tmp_path, "def trans(psy):\n    raise AttributeError\n").hint == ""
 
 
 def test_what_lies_beside_a_script_can_be_imported(
