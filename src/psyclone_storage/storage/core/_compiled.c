@@ -105,6 +105,7 @@ static int name_all(void)
         {"pointer", &names.pointer},   {"capacity", &names.capacity},
         {"writable", &names.writable}, {"pending", &names.pending},
         {"_make_valid_carefully", &names.bring_carefully},
+        {"view", &names.view},         {"to_numpy", &names.to_numpy},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -131,7 +132,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Sides", &Sides_spec, &SidesType) < 0 ||
         add_type(module, "Sliceable", &Sliceable_spec, &SliceableType) < 0 ||
         add_type(module, "BindingBlock", &Block_spec, &BlockType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 3) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 4) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

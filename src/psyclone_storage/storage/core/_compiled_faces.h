@@ -331,6 +331,15 @@ static PyObject *Sliceable_view(Sliceable *self, PyObject *const *args, Py_ssize
     return sliceable_view(self, args[0], args[1]);
 }
 
+/* Return the array of a storage that is one of the host, without a buffer. */
+static PyObject *Sliceable_shown(Sliceable *self, PyObject *unused)
+{
+    (void)unused;
+    int plain = self->array != NULL && !is_given(self->backing);
+    return plain ? PyObject_CallMethodObjArgs(self->array, names.view, NULL)
+                 : PyObject_CallMethodObjArgs((PyObject *)self, names.to_numpy, NULL);
+}
+
 /* What a key is, as far as is seen at once. */
 enum { OTHER, NUMBERS, SLICES };
 
@@ -438,7 +447,9 @@ static PyObject *Sliceable_subscript(Sliceable *self, PyObject *key)
 static PyMemberDef Sliceable_members[] = {
     HIDDEN(Sliceable, array), HIDDEN(Sliceable, labels), HIDDEN(Sliceable, backing),
     HIDDEN(Sliceable, windows), NO_MORE};
-static PyMethodDef Sliceable_methods[] = {METHOD("_view", Sliceable_view, METH_FASTCALL), {0}};
+static PyMethodDef Sliceable_methods[] = {
+    METHOD("_view", Sliceable_view, METH_FASTCALL), METHOD("_shown", Sliceable_shown, METH_NOARGS),
+    {0}};
 static PyType_Slot Sliceable_slots[] = {
     COLLECTED(Sliceable), {Py_tp_init, Sliceable_init}, {Py_tp_members, Sliceable_members},
     {Py_tp_methods, Sliceable_methods}, {Py_mp_subscript, Sliceable_subscript}, {0, NULL}};

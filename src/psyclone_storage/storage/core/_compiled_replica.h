@@ -76,7 +76,7 @@ static struct {
     PyObject *acquire_carefully, *release_carefully, *release, *picked, *backing, *enter, *leave;
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
-    PyObject *bring_carefully;
+    PyObject *bring_carefully, *view, *to_numpy;
 } names;
 
 static int is_given(PyObject *thing) { return thing != NULL && thing != Py_None; }

@@ -23,7 +23,7 @@ _NUMBERS = frozenset((int,))
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
-EDITION = 3
+EDITION = 4
 """Counts the changes that one of the two cores cannot make without the other."""
 
 FRAMES = 1
@@ -399,6 +399,14 @@ class Sliceable:
         view._backing = self._backing or self.backing()  # noqa: SLF001
         view._windows = None  # noqa: SLF001
         return view
+
+    def _shown(self) -> Any:
+        """Return the array of a storage that is one of the host, without a buffer."""
+        return self._array.view() if self._backing is None else self.to_numpy()
+
+    def to_numpy(self) -> Any:
+        """Return the host buffer as an array."""
+        raise NotImplementedError
 
     def _element(self, key: tuple[int, ...]) -> Any:
         """Return one element of the host side, if that is at rest and has been looked at before."""

@@ -52,12 +52,6 @@ def _data(self: Storage) -> memoryview:
     return self.to_numpy().data
 
 
-def _ndarray(self: Storage) -> np.ndarray[Any, Any]:
-    """Return the host buffer, where today's GT4Py looks for the array of a field first."""
-    backing = self._backing
-    return self._array.view() if backing is None else self.to_numpy()
-
-
 def _device_data(self: Storage) -> Any:
     """Return the pointer to the device buffer (GDP-88)."""
     return self.to_cupy().data
@@ -79,7 +73,10 @@ class CPUStorage(Storage):
     managed: ClassVar[Managed | None] = "gt4py"
     device_data: ClassVar[None] = None
     data = property(_data)
-    ndarray = property(_ndarray)
+    ndarray = property(
+        Storage._shown,  # noqa: SLF001  # pylint: disable=protected-access
+        doc="The host buffer, where today's GT4Py looks for the array of a field first.",
+    )
     __array_interface__ = property(_array_interface)
     __buffer__ = _buffer_protocol
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import mmap
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,7 +20,6 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 ALIGNMENT = 64
 _PAGE = mmap.PAGESIZE
 _LARGE = 1 << 17
-_HUGE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +41,6 @@ class HostPages:
         self.pages: bytearray | mmap.mmap = (
             mmap.mmap(-1, size) if size >= _LARGE else bytearray(size)
         )
-        if size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            with suppress(OSError):  # where the system has no large pages
-                self.pages.madvise(mmap.MADV_HUGEPAGE)  # type: ignore[union-attr]
         self.size = size
         self.address: int = np.frombuffer(self.pages, np.uint8).__array_interface__["data"][0]
 
@@ -88,8 +83,7 @@ class Pool:
             if block is not None:
                 self._cached -= size
             self._in_use += size
-            if self._in_use > self._high_water:  # noqa: PLR1730  # pylint: disable=consider-using-max-builtin
-                self._high_water = self._in_use
+            self._high_water = max(self._high_water, self._in_use)
         if block is None:
             block = HostPages(size)
         shift = -block.address % alignment

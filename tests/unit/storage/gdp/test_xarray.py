@@ -212,3 +212,13 @@ def test_what_computes_says_which_array_to_use(use: Any, device: str | None) -> 
         with pytest.raises(TypeError, match="use its data_ro on the host"):
             use(field)
         assert use(field.copy(data=field.data.data_ro)).dims is not None
+
+
+@pytest.mark.parametrize("device", [None, "gpu"])
+def test_dask_says_which_array_to_use(device: str | None) -> None:
+    dask = pytest.importorskip("dask.array")
+    with device_in_place("emulated"):
+        field = gt.ones((4, 6), device=device)
+        with pytest.raises(TypeError, match="use its data_ro on the host"):
+            dask.from_array(field, chunks=2).sum().compute()
+        assert dask.from_array(field.data_ro, chunks=2).sum().compute() == 24.0
