@@ -21,6 +21,7 @@ NAMES = [path.stem for path in ALGORITHMS]
 CUTS = [(1, "best"), (2, "y"), (4, "best"), (6, "best")]
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+pytest.importorskip("mpi4py")
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +36,15 @@ def of_fortran(
     return {key: float(value) for key, value in answers.items()}
 
 
+Runner = Callable[[int, str, str, int], Answers]
+
+
 @pytest.fixture(scope="module")
-def in_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, str], Answers]:
-    """Return what runs the translated corpus on a number of ranks and a cut of the domain."""
+def in_python(tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Return what runs the translated corpus on a number of ranks and a cut of the domain.
+
+    The two others are the target, and the order in which threads of a device follow each other.
+    """
     folder = tmp_path_factory.mktemp("python")
     translate_kernels(folder)
     for file in (SOURCES / "kernels").glob("*.f90"):
@@ -48,11 +55,13 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, str], 
     settings = ["env", f"PYTHONPATH={paths}", f"PSYCLONE_STORAGE_LIBRARIES={folder / 'kept'}"]
 
     @cache
-    def answers(ranks: int, cut: str) -> Answers:
-        work = folder / f"{cut}{ranks}"
+    def answers(ranks: int, cut: str, target: str, order: int) -> Answers:
+        work = folder / f"{target}{order}{cut}{ranks}"
         work.mkdir()
-        program = [sys.executable, str(SOURCES / "translated.py"), str(folder), cut, *NAMES]
-        command([*settings, *MPIRUN, str(ranks), *program], work)
+        program = [sys.executable, str(SOURCES / "translated.py"), str(folder), target, cut, *NAMES]
+        device = [f"PSYCLONE_STORAGE_THREAD_ORDER={order}", "PSYCLONE_STORAGE_DEVICE=emulated"]
+        chosen = [*settings, *(device if target == "cuda" else ())]
+        command([*chosen, *MPIRUN, str(ranks), *program], work)
         files = [work / f"answers.{rank}" for rank in range(ranks)]
         lines = tuple(tuple(file.read_text("utf-8").splitlines()) for file in files)
         return merge_answers(Run(lines, ()))
@@ -63,12 +72,23 @@ def in_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, str], 
 @pytest.mark.parametrize(("ranks", "cut"), CUTS)
 def test_bits_are_those_of_fortran(
     of_fortran: Mapping[tuple[str, str], float],
-    in_python: Callable[[int, str], Answers],
+    in_python: Runner,
     ranks: int,
     cut: str,
 ) -> None:
-    pytest.importorskip("mpi4py")
-    found = {key: float.fromhex(value) for key, value in in_python(ranks, cut).items()}
+    check(of_fortran, in_python(ranks, cut, "c", 0))
+
+
+@pytest.mark.parametrize(("ranks", "order"), [(1, 0), (1, 1), (1, 2), (4, 1)])
+def test_kernels_of_a_device_compute_them_in_any_order_of_threads(
+    of_fortran: Mapping[tuple[str, str], float], in_python: Runner, ranks: int, order: int
+) -> None:
+    check(of_fortran, in_python(ranks, "best", "cuda", order))
+
+
+def check(of_fortran: Mapping[tuple[str, str], float], answers: Answers) -> None:
+    """See that answers are those of the Fortran, bit for bit."""
+    found = {key: float.fromhex(value) for key, value in answers.items()}
     assert found.keys() == of_fortran.keys()
     different = {key[0] for key, value in found.items() if not same(value, of_fortran[key])}
     assert different == set()

@@ -17,6 +17,7 @@ from psyclone_storage.driver.gocean import (
     GOCEAN,
     GOCEAN_STORAGE,
     GRIDS_IN_C,
+    GRIDS_IN_CUDA,
     GRIDS_IN_PYTHON,
 )
 from psyclone_storage.driver.lfric import LFRIC, LFRIC_CORE, LFRIC_STORAGE
@@ -39,6 +40,7 @@ TARGETS: Mapping[tuple[Api, str], Target] = {
     (Api.GOCEAN, "c"): GRIDS_IN_C,
     (Api.GOCEAN, "storage"): GOCEAN_STORAGE,
     (Api.GOCEAN, "numpy"): GRIDS_IN_PYTHON,
+    (Api.GOCEAN, "cuda"): GRIDS_IN_CUDA,
 }
 """What can be generated for each API, by name; the first row of an API is what is by default."""
 

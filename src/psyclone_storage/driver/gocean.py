@@ -21,7 +21,12 @@ from psyclone_storage.domain.gocean.words import Tables, current_spelling
 from psyclone_storage.driver.accesses import accesses_meant
 from psyclone_storage.driver.fortran import FORTRAN
 from psyclone_storage.driver.grid_settings import read_bound, read_path
-from psyclone_storage.driver.python import GOCEAN_WORDS, python, python_with_c
+from psyclone_storage.driver.python import (
+    GOCEAN_WORDS,
+    python,
+    python_with_c,
+    python_with_cuda,
+)
 from psyclone_storage.driver.rows import ApiParts, AskedExtension, ScheduleDefaults, Target
 from psyclone_storage.ir.kernel import GridBounds, Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -124,3 +129,4 @@ DL_ESM_INF = Target(FORTRAN, _infrastructure, asks=_extensions)
 GOCEAN_STORAGE = Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages)
 GRIDS_IN_PYTHON = Target(python(GOCEAN_WORDS), _grids)
 GRIDS_IN_C = Target(python_with_c(GOCEAN_WORDS), _grids_in_c)
+GRIDS_IN_CUDA = Target(python_with_cuda(GOCEAN_WORDS), _grids_in_c)

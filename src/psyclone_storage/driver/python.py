@@ -52,6 +52,15 @@ def python_with_c(dialect: Dialect) -> Language:
     )
 
 
+def python_with_cuda(dialect: Dialect) -> Language:
+    """Return Python with the words of an API that computes in CUDA beside it."""
+    return replace(
+        python_with_c(dialect),
+        emit_unit=partial(_part, "emit_python_of_device"),
+        emit_beside=partial(_part, "emit_cuda_beside"),
+    )
+
+
 def python(dialect: Dialect) -> Language:
     """Return Python with the words of an API, computing by NumPy.
 

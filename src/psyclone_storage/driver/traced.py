@@ -214,7 +214,7 @@ def _loaded(build: Build, name: str) -> Callable[..., None]:
     names: dict[str, Any] = {
         "__name__": build.program.name,
         "__file__": f"{name}.py",
-        "__c__": dict(build.beside).get(".c", ""),
+        "__c__": next((text for _, text in build.beside), ""),
     }
     exec(compile(build.psy_text, f"<{name}>", "exec"), names)  # noqa: S102  # pylint: disable=exec-used
     routine: Callable[..., None] = names[name]

@@ -57,7 +57,8 @@ def configure(
 
     `script` is a recipe with a function `trans`, `config` a settings file, `config_opts` are single
     settings as `KEY=VALUE`; without `distributed` no halo is exchanged. `target` is what computes:
-    `c`, or `numpy`, which needs no compiler. What is not given is chosen by the settings.
+    `c`; `cuda`, for fields of a grid on a device; or `numpy`, which needs no compiler. What is not
+    given is chosen by the settings.
     """
     _CHOSEN.clear()
     _CHOSEN.update(

@@ -1,8 +1,9 @@
 """Run translated algorithms on the domains of `main.f90`, and write answers as that does.
 
-    mpirun -n 4 python translated.py FOLDER CUT NAME...
+    mpirun -n 4 python translated.py FOLDER TARGET CUT NAME...
 
-FOLDER has the algorithms and kernels, CUT says how the domain is cut: "x", "y" or "best". The
+FOLDER has the algorithms and kernels, TARGET is what computes: "c", or "cuda" on a device, CUT says
+how the domain is cut: "x", "y" or "best". The
 values of fields, who owns a point, and the form of answers are those of `world_mod.f90`, what
 algorithms are called with is that of `suite_mod.f90`.
 """
@@ -18,6 +19,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from psyclone_storage.gocean import configure
 from psyclone_storage.runtime.gocean import Field, Grid, Offset, Points
 from psyclone_storage.runtime.ranks import world
 
@@ -30,7 +32,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-def new_grid(cut: str, periodic: bool, offset: Offset) -> Grid:
+def new_grid(cut: str, periodic: bool, offset: Offset, device: str | None) -> Grid:
     """Return a grid with sea in the middle, land to the south, open boundaries to the north."""
     size = world().size
     parts = {"x": (size, 1), "y": (1, size)}.get(cut)
@@ -40,7 +42,7 @@ def new_grid(cut: str, periodic: bool, offset: Offset) -> Grid:
     mask[:, y == POINTS[1] - 1] = -1
     ends = (periodic, periodic)
     return Grid(POINTS, (0.5, 0.25), periodic=ends, offset=offset, halo=WIDTH, mask=mask,
-                parts=parts)  # fmt: skip
+                parts=parts, device=device)  # fmt: skip
 
 
 def places(grid: Grid) -> Iterator[tuple[int, int, int, int]]:
@@ -98,9 +100,8 @@ def called(name: str, of: SimpleNamespace) -> list[Any]:
     return known.get(name, three)
 
 
-def run(names: list[str], cut: str, domain: str, answers: TextIO) -> None:
+def run(names: list[str], grids: list[Grid], domain: str, answers: TextIO) -> None:
     """Run algorithms on new fields, and write what these are afterwards."""
-    grids = [new_grid(cut, domain == "periodic", one) for one in Offset]
     by_offset = dict(zip(Offset, grids, strict=True))
     south_west = ("offset_any", "offset_south_west")
     for name in names:
@@ -118,11 +119,14 @@ def run(names: list[str], cut: str, domain: str, answers: TextIO) -> None:
 
 def main() -> None:
     """Run what the command line asks for."""
-    folder, cut, *names = sys.argv[1:]
+    folder, target, cut, *names = sys.argv[1:]
+    configure(target=target)
+    device = "gpu" if target == "cuda" else None
     sys.path.insert(0, folder)
     with Path(f"answers.{world().rank}").open("w", encoding="utf-8") as answers:
         for domain in ("bounded", "periodic"):
-            run(names, cut, domain, answers)
+            grids = [new_grid(cut, domain == "periodic", one, device) for one in Offset]
+            run(names, grids, domain, answers)
 
 
 if __name__ == "__main__":

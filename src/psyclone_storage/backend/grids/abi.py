@@ -7,6 +7,7 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 MODULE = "psyclone_storage.runtime.gocean"
 HELD, POINTS, EXCHANGE, POWER, QUOTIENT = "held", "points", "exchange", "power", "quotient"
 LIBRARY, ROUTINE, WITHIN = "CompiledLibrary", "CompiledRoutine", "check_within"
+DEVICE_LIBRARY = "DeviceLibrary"
 FROM_MODULE = (HELD, POINTS, EXCHANGE, POWER, QUOTIENT)
 """What generated modules import from there by name."""
 

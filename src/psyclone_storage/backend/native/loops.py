@@ -50,7 +50,7 @@ from psyclone_storage.ir.unit import (
     TaskWaitLine,
 )
 
-_ENTRY = ("void *const *data", "const double *reals", "const int64_t *counts")
+ENTRY = ("void *const *data", "const double *reals", "const int64_t *counts")
 """What Python passes to each function: arrays, numbers and counts, by their positions."""
 _STEP = "    "
 _WIDTH = 100
@@ -100,6 +100,20 @@ class LoopsFunction:
     name: str
     text: str
     scalars: tuple[ScalarArgument, ...]
+    launch: LaunchArguments | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchArguments:
+    """What a kernel of a device is passed: positions in the tables, in order, before the scalars.
+
+    It runs in one thread `alone` where points see what others change.
+    """
+
+    arrays: tuple[int, ...]
+    counts: tuple[int, ...]
+    reals: tuple[int, ...]
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,36 +190,39 @@ def loops_function(
     Raises:
         CompileError: G010, something has no form in C.
     """
-    writing = _LoopsWriter.of(tables, kernels)
+    writing = LoopsWriter.of(tables, kernels)
     body = list(writing.lines(lines, 1))
-    arrays = [one for one in tables.arrays if one in writing.arrays]
-    inner = [f"{writing.arrays[one]} *restrict {writing.named[one]}" for one in arrays]
-    every = (*_EXTENTS, *tables.counts)
-    used = [one for one in every if one in _EXTENTS or one in writing.used]
-    counts = [f"const int64_t {one if one in _EXTENTS else writing.named[one]}" for one in used]
-    numbers = [one for one in tables.reals if one in writing.used]
-    reals = [f"const double {writing.named[one]}" for one in numbers]
-    scalars = [f"{'double' if one.is_real else 'int32_t'} {one.name}" for one in writing.scalars]
-    passed = [f"data[{tables.arrays.index(one)}]" for one in arrays]
-    passed += [f"counts[{every.index(one)}]" for one in used]
-    passed += [f"reals[{tables.reals.index(one)}]" for one in numbers]
-    passed += [one.name for one in writing.scalars]
+    taken = writing.taken()
     text = [
-        *_wrapped(f"static void {name}_loops(", [*inner, *counts, *reals, *scalars], ")"),
+        *wrapped(f"static void {name}_loops(", taken.declared, ")"),
         "{",
         *body,
         "}",
         "",
-        *_wrapped(f"void {name}(", [*_ENTRY, *scalars], ")"),
+        *wrapped(f"void {name}(", [*ENTRY, *taken.scalars], ")"),
         "{",
-        *_wrapped(f"{_STEP}{name}_loops(", passed, ");"),
+        *wrapped(f"{_STEP}{name}_loops(", taken.passed, ");"),
         "}",
         "",
     ]
     return LoopsFunction(name, "\n".join(text), tuple(writing.scalars))
 
 
-def _wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class TakenArguments:
+    """The arguments of a function: as it declares them, and what they are passed.
+
+    `scalars` are the declarations of those that are no part of tables, `positions` those in the
+    tables of the others.
+    """
+
+    declared: tuple[str, ...]
+    passed: tuple[str, ...]
+    scalars: tuple[str, ...]
+    positions: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+def wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:
     """Yield a list in brackets, in lines that are not too long."""
     indent = head[: len(head) - len(head.lstrip())] + _STEP
     line = head
@@ -220,7 +237,7 @@ def _wrapped(head: str, items: Iterable[str], end: str) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class _LoopsWriter:
+class LoopsWriter:
     """The writer of one function's statements; `arrays` are those it uses, with their types."""
 
     tables: CallTables
@@ -232,8 +249,35 @@ class _LoopsWriter:
     counters: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
 
+    def taken(self) -> TakenArguments:
+        """Return what the statements that were written take."""
+        tables, every = self.tables, (*_EXTENTS, *self.tables.counts)
+        arrays = [one for one in tables.arrays if one in self.arrays]
+        counts = [one for one in every if one in _EXTENTS or one in self.used]
+        reals = [one for one in tables.reals if one in self.used]
+        named = {**self.named, **{one: one for one in _EXTENTS}}
+        scalars = [f"{'double' if one.is_real else 'int32_t'} {one.name}" for one in self.scalars]
+        declared = [
+            *(f"{self.arrays[one]} *restrict {named[one]}" for one in arrays),
+            *(f"const int64_t {named[one]}" for one in counts),
+            *(f"const double {named[one]}" for one in reals),
+            *scalars,
+        ]
+        positions = (
+            tuple(map(tables.arrays.index, arrays)),
+            tuple(map(every.index, counts)),
+            tuple(map(tables.reals.index, reals)),
+        )
+        passed = [
+            f"{table}[{at}]"
+            for table, group in zip(("data", "counts", "reals"), positions, strict=True)
+            for at in group
+        ]
+        passed += [one.name for one in self.scalars]
+        return TakenArguments(tuple(declared), tuple(passed), tuple(scalars), positions)
+
     @classmethod
-    def of(cls, tables: CallTables, kernels: Mapping[str, CUnit]) -> _LoopsWriter:
+    def of(cls, tables: CallTables, kernels: Mapping[str, CUnit]) -> LoopsWriter:
         """Return what writes functions with these tables, and has names for what is in them."""
         functions = [one.name for unit in kernels.values() for one in unit.functions]
         fresh = NameTable((*RESERVED, *_EXTENTS, *functions, "data", "reals", "counts"))
@@ -280,14 +324,18 @@ class _LoopsWriter:
         step = 1 if line.step is None else integer_value(line.step)
         if step is None or step < 1:
             raise InternalError("A loop over points has no step that is known.")
-        counter = self.c_name(line.variable.text)
-        self.counters.add(line.variable.text)
+        counter = self.counter(line.variable)
         start, stop = self.text(line.start), self.text(line.stop)
         step_text = f"++{counter}" if step == 1 else f"{counter} += {step}"
         indent = _STEP * depth
         yield f"{indent}for (int64_t {counter} = {start}; {counter} <= {stop}; {step_text}) {{"
         yield from self.lines(line.body, depth + 1)
         yield f"{indent}}}"
+
+    def counter(self, variable: Name) -> str:
+        """Return what the counter of a loop is in C."""
+        self.counters.add(variable.text)
+        return self.c_name(variable.text)
 
     def _directive(self, block: DirectiveBlock, depth: int) -> Iterator[str]:
         """Yield what is under a directive for threads, or for a device, which says nothing here."""
@@ -314,7 +362,7 @@ class _LoopsWriter:
             if item.module:
                 wished = ScalarArgument(item.key, item.key, item.type.is_real, item.module)
                 passed.append(f"&{self._scalar(wished)}")
-        yield from _wrapped(f"{indent}{function.name}(", passed, ");")
+        yield from wrapped(f"{indent}{function.name}(", passed, ");")
 
     def _function(self, procedure: Expr) -> CFunction:
         unit = self.kernels.get(key_of(spell(procedure)))

@@ -7,13 +7,14 @@ call, bounds of loops and properties of the grid, is found once for the same fie
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.backend.c.helpers import preamble
 from psyclone_storage.backend.c.printer import CUnit, function_text, print_c
 from psyclone_storage.backend.c.scope import ModuleContext
 from psyclone_storage.backend.fortran.printer import InlinedProcedures
 from psyclone_storage.backend.grids import abi
+from psyclone_storage.backend.native.device import device_preamble, points_function
 from psyclone_storage.backend.native.loops import (
     CallTables,
     LoopsFunction,
@@ -65,7 +66,47 @@ class _NativeRoutine:
     held: HoldData | None
 
 
-def emit_native(unit: Unit, inlined: InlinedProcedures) -> NativeTexts:
+@dataclass(frozen=True, slots=True)
+class NativeForm:
+    """What differs between the targets that compute in C.
+
+    `library` is what loads the text, which is in files that end in `suffix`. `function` makes a
+    function of loops; `before` is what stands before the functions of kernels. Where it is made for
+    a `device`, each nest of loops is a function.
+    """
+
+    library: str
+    suffix: str
+    device: bool = False
+
+    def before(self, kernels: Mapping[str, CUnit]) -> list[str]:
+        """Return what stands before the functions of loops."""
+        if self.device:
+            return [device_preamble(kernels.values())]
+        helpers = frozenset[str]().union(*(one.helpers for one in kernels.values()))
+        texts = [function_text(function, "static inline ") for one in kernels.values()
+                 for function in one.functions]  # fmt: skip
+        return [preamble(helpers), *texts]
+
+    def function(
+        self,
+        name: str,
+        lines: tuple[Line, ...],
+        tables: CallTables,
+        kernels: Mapping[str, CUnit],
+        codes: tuple[KernelCode, ...],
+    ) -> LoopsFunction:
+        """Return the function `name` that does `lines`."""
+        if not self.device:
+            return loops_function(name, lines, tables, kernels)
+        return points_function(name, lines, tables, kernels, {code.key: code for code in codes})
+
+
+ON_HOST = NativeForm(abi.LIBRARY, ".c")
+ON_DEVICE = NativeForm(abi.DEVICE_LIBRARY, ".cu", device=True)
+
+
+def emit_native(unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HOST) -> NativeTexts:
     """Return the texts of a module.
 
     Raises:
@@ -75,18 +116,20 @@ def emit_native(unit: Unit, inlined: InlinedProcedures) -> NativeTexts:
         message = f"Programs in Python have no module '{foreign[0]}'."
         raise CompileError(Diagnostic("G010", message, hint="Leave out what asks for it."))
     kernels = _printed(inlined.codes)
-    routines = [_native(routine, kernels, inlined.codes) for routine in unit.routines]
-    return NativeTexts(_python(unit, routines), _c_text(unit, routines, kernels))
+    routines = [_native(routine, kernels, inlined.codes, form) for routine in unit.routines]
+    return NativeTexts(_python(unit, routines, form), _c_text(unit, routines, kernels, form))
 
 
-def emit_python(unit: Unit, inlined: InlinedProcedures) -> str:
+def emit_python(unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HOST) -> str:
     """Return the module of Python alone."""
-    return emit_native(unit, inlined).python
+    return emit_native(unit, inlined, form).python
 
 
-def emit_c_beside(unit: Unit, inlined: InlinedProcedures) -> tuple[tuple[str, str], ...]:
+def emit_c_beside(
+    unit: Unit, inlined: InlinedProcedures, form: NativeForm = ON_HOST
+) -> tuple[tuple[str, str], ...]:
     """Return the file of C that belongs beside the module: what its name ends in, and its text."""
-    return ((".c", emit_native(unit, inlined).c),)
+    return ((form.suffix, emit_native(unit, inlined, form).c),)
 
 
 def _printed(codes: Iterable[KernelCode]) -> Mapping[str, CUnit]:
@@ -115,11 +158,10 @@ def print_kernel(code: KernelCode) -> CUnit:
 # ---------------------------------------------------------------------------- C
 
 
-def _c_text(unit: Unit, routines: list[_NativeRoutine], kernels: Mapping[str, CUnit]) -> str:
-    helpers = frozenset[str]().union(*(one.helpers for one in kernels.values()))
-    parts = [f"/* {unit.comment or unit.name} */\n", preamble(helpers)]
-    for one in kernels.values():
-        parts += [function_text(function, "static inline ") for function in one.functions]
+def _c_text(
+    unit: Unit, routines: list[_NativeRoutine], kernels: Mapping[str, CUnit], form: NativeForm
+) -> str:
+    parts = [f"/* {unit.comment or unit.name} */\n", *form.before(kernels)]
     parts += [function.text for one in routines for function in one.functions]
     return "\n".join(parts)
 
@@ -128,7 +170,10 @@ def _c_text(unit: Unit, routines: list[_NativeRoutine], kernels: Mapping[str, CU
 
 
 def _native(
-    routine: Routine, kernels: Mapping[str, CUnit], codes: tuple[KernelCode, ...]
+    routine: Routine,
+    kernels: Mapping[str, CUnit],
+    codes: tuple[KernelCode, ...],
+    form: NativeForm,
 ) -> _NativeRoutine:
     before = tuple(line for line in routine.body if not isinstance(line, HoldData))
     held = next((line for line in routine.body if isinstance(line, HoldData)), None)
@@ -139,7 +184,13 @@ def _native(
     end = next(at for at, item in enumerate(setup) if item.startswith(f"{_TABLES[0]} ="))
     reached = points_reached(held.body, {code.key: code for code in codes})
     setup[end:end] = (_within(held, point) for point in reached)
-    lines = _in_order(routine.name, held, tables, kernels)
+    lines = _in_order(
+        held,
+        lambda number, part: form.function(
+            f"{routine.name}_{number}", part, tables, kernels, codes
+        ),
+        form,
+    )
     functions = [one for one in lines if isinstance(one, LoopsFunction)]
     names = NameTable(item.name for item in routine.dummies)
     run = names.fresh("run")
@@ -154,15 +205,17 @@ def _native(
 
 
 def _in_order(
-    routine: str, held: HoldData, tables: CallTables, kernels: Mapping[str, CUnit]
+    held: HoldData,
+    function: Callable[[int, tuple[Line, ...]], LoopsFunction],
+    form: NativeForm,
 ) -> list[str | LoopsFunction]:
     """Return what is done while data are held: statements of Python, and functions of loops."""
     lines: list[str | LoopsFunction] = []
     number = 0
-    for computed, part in _parts(held.body):
+    for computed, part in _parts(held.body, each=form.device):
         if computed:
             number += 1
-            lines.append(loops_function(f"{routine}_{number}", part, tables, kernels))
+            lines.append(function(number, part))
         else:
             lines += lines_of(part, {})
     return lines
@@ -176,15 +229,18 @@ def _given(
     return ", ".join((str(functions.index(one)), *scalars))
 
 
-def _parts(body: tuple[Line, ...]) -> list[tuple[bool, tuple[Line, ...]]]:
-    """Return statements that are done in C, and those in Python; remarks go with what follows."""
+def _parts(body: tuple[Line, ...], *, each: bool) -> list[tuple[bool, tuple[Line, ...]]]:
+    """Return statements that are done in C, and those in Python; remarks go with what follows.
+
+    With `each`, every statement that is done in C is a part of its own.
+    """
     parts: list[tuple[bool, list[Line]]] = []
     waiting: list[Line] = []
     for line in body:
         waiting.append(line)
         if isinstance(line, Blank | Comment):
             continue
-        if not parts or parts[-1][0] is not is_computed(line):
+        if not parts or parts[-1][0] is not is_computed(line) or (each and is_computed(line)):
             parts.append((is_computed(line), []))
         parts[-1][1].extend(waiting)
         waiting = []
@@ -271,14 +327,14 @@ def _fields(held: HoldData) -> str:
 # ---------------------------------------------------------------------------- Python
 
 
-def _python(unit: Unit, routines: list[_NativeRoutine]) -> str:
+def _python(unit: Unit, routines: list[_NativeRoutine], form: NativeForm) -> str:
     computing = any(one.held for one in routines)
     lines = [f'"""{unit.comment or unit.name}"""', ""]
     if computing:
-        wanted = [abi.LIBRARY, abi.ROUTINE, abi.WITHIN]
+        wanted = [*sorted([form.library, abi.ROUTINE]), abi.WITHIN]
         wanted += [abi.EXCHANGE] if _exchanges_together(routines) else []
         lines += [f"from {abi.MODULE} import {', '.join(wanted)}", ""]
-        lines += [f"{_LIBRARY} = {abi.LIBRARY}(globals())", ""]
+        lines += [f"{_LIBRARY} = {form.library}(globals())", ""]
     for one in routines:
         lines += ["", *_routine(one), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -316,12 +372,23 @@ def _described(one: _NativeRoutine, held: HoldData) -> Iterator[str]:
     accesses = [word if item.written else "read" for word, item in zip(words, fields, strict=True)]
     types = ["".join("d" if item.is_real else "i" for item in part.scalars)
              for part in one.functions]  # fmt: skip
-    functions = [f'("{part.name}", "{text}")'
+    functions = [f'("{part.name}", "{text}"{_launched(part)})'
                  for part, text in zip(one.functions, types, strict=True)]  # fmt: skip
     yield f"{_LIBRARY},"
     yield f"{_setup_name(one.routine)},"
-    yield f"[{', '.join(functions)}],"
+    if any(part.launch for part in one.functions):
+        yield from ("[", *indented([f"{text}," for text in functions]), "],")
+    else:
+        yield f"[{', '.join(functions)}],"
     yield f'"{" ".join(accesses)}",'
+
+
+def _launched(part: LoopsFunction) -> str:
+    """Return what a kernel of a device is passed from the tables, as Python is told."""
+    if part.launch is None:
+        return ""
+    launch = part.launch
+    return f", {launch.arrays}, {launch.counts}, {launch.reals}, {launch.alone}"
 
 
 _LIBRARY = "_LIBRARY"

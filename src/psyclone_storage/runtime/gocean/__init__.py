@@ -5,6 +5,7 @@ from psyclone_storage.runtime.gocean.compiled import (
     CompiledRoutine,
     check_within,
 )
+from psyclone_storage.runtime.gocean.device import DeviceLibrary
 from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.held import held, points, power, quotient
@@ -13,6 +14,7 @@ from psyclone_storage.runtime.gocean.points import Offset, Points
 __all__ = [
     "CompiledLibrary",
     "CompiledRoutine",
+    "DeviceLibrary",
     "Field",
     "Grid",
     "Offset",

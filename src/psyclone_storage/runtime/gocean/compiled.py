@@ -49,21 +49,27 @@ def _number(value: Any, wanted: Any) -> float:
 class CompiledLibrary:
     """The functions of the C beside a generated module, loaded when one is first needed."""
 
+    device: str | None = None
+    suffix = ".c"
+
     def __init__(self, module: Mapping[str, Any]) -> None:
         """Take the names of the generated module: its `__file__`, or the C itself as `__c__`."""
         self._module = module
         self._loaded: ctypes.CDLL | None = None
 
-    def function(self, name: str, types: str) -> Any:
+    def function(self, name: str, types: str, *_launch: Any) -> Any:
         """Return a function, ready to be called; `types` are those of its scalars, by letter."""
         if self._loaded is None:
-            self._loaded = load_library(self._c_text())
+            self._loaded = load_library(self.text())
         made = ctypes.CFUNCTYPE(None, *_TABLES, *(_TYPES[one] for one in types))
         return made((name, self._loaded))
 
-    def _c_text(self) -> str:
-        beside = Path(str(self._module["__file__"])).with_suffix(".c")
-        return self._module.get("__c__") or beside.read_text(encoding="utf-8")
+    def text(self) -> str:
+        """Return the text in C, or in what becomes C."""
+        if text := str(self._module.get("__c__", "")):
+            return text
+        beside = Path(str(self._module["__file__"])).with_suffix(self.suffix)
+        return beside.read_text(encoding="utf-8")
 
 
 class CompiledRoutine:
@@ -77,7 +83,7 @@ class CompiledRoutine:
         self,
         library: CompiledLibrary,
         setup: SetUp,
-        functions: Sequence[tuple[str, str]],
+        functions: Sequence[tuple[Any, ...]],
         accesses: str,
     ) -> None:
         self._library, self._setup, self._wanted = library, setup, functions
@@ -113,16 +119,28 @@ class CompiledRoutine:
         return made
 
     @property
+    def device(self) -> str | None:
+        """Where the functions run."""
+        return self._library.device
+
+    @property
     def functions(self) -> tuple[Any, ...]:
         """The functions, in order."""
         return self._functions
 
 
+def _address(array: Any) -> int:
+    """Return where an array begins, on the host or on a device."""
+    described = getattr(array, "__array_interface__", None) or array.__cuda_array_interface__
+    found: int = described["data"][0]
+    return found
+
+
 class _Prepared:
     """What a routine knows of some fields: tables for its functions, and what binds the data."""
 
-    __slots__ = ("_free", "_named", "_writes", "arrays", "brought", "data", "functions", "names",
-                 "tables", "watched", "written")  # fmt: skip
+    __slots__ = ("_device", "_free", "_named", "_writes", "arrays", "brought", "data", "functions",
+                 "names", "tables", "watched", "written")  # fmt: skip
 
     def __init__(
         self,
@@ -140,7 +158,8 @@ class _Prepared:
         self._named = dict(zip(self.names, storages, strict=True))
         self._writes = tuple(self.names[at] for at in routine.written)
         self._free: list[Any] = []
-        self.brought = tuple(
+        self._device = routine.device
+        self.brought = () if routine.device else tuple(
             fields[at].storage for at in routine.covered
             if fields[at].region_is_all and fields[at].storage.device is not None
         )  # fmt: skip
@@ -159,13 +178,18 @@ class _Prepared:
                     f"{field.describe()} has values of the type {storage.dtype}, but generated C "
                     f"computes with float64: generate NumPy for other types."
                 )
+            if routine.device is not None and storage.device is None:
+                raise ValueError(
+                    f"{field.describe()} is on the host alone, but what was generated runs on a "
+                    f"device: make its grid with device='gpu'."
+                )
 
     def take(self) -> Any:
         """Return what binds the data, which nobody uses meanwhile."""
         try:
             return self._free.pop()
         except IndexError:
-            return bound(self._named, writes=self._writes)
+            return bound(self._named, device=self._device, writes=self._writes)
 
     def put(self, binding: Any) -> None:
         """Keep what binds the data for the next call."""
@@ -182,7 +206,7 @@ class _Prepared:
             if array is not self.arrays[at]:
                 if not array.flags.f_contiguous or array.shape != tuple(self.tables[2][:2]):
                     raise ValueError("An array of a grid has gaps, or other extents than its grid.")
-                self.data[at] = array.ctypes.data
+                self.data[at] = _address(array)
                 self.arrays[at] = array
 
 

@@ -38,6 +38,11 @@ def device_count() -> int:
     return int(_cupy().cuda.runtime.getDeviceCount())
 
 
+def raw_module(text: str) -> Any:
+    """Return kernels of CUDA, compiled from `text` with the roundings that it asks for."""
+    return _cupy().RawModule(code=text, options=("--fmad=false",))
+
+
 class GpuAllocator(Memory):
     """Allocation on one GPU through the pool of CuPy."""
 

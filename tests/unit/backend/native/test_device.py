@@ -1,0 +1,127 @@
+"""Loops as kernels of CUDA: which points have threads of their own, and what a launch is passed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from properties.python_kernels import SETTINGS
+from psyclone_storage.base.source import SourceText
+from psyclone_storage.driver.compile import Build, make_compiler
+from psyclone_storage.driver.request import CompileRequest
+from psyclone_storage.runtime.gocean import DeviceLibrary, Field, Grid
+from psyclone_storage.runtime.gocean import device as device_module
+from psyclone_storage.runtime.gocean.device import KernelLaunch
+from psyclone_storage.storage.core.device import DeviceKind
+from unit.backend.native.test_loops import ALGORITHM, KERNELS
+
+FOLLOWING = """
+from psyclone_storage.gocean import *
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_NE)
+def follow(new: field[GO_READWRITE, GO_CT, GO_STENCIL("000,110,000")]):
+    new[0, 0] = new[0, 0] + new[-1, 0]
+"""
+
+
+def built(steps: str = "", text: str = ALGORITHM, folder: Any = KERNELS) -> Build:
+    """Return what is made of an algorithm for a device."""
+    asked = CompileRequest(
+        "gocean", distributed=False, directories=(folder,), steps=steps, suffix=".py",
+        target="cuda",
+    )  # fmt: skip
+    return make_compiler(SETTINGS, asked).compile_text(SourceText("alg.py", text))
+
+
+def cuda_of(build: Build) -> str:
+    ((suffix, text),) = build.beside
+    assert suffix == ".cu"
+    return text
+
+
+def test_each_nest_is_a_kernel_with_a_thread_for_each_point() -> None:
+    text = cuda_of(built())
+    assert text.count("PSY_KERNEL void invoke_0_") == 3
+    assert text.count("blockIdx.x * blockDim.x + threadIdx.x") == 3
+    assert "one thread" not in text
+    assert "static __device__ void smooth_code(" in text
+
+
+def test_threads_of_the_host_are_left_out() -> None:
+    assert "#pragma" not in cuda_of(built("openmp-parallel-do"))
+    assert cuda_of(built("openmp-parallel-do")).count("blockIdx.x * blockDim.x") == 3
+
+
+@pytest.mark.parametrize("steps", ["tile-loops{rows=4 columns=16}"])
+def test_nests_of_other_forms_run_in_one_thread(steps: str) -> None:
+    text = cuda_of(built(steps))
+    assert text.count("one thread computes them all") == 3
+    assert "PSY_LAUNCH(1, 1," in text
+
+
+def test_points_that_see_each_others_changes_run_in_order(tmp_path: Any) -> None:
+    (tmp_path / "follow_mod.py").write_text(FOLLOWING)
+    text = (
+        "from psyclone_storage.gocean import invoke\nfrom follow_mod import follow\n"
+        "def run(a):\n    invoke(follow(a))\n"
+    )
+    assert "one thread computes them all" in cuda_of(built(text=text, folder=tmp_path))
+
+
+def test_a_launch_is_passed_what_the_kernel_declares() -> None:
+    build = built()
+    text = cuda_of(build)
+    described = re.findall(r'\("(invoke_0_\d)", "(\w*)", (.*)\),$', build.psy_text, re.MULTILINE)
+    assert len(described) == 3
+    for name, types, rest in described:
+        blocks, block, passed = launched(types, *ast.literal_eval(rest))
+        assert (blocks, block) == ((2, 3), (32, 4))
+        head = re.search(rf"void {name}_points\((.*?)\)", text, re.DOTALL)
+        assert head is not None
+        declared = [item.split() for item in head[1].split(",")]
+        kinds = [np.uint64 if "*restrict" in words else NUMBERS[words[-2]] for words in declared]
+        assert [type(one) for one in passed] == kinds
+
+
+NUMBERS = {"int64_t": np.int64, "double": np.float64, "int32_t": np.int32}
+
+
+def launched(types: str, arrays: Any, counts: Any, reals: Any, alone: bool) -> tuple[Any, ...]:
+    """Return what a kernel is launched with, on arrays of 40 x 9 points."""
+    found: list[tuple[Any, ...]] = []
+    tables = (arrays, counts, reals)
+    launch = KernelLaunch(lambda *given: found.append(given), types, tables, alone)
+    launch([7] * 9, [0.5] * 9, [40, 9, *range(30)], *([1] * len(types)))
+    return found[0]
+
+
+def test_a_gpu_is_given_the_text_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Module:
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+        def get_function(self, name: str) -> str:
+            return name
+
+    made: list[Module] = []
+    monkeypatch.setattr(device_module, "resolved_device", lambda: DeviceKind.CUDA)
+    monkeypatch.setattr(
+        device_module, "raw_module", lambda text: made.append(Module(text)) or made[0]
+    )
+    library = DeviceLibrary({"__c__": "what was generated"})
+    for name in ("one", "two"):
+        assert isinstance(library.function(name, "d", (0,), (0, 1), (), False), KernelLaunch)
+    assert [module.text for module in made] == ["what was generated"]
+
+
+def test_fields_of_the_host_are_refused() -> None:
+    names: dict[str, Any] = {"__c__": cuda_of(built())}
+    exec(compile(built().psy_text, "<psy>", "exec"), names)
+    grid = Grid((5, 4), halo=2)
+    with pytest.raises(ValueError, match="make its grid with device='gpu'"):
+        names["invoke_0"](Field(grid), Field(grid), 0.5, Field(grid))
