@@ -179,11 +179,7 @@ def _native(
     held = next((line for line in routine.body if isinstance(line, HoldData)), None)
     if held is None:
         return _NativeRoutine(routine, (), (), tuple(lines_of(before, {})), None)
-    setup, tables = _set_up(before, held)
-    # That no point outside of an array is reached is checked before the tables.
-    end = next(at for at, item in enumerate(setup) if item.startswith(f"{_TABLES[0]} ="))
-    reached = points_reached(held.body, {code.key: code for code in codes})
-    setup[end:end] = (_within(held, point) for point in reached)
+    setup, tables = _set_up(before, held, codes)
     lines = _in_order(
         held,
         lambda number, part: form.function(
@@ -276,8 +272,13 @@ def _imports(
     return lines, called
 
 
-def _set_up(before: tuple[Line, ...], held: HoldData) -> tuple[list[str], CallTables]:
-    """Return the statements that find what does not change, and the tables that hold it."""
+def _set_up(
+    before: tuple[Line, ...], held: HoldData, codes: tuple[KernelCode, ...]
+) -> tuple[list[str], CallTables]:
+    """Return the statements that find what does not change, and the tables that hold it.
+
+    That no point outside of an array is reached is checked before the tables are made.
+    """
     storages = [item.array for item in held.items if _is_property(item)]
     lines: list[str] = []
     reals: list[str] = []
@@ -291,6 +292,8 @@ def _set_up(before: tuple[Line, ...], held: HoldData) -> tuple[list[str], CallTa
         lines.append(f"{plain(name)} = {text_of(line.value)}")
         if name not in storages:
             (reals if isinstance(line.value, CallFunction) else counts).append(name)
+    reached = points_reached(held.body, {code.key: code for code in codes})
+    lines += (_within(held, point) for point in reached)
     for name, group in zip(_TABLES, (storages, reals, counts), strict=True):
         end = ",)" if len(group) == 1 else ")"
         lines += laid_out(f"{name} = (", [*map(plain, group)], end, "")
