@@ -227,6 +227,9 @@ def _of_stencil(position: int, arg: KernelArg, kernel: Kernel) -> Iterator[Dummy
     if kernel.iteration is Iteration.DOMAIN:
         branches += extents("ncell_2d_no_halos")
         shape = (ANY,) * (len(shape) + 1)
+    if arg.mesh is MeshRole.COARSE:
+        # The number of dofs per cell is not passed for a space of the coarse mesh.
+        shape = (ANY,) * len(shape)
     yield _integer(Role.STENCIL_SIZE, size, branches, position, arg.space)
     if arg.stencil is StencilShape.XORY1D:
         yield _integer(Role.STENCIL_DIRECTION, f"{name}_direction", (), position, arg.space)

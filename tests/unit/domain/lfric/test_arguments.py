@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from psyclone_storage.domain.lfric.arguments import build_dummies
-from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.expr import Name, spell
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import (
     Access,
@@ -135,6 +135,19 @@ def test_scalars_of_a_kernel_between_meshes_stand_where_metadata_have_them() -> 
     assert names(kernel(scalar(INTEGER), coarse, fine, scalar()))[5:9] == [
         "iscalar_1", "field_2_any_space_1", "field_3_any_space_2", "rscalar_4",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [StencilShape.REGION, StencilShape.CROSS2D])
+def test_a_stencil_on_a_coarse_mesh_needs_no_number_that_is_not_passed(
+    shape: StencilShape,
+) -> None:
+    fine = replace(field(WRITE, "any_space_1"), mesh=MeshRole.FINE)
+    coarse = replace(stencil(shape, "any_space_2"), mesh=MeshRole.COARSE)
+    dummies = build_dummies(kernel(fine, coarse))
+    names = {dummy.name for dummy in dummies}
+    for dummy in dummies:
+        for extent in dummy.shape:
+            assert not isinstance(extent, Name) or extent.text in names, dummy.name
 
 
 def test_a_stencil_of_a_vector_comes_once_behind_the_last_component() -> None:
