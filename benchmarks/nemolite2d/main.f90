@@ -1,7 +1,8 @@
 !> Run steps of NEMOLite2D in a closed basin with an open boundary in the south, and write all fields.
 !>
 !> The words of the command line: the number of points in each direction, the number of steps, and the
-!> file for the values of all fields in their internal regions, one field behind the other.
+!> file for the values of all fields in their internal regions, one field behind the other. What
+!> storages have moved is printed before and behind the output.
 program main
 
   use, intrinsic :: iso_fortran_env, only: int64
@@ -9,6 +10,7 @@ program main
   use gocean_mod, only: gocean_finalise, gocean_initialise
   use grid_mod, only: go_arakawa_c, go_bc_external, go_bc_none, go_offset_ne, grid_init, grid_type
   use kind_params_mod, only: go_wp
+  use storage_statistics_mod, only: print_statistics
 
   implicit none
 
@@ -44,13 +46,15 @@ program main
     call one_step()
   end do
   call system_clock(finish)
-  print '(a, es12.5)', 'seconds a step: ', &
-      real(finish - start, go_wp) / real(rate, go_wp) / max(1, steps - 1)
+  call print_statistics('computed')
   call get_command_argument(3, word)
   open (newunit=file, file=word, access='stream', form='unformatted', action='write', &
       status='replace')
   call write_fields()
   close (file)
+  call print_statistics('written')
+  print '(a, es12.5)', 'seconds a step: ', &
+      real(finish - start, go_wp) / real(rate, go_wp) / max(1, steps - 1)
   call gocean_finalise()
 
 contains
@@ -113,10 +117,13 @@ contains
 
   !> Write the internal region of a field.
   subroutine write_field(field)
-    type(r2d_field), intent(in) :: field
+    type(r2d_field), target, intent(inout) :: field
 
+    real(go_wp), pointer :: values(:, :)
+
+    values => field%get_data()
     associate (inside => field%internal)
-      write (file) field%data(inside%xstart:inside%xstop, inside%ystart:inside%ystop)
+      write (file) values(inside%xstart:inside%xstop, inside%ystart:inside%ystop)
     end associate
   end subroutine write_field
 

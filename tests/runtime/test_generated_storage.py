@@ -1,0 +1,70 @@
+"""Every feature of LFRic metadata computes the same where layers acquire and release fields.
+
+The suite is that of `test_generated`. Its layers run on the host beside an emulated device, where
+half of the fields are before each invoke, and copies that are stale are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from building import built_once, shared_folder
+from libraries import LFRIC_EMULATED, Library
+from runtime.generated import builds
+from runtime.generated.builds import ANNEXED, OWNED
+from runtime.programs import SERIAL, Answers, Mode, merge_answers, run_program
+from runtime.test_generated import differing
+
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+
+MODES = {
+    mode.name: Mode(mode.name, (*mode.options, "--target", "storage")) for mode in (OWNED, ANNEXED)
+}
+
+
+@pytest.fixture(scope="module")
+def storages(
+    built: Callable[[Library], Path], suite: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Mode], Path]:
+    """Return what gives the program of a mode, with the emulated device."""
+    library = built(LFRIC_EMULATED)
+    folder = shared_folder(tmp_path_factory)
+
+    def build(mode: Mode, there: Path) -> None:
+        support = built_once(
+            folder / "emulated_suite_support",
+            lambda where: builds.build_support(library, suite, where),
+        )
+        builds.generate(mode, suite, there)
+        builds.build_program(library, support, suite, there)
+
+    def program(mode: Mode) -> Path:
+        there = folder / f"suite_in_storages_{mode.name}"
+        return built_once(there, lambda where: build(mode, where)) / "program"
+
+    return program
+
+
+@pytest.fixture(scope="module")
+def serial(
+    suite_program: Callable[[Mode], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Answers:
+    """Return the answers of plain layers without MPI."""
+    run = tmp_path_factory.mktemp("suite_serial")
+    return merge_answers(run_program(suite_program(SERIAL), SERIAL, 1, run))
+
+
+@pytest.mark.parametrize(("name", "ranks"), [("owned", 1), ("owned", 4), ("annexed", 2)])
+def test_the_answers_are_those_of_plain_layers(
+    storages: Callable[[Mode], Path],
+    serial: Answers,
+    name: str,
+    ranks: int,
+    tmp_path: Path,
+) -> None:
+    mode = MODES[name]
+    answers = merge_answers(run_program(storages(mode), mode, ranks, tmp_path / "run"))
+    assert differing(serial, answers) == []
