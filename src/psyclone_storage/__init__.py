@@ -4,4 +4,4 @@ This file owns the version and imports nothing, so that `psyclone-storage --vers
 that use only the storage runtime, never pay for the compiler.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
