@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,18 +44,19 @@ DEPTHS = ("hu", "hv", "ht")
 HALO = 2
 DIFFERENT = 6
 """How many of the fields differ: velocities and heights, now and then, are equal after a step."""
+ON_DEVICE = "as CUDA, emulated"
 STORAGES = "Fortran with storages"
 STEPS = (
     "inline-kernel-module; imports-to-arguments; acc-routine; acc-loop{collapse=0}; acc-parallel;"
     " acc-kernels"
 )
-ON_DEVICE = ("--target", "storage", "--apply", STEPS)
+HELD_ON_DEVICE = ("--target", "storage", "--apply", STEPS)
 WRITTEN = re.compile(r"^ *call (\w+)%acquire\(\w+, access_(?:read_)?write,", re.MULTILINE)
 GRID_ARRAYS = 12
 """The arrays of the grid that kernels read."""
 MOVED = re.compile(r"^(\w+): (\d+) transfers to the device .*, (\d+) to the host", re.MULTILINE)
 IN_PYTHON, IN_FORTRAN, MIXED = "kernels in Python", "kernels in Fortran", "kernels in both"
-WAYS = (IN_PYTHON, IN_FORTRAN, MIXED)
+WAYS = (IN_PYTHON, IN_FORTRAN, MIXED, ON_DEVICE)
 KERNEL = re.compile(r"^from (\w+) import (\w+)$", re.MULTILINE)
 MODEL = "rdt = 20.0\ncbfr = 0.00015\nvisc = 0.1\n"
 
@@ -133,7 +135,7 @@ def of_storages(
     path: Path, folder: Path, setting: Setting
 ) -> tuple[tuple[tuple[int, int], ...], tuple[list[str], str]]:
     """Return what goes to the device and back in all steps and for the output, and the rest."""
-    written, said = of_fortran(path, folder, setting, ON_DEVICE, "emulated")
+    written, said = of_fortran(path, folder, setting, HELD_ON_DEVICE, "emulated")
     counts = {name: (int(there), int(back)) for name, there, back in MOVED.findall(said)}
     computed, all_of_it = counts["computed"], counts["written"]
     for_output = (all_of_it[0] - computed[0], all_of_it[1] - computed[1])
@@ -194,8 +196,11 @@ def of_python(path: Path, folder: Path, setting: Setting, way: str) -> tuple[lis
     command(*translate, folder / "step.x90", "-o", folder / "step_mod.py")
     with_fortran(folder / "step_mod.py", modules)
     (folder / "model_mod.py").write_text(MODEL, encoding="utf-8")
+    device = {"PSYCLONE_STORAGE_DEVICE": "emulated"} if way == ON_DEVICE else {}
     said = command(sys.executable, __file__, path, "--run", folder, "--points", setting.points,
-                   "--steps", setting.steps)  # fmt: skip
+                   "--steps", setting.steps, **device)  # fmt: skip
+    for line in said.splitlines()[:-1]:
+        print(f"{way:24}{line}")
     return list(digests(folder / "fields", setting)), said.split()[-1]
 
 
@@ -215,8 +220,11 @@ def run_in_python(folder: Path, setting: Setting) -> None:
     """Run the translated model, and write all fields as the program in Fortran does."""
     import numpy as np  # noqa: PLC0415 - a process of its own runs the model
 
+    from psyclone_storage.gocean import configure  # noqa: PLC0415
     from psyclone_storage.runtime.gocean import Field, Grid, Points  # noqa: PLC0415
 
+    device = "gpu" if os.environ.get("PSYCLONE_STORAGE_DEVICE") else None
+    configure(target="cuda" if device else "c")
     sys.path.insert(0, str(folder))
     from step_mod import step  # noqa: PLC0415  # pylint: disable=import-error
 
@@ -226,26 +234,53 @@ def run_in_python(folder: Path, setting: Setting) -> None:
     mask = np.zeros((extent, extent), np.int32)
     mask[HALO:-HALO, HALO:-HALO] = 1
     mask[:, :HALO] = -1
-    grid = Grid((setting.points, setting.points), (1000.0, 1000.0), mask=mask, halo=HALO)
+    grid = Grid((setting.points, setting.points), (1000.0, 1000.0), mask=mask, halo=HALO,
+                device=device)  # fmt: skip
     places = {"u": Points.U, "v": Points.V, "t": Points.T}
     fields = {}
     for name in (*FIELDS, *DEPTHS):
         place = places[name[0] if len(name) == 2 and name[1] in "an" else name[-1]]
         fields[name] = Field(grid, place, name)
-    for name in DEPTHS:
-        fields[name].storage[...] = 100.0
+    # All values come from the host, as they do where a model reads its state from a file.
+    for name, field in fields.items():
+        field.storage[...] = np.full(grid.shape, 100.0 if name in DEPTHS else 0.0)
     order = ("ua", "va", "un", "vn", "sshn_t", "sshn_u", "sshn_v", "ssha_t", "ssha_u", "ssha_v",
              "hu", "hv", "ht")  # fmt: skip
     passed = [fields[name] for name in order]
+    moved = Transfers(device)
     step(1, *passed)
+    moved.print("in the first step")
     start = time.perf_counter()
     for number in range(2, setting.steps + 1):
         step(number, *passed)
     seconds = (time.perf_counter() - start) / max(1, setting.steps - 1)
+    moved.print("in all others")
+    for name in ("ua", "va", "sshn_t"):
+        _ = fields[name].values
+    moved.print("for an output of three fields")
     with (folder / "fields").open("wb") as file:
         for name in FIELDS:
             file.write(fields[name].values.tobytes(order="F"))
     print(f"seconds a step: {seconds:.5E}")
+
+
+class Transfers:
+    """What has moved between host and device since it was last asked."""
+
+    def __init__(self, device: str | None) -> None:
+        self._device = device
+        self._counts: Counter[str] = Counter()
+        if device:
+            from psyclone_storage.storage.core.stats import GLOBAL_STATS  # noqa: PLC0415
+
+            GLOBAL_STATS.add_callback(lambda event: self._counts.update([event.direction.value]))
+
+    def print(self, when: str) -> None:
+        """Print how many transfers there were, each way."""
+        if self._device:
+            found = ", ".join(f"{number} {way}" for way, number in sorted(self._counts.items()))
+            print(f"transfers {when}: {found or 'none'}")
+        self._counts.clear()
 
 
 if __name__ == "__main__":
