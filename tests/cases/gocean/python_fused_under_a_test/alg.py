@@ -1,0 +1,9 @@
+"""Two fields on two types of points, set in one loop where their bounds agree."""
+
+from psyclone_storage.gocean import *
+from two_mod import on_v
+from near_mod import north
+
+
+def step(u, v, old):
+    invoke(north(u, old), on_v(v, old), name="step")
