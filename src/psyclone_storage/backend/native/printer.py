@@ -193,11 +193,9 @@ def _native(
     imports, called = _imports(functions, codes, names)
     body = [f"{run}({_given(functions, one, called)})" if isinstance(one, LoopsFunction) else one
             for one in lines]  # fmt: skip
-    around = [f"with {_object_name(routine)}({_fields(held)}) as {run}:", *indented(body)]
-    comments = (f"# {text_of(item.owner)}: {item.why}" for item in held.items)
-    return _NativeRoutine(
-        routine, tuple(functions), tuple(setup), (*comments, *imports, *around), held
-    )
+    text = [f"# {text_of(item.owner)}: {item.why}" for item in held.items]
+    text += [*imports, f"with {_object_name(routine)}({_fields(held)}) as {run}:", *indented(body)]
+    return _NativeRoutine(routine, tuple(functions), tuple(setup), tuple(text), held)
 
 
 def _in_order(
