@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "embedded": {"driver", "base"},
     "gocean": {"embedded", "infrastructures"},
     "config": {"infrastructures", "ir", "base"},
-    "frontend": {"infrastructures", "ir", "base"},
+    "frontend": {"ir", "base"},
     "domain": {"infrastructures", "ir", "base"},
     "analysis": {"ir", "base"},
     "backend": {"infrastructures", "ir", "base"},

@@ -17,6 +17,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.frontend.files import read_source
 from psyclone_storage.frontend.fortran.metadata import kernel_types, read_kernel
 from psyclone_storage.frontend.python import nodes
+from psyclone_storage.infrastructures.gocean import REAL
 from psyclone_storage.ir.code import KernelCode
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.unit import Declare
@@ -60,7 +61,7 @@ def beside_fortran(file: Path, folder: Path) -> Iterator[Printed]:
 
 def literal(value: float) -> Expr:
     """Return a number as typed code has it."""
-    return nodes.whole(value) if isinstance(value, int) else nodes.real(value)
+    return nodes.whole(value) if isinstance(value, int) else nodes.real(value, REAL)
 
 
 def with_constants(code: KernelCode, text: str) -> KernelCode:

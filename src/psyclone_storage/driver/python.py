@@ -29,6 +29,7 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm
 _POINTWISE = words.POINTWISE.upper()
 GOCEAN_WORDS = Dialect(
     "psyclone_storage.gocean",
+    words.REAL,
     words.ENTRY,
     words.COMPONENTS[0],
     words.COMPONENTS[1:],

@@ -229,7 +229,7 @@ def _written_at(
     frame: FrameType, calls: Sequence[TracedCall]
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
     """Return the text of a program and the calls in it; nothing where these are made elsewhere."""
-    written = calls_at(frame)
+    written = calls_at(GOCEAN_WORDS, frame)
     if written is not None:
         source, parsed = written
         if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:

@@ -32,7 +32,7 @@ from psyclone_storage.ir.expr import Origin, Range, Sort, Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.symbols import SymbolTable
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare
 
 _INDICES = 2
@@ -47,14 +47,14 @@ def read_code(
         CompileError: everything that is wrong with the body.
     """
     found = _find(dialect, source, name)
-    scope = _scope(found, dummies)
+    scope = _scope(found, dialect.real, dummies)
     body = read_block(scope, _without_text(found.node.body))
     _check_names(scope)
     raise_if_any(scope.problems)
     declarations = (*_dummies(scope), *_locals(scope))
-    constants = tuple(Declare(one, nodes.TYPES[kind]) for one, kind in _used(scope))
+    constants = tuple(Declare(one, nodes.type_of(kind, dialect.real)) for one, kind in _used(scope))
     routine = found.tree.span(found.node)
-    symbols = SymbolTable({key: _symbol(one) for key, one in scope.imported.items()})
+    symbols = SymbolTable({key: _symbol(one, dialect.real) for key, one in scope.imported.items()})
     module = KernelModule(module_name(source), source.whole(), routine, declarations=constants,
                           symbols=symbols)  # fmt: skip
     order = (*scope.index, *scope.arguments)
@@ -69,7 +69,7 @@ def _find(dialect: Dialect, source: SourceText, name: str) -> KernelDefinition:
     return find_kernel(dialect, source, kernel)
 
 
-def _scope(found: KernelDefinition, dummies: tuple[Dummy, ...]) -> KernelScope:
+def _scope(found: KernelDefinition, real: ScalarType, dummies: tuple[Dummy, ...]) -> KernelScope:
     """Return the names that the body of a kernel begins with."""
     tree, args = found.tree, [*found.node.args.posonlyargs, *found.node.args.args]
     arguments = dict(zip((arg.arg for arg in args), dummies[_INDICES:], strict=True))
@@ -82,15 +82,15 @@ def _scope(found: KernelDefinition, dummies: tuple[Dummy, ...]) -> KernelScope:
         for node in ast.walk(found.node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
-    constants = _constants(tree, known)
-    made = KernelScope(tree, known, (index[0], index[1]), arguments, constants, assigned)
+    constants = _constants(tree, real, known)
+    made = KernelScope(tree, real, known, (index[0], index[1]), arguments, constants, assigned)
     made.modules = modules_in(tree)
     return made
 
 
-def _constants(tree: Tree, known: CallableImports) -> dict[str, Intrinsic]:
+def _constants(tree: Tree, real: ScalarType, known: CallableImports) -> dict[str, Intrinsic]:
     """Return the numbers that the module assigns to names, with their types."""
-    scope = KernelScope(tree, known, ("", ""), {}, {})
+    scope = KernelScope(tree, real, known, ("", ""), {}, {})
     found: dict[str, Intrinsic] = {}
     for node in tree.module.body:
         for name, value in _assigned(node):
@@ -134,7 +134,7 @@ def _check_names(scope: KernelScope) -> None:
 
 def _dummies(scope: KernelScope) -> Iterator[Declare]:
     for name in scope.index:
-        yield Declare(name, nodes.TYPES[Intrinsic.INTEGER], ("intent(in)",))
+        yield Declare(name, nodes.type_of(Intrinsic.INTEGER, scope.real), ("intent(in)",))
     for name, dummy in scope.arguments.items():
         shape = tuple(Range() for _ in dummy.shape)
         yield Declare(name, dummy.type, (f"intent({dummy.intent})",), shape)
@@ -142,12 +142,12 @@ def _dummies(scope: KernelScope) -> Iterator[Declare]:
 
 def _locals(scope: KernelScope) -> Iterator[Declare]:
     for name, local in scope.locals.items():
-        yield Declare(name, nodes.TYPES[local.type or Intrinsic.REAL])
+        yield Declare(name, nodes.type_of(local.type or Intrinsic.REAL, scope.real))
 
 
-def _symbol(one: ModuleVariable) -> Symbol:
+def _symbol(one: ModuleVariable, real: ScalarType) -> Symbol:
     """Return a variable of another module."""
-    return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, nodes.TYPES[one.type],
+    return Symbol(one.key, one.name, Origin.IMPORTED, Sort.VARIABLE, nodes.type_of(one.type, real),
                   module=one.module)  # fmt: skip
 
 

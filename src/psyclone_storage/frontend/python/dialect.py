@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.types import ScalarType
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,14 @@ class Annotated:
 class Dialect:
     """The words of an API in Python.
 
-    `module` offers them. An argument annotated by one of `annotations` becomes an `entry` of the
-    component `arguments`; what the decorator is given are `components` of their own. Of `rows` the
-    text is a list, as in `GO_STENCIL("000,011,000")`.
+    `module` offers them, `real` is the type of the numbers that kernels compute with. An argument
+    annotated by one of `annotations` becomes an `entry` of the component `arguments`; what the
+    decorator is given are `components` of their own. Of `rows` the text is a list, as in
+    `GO_STENCIL("000,011,000")`.
     """
 
     module: str
+    real: ScalarType
     entry: str
     arguments: str
     components: tuple[str, ...]

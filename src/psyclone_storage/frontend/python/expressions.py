@@ -15,7 +15,6 @@ from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.functions import ALL, Signature, TypedFunction
 from psyclone_storage.frontend.python.imports import dotted
 from psyclone_storage.frontend.python.scope import OFFSETS, UNKNOWN, KernelScope, TypedExpression
-from psyclone_storage.infrastructures.gocean import WORKING_PRECISION
 from psyclone_storage.ir.expr import Expr, Name, integer_value
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.types import Intrinsic
@@ -57,11 +56,12 @@ def read_condition(scope: KernelScope, node: ast.expr) -> TypedExpression:
     return found
 
 
-def as_real(found: TypedExpression) -> TypedExpression:
-    """Return a number as a real one of the working precision."""
+def as_real(scope: KernelScope, found: TypedExpression) -> TypedExpression:
+    """Return a number as a real one of the type that kernels compute with."""
     if found.type is not _WHOLE:
         return found
-    return TypedExpression(nodes.call("real", found.expr, Name(WORKING_PRECISION)), _REAL)
+    kind = [Name(scope.real.kind)] if scope.real.kind else []
+    return TypedExpression(nodes.call("real", found.expr, *kind), _REAL)
 
 
 def offset_of(scope: KernelScope, node: ast.expr) -> tuple[int, int] | None:
@@ -109,7 +109,7 @@ def _constant(scope: KernelScope, node: ast.Constant) -> TypedExpression:
         if value == float("inf"):
             what = f"'{scope.text(node)}' is more than a real number can be."
             return scope.refuse("P054", what, node)
-        return TypedExpression(nodes.real(value), _REAL)
+        return TypedExpression(nodes.real(value, scope.real), _REAL)
     what = f"'{scope.text(node)}' is no number."
     return scope.refuse("P054", what, node)
 
@@ -131,7 +131,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
     if (constant := scope.constants.get(name)) is not None:
         return TypedExpression(Name(name), constant)
     if (value := scope.offered.constant(node)) is not None:
-        return TypedExpression(nodes.real(value), _REAL)
+        return TypedExpression(nodes.real(value, scope.real), _REAL)
     known = (*scope.arguments, *scope.locals, *scope.constants)
     hint = did_you_mean(name, known) or (
         "A kernel knows its arguments, what it has assigned, and numbers that its module assigns."
@@ -141,7 +141,7 @@ def _name(scope: KernelScope, node: ast.Name) -> TypedExpression:
 
 def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
     if (value := scope.offered.constant(node)) is not None:
-        return TypedExpression(nodes.real(value), _REAL)
+        return TypedExpression(nodes.real(value, scope.real), _REAL)
     what = f"'{scope.text(node)}' is not known to a kernel."
     hint = "Assign it to a name of the module, as a number, or pass it."
     if dotted(node.value) in scope.modules:
@@ -217,10 +217,10 @@ def operation(
     match op:
         case ast.Div():
             if left.type is _WHOLE and right.type is _WHOLE:
-                left, right = as_real(left), as_real(right)
+                left, right = as_real(scope, left), as_real(scope, right)
             return TypedExpression(nodes.binary("/", left.expr, right.expr), _REAL)
         case ast.Mod():
-            left, right = alike(left, right)
+            left, right = alike(scope, left, right)
             return TypedExpression(nodes.call("modulo", left.expr, right.expr), left.type)
         case ast.FloorDiv():
             return _rounded_down(scope, node, left, right)
@@ -231,11 +231,11 @@ def operation(
 
 
 def alike(
-    first: TypedExpression, second: TypedExpression
+    scope: KernelScope, first: TypedExpression, second: TypedExpression
 ) -> tuple[TypedExpression, TypedExpression]:
     """Return two numbers as ones of the same type."""
     if _joined(first, second) is _REAL:
-        return as_real(first), as_real(second)
+        return as_real(scope, first), as_real(scope, second)
     return first, second
 
 
@@ -249,7 +249,7 @@ def power(
             what = "A power of whole numbers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
         return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _WHOLE)
-    base = as_real(base)
+    base = as_real(scope, base)
     return TypedExpression(nodes.binary("**", base.expr, exponent.expr), _REAL)
 
 
@@ -323,7 +323,7 @@ def chosen(
     if (first.type is _TRUTH) is not (second.type is _TRUTH):
         return scope.refuse("P054", "Either a number or a condition is chosen.", node)
     if first.type is not _TRUTH:
-        first, second = alike(first, second)
+        first, second = alike(scope, first, second)
     scope.called.setdefault("merge", scope.tree.span(node))
     return TypedExpression(nodes.call("merge", first.expr, second.expr, test.expr), first.type)
 
@@ -362,7 +362,7 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         if rounded.type is None:
             return UNKNOWN
         scope.called.setdefault(function.name, scope.tree.span(node))
-        return as_real(TypedExpression(nodes.call("real", rounded.expr), _WHOLE))
+        return as_real(scope, TypedExpression(nodes.call("real", rounded.expr), _WHOLE))
     if function.takes is Signature.CHOICE:
         test, first, second = node.args
         values = read(scope, first), read(scope, second)
@@ -375,13 +375,13 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         case Signature.POWER:
             return power(scope, node, args[0], args[1])
         case Signature.TO_REAL:
-            return as_real(args[0])
+            return as_real(scope, args[0])
         case Signature.TO_WHOLE:
             if args[0].type is _WHOLE:
                 return args[0]
             return TypedExpression(nodes.call(function.name, args[0].expr), _WHOLE)
     if function.takes is Signature.REALS or any(arg.type is _REAL for arg in args):
-        args = list(map(as_real, args))
+        args = [as_real(scope, arg) for arg in args]
     return TypedExpression(nodes.call(function.name, *(arg.expr for arg in args)), args[0].type)
 
 

@@ -18,7 +18,7 @@ from psyclone_storage.frontend.python import nodes
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Element, Expr, Literal, Member, Name, canonical
 from psyclone_storage.ir.parsed import ParsedArgument, ParsedCall
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 PREFIX = "invoke_"
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -30,9 +30,13 @@ _SIGNS: Mapping[type[ast.operator], str] = {
 
 @dataclass(slots=True)
 class InvokeReader:
-    """A reader of the invokes of one file; `problems` are what is wrong with all of them."""
+    """A reader of the invokes of one file; `problems` are what is wrong with all of them.
+
+    Real numbers in them are of the type `real`.
+    """
 
     tree: Tree
+    real: ScalarType
     problems: list[Diagnostic]
 
     def label(self, node: ast.Call) -> tuple[str | None, Span | None]:
@@ -76,7 +80,7 @@ class InvokeReader:
     ) -> Iterator[ParsedArgument]:
         for node in call.args:
             place = self.tree.span(node)
-            expr = _argument(node)
+            expr = _argument(node, self.real)
             if expr is None:
                 message = f"'{place.text}' is nothing that a kernel can be passed."
                 hint = "Give it a name before the invoke, and pass that."
@@ -119,17 +123,23 @@ def routine_name(label: str) -> str:
     return label if label.lower().startswith(PREFIX) else PREFIX + label
 
 
-def _argument(node: ast.expr) -> Expr | None:
-    """Return an argument as typed code spells it, None if it cannot be one."""
+def _argument(node: ast.expr, real: ScalarType) -> Expr | None:
+    """Return an argument as typed code spells it, None if it cannot be one.
+
+    Real numbers are of the type `real`.
+    """
     match node:
         case ast.Name(id=name):
             return Name(name)
         case ast.Attribute(value=value, attr=name):
-            base = _argument(value)
+            base = _argument(value, real)
             return None if base is None or not _is_variable(value) else Member(base, name)
         case ast.Subscript(value=value, slice=part) if _is_variable(value):
-            base, parts = _argument(value), part.elts if isinstance(part, ast.Tuple) else [part]
-            items = [_argument(one) or _key(one) for one in parts]
+            base, parts = (
+                _argument(value, real),
+                part.elts if isinstance(part, ast.Tuple) else [part],
+            )
+            items = [_argument(one, real) or _key(one) for one in parts]
             if base is None or any(item is None for item in items):
                 return None
             return Element(base, tuple(item for item in items if item is not None))
@@ -138,13 +148,13 @@ def _argument(node: ast.expr) -> Expr | None:
         case ast.Constant(value=int() as value):
             return nodes.whole(value)
         case ast.Constant(value=float() as value) if value != float("inf"):
-            return nodes.real(value)
+            return nodes.real(value, real)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
-            inner = _argument(operand)
+            inner = _argument(operand, real)
             sign = "-" if isinstance(op, ast.USub) else "+"
             return None if inner is None else nodes.negated(inner, sign)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _SIGNS:
-            first, second = _argument(left), _argument(right)
+            first, second = _argument(left, real), _argument(right, real)
             if first is None or second is None:
                 return None
             return nodes.binary(_SIGNS[type(op)], first, second)

@@ -77,7 +77,9 @@ def _needed(dialect: Dialect, tree: Tree, values: Mapping[str, Any]) -> Iterator
 _WORDS = ("Word", "Annotation")
 
 
-def calls_at(frame: FrameType) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
+def calls_at(
+    dialect: Dialect, frame: FrameType
+) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
     """Return the text of a frame, and the calls of the invoke that it is in, as they are written.
 
     None where there is no text, or where what is written are no calls.
@@ -100,7 +102,7 @@ def calls_at(frame: FrameType) -> tuple[SourceText, tuple[ParsedCall, ...]] | No
             getattr(node, "end_col_offset", None),
         )
         if isinstance(node, ast.Call) and place == (line, end_line, column, end_column):
-            reader = InvokeReader(tree, [])
+            reader = InvokeReader(tree, dialect.real, [])
             calls = tuple(reader.calls(node))
             return None if reader.problems else (source, calls)
     return None

@@ -1,21 +1,19 @@
 """The nodes of typed code that a reader of Python makes: every constant and operator is made here.
 
-A number of Python becomes a constant of the working precision of kernels.
+A number of Python becomes a constant of the type of reals that kernels have.
 """
 
 from __future__ import annotations
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.infrastructures.gocean import REAL, WORKING_PRECISION
 from psyclone_storage.ir.expr import Binary, CallFunction, Element, Expr, Literal, Name, Unary
 from psyclone_storage.ir.operators import SPELLINGS
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
-TYPES = {
-    Intrinsic.REAL: REAL,
-    Intrinsic.INTEGER: ScalarType(Intrinsic.INTEGER),
-    Intrinsic.LOGICAL: ScalarType(Intrinsic.LOGICAL),
-}
+
+def type_of(intrinsic: Intrinsic, real: ScalarType) -> ScalarType:
+    """Return the type of a value; `real` is that of real numbers."""
+    return real if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
 
 
 def whole(value: int) -> Expr:
@@ -29,12 +27,13 @@ def digits(text: str) -> Expr:
     return Literal(text, Intrinsic.INTEGER)
 
 
-def real(value: float) -> Expr:
-    """Return a real constant of the working precision, by the shortest text that gives it back."""
+def real(value: float, type_: ScalarType) -> Expr:
+    """Return a real constant of a type, by the shortest text that gives it back."""
     text = repr(value)
     if "." not in text and "e" in text:
         text = text.replace("e", ".0e")
-    return Literal(f"{text}_{WORKING_PRECISION}", Intrinsic.REAL, WORKING_PRECISION)
+    made = Literal(text, Intrinsic.REAL)
+    return made if type_.kind is None else made.with_kind(type_.kind)
 
 
 def truth(value: bool) -> Expr:

@@ -15,7 +15,7 @@ from psyclone_storage.frontend.python.functions import CallableImports
 from psyclone_storage.frontend.python.tree import Tree
 from psyclone_storage.ir.expr import Expr, Name, Verbatim
 from psyclone_storage.ir.interface import Dummy
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 OFFSETS = "Write the distance from the point, as in 'height[1, 0]': whole numbers."
 
@@ -51,7 +51,7 @@ class ModuleVariable:
 
 @dataclass(slots=True)
 class KernelScope:
-    """What the names in a kernel stand for.
+    """What the names in a kernel stand for; real numbers are of the type `real`.
 
     Arrays are looked at from the point `index`. `assigned` are the names of all locals, `locals`
     those that reading has come to. `known` are the names that certainly have a value where it has
@@ -60,6 +60,7 @@ class KernelScope:
     """
 
     tree: Tree
+    real: ScalarType
     offered: CallableImports
     index: tuple[str, str]
     arguments: Mapping[str, Dummy]
