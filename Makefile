@@ -28,8 +28,9 @@ export PATH := $(abspath $(dir $(PY))):$(PATH)
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
-demo: $(READY) tools  ## compile a realistic algorithm, and compute waves on two ranks
+demo: $(READY) tools  ## compile a realistic algorithm, and compute waves: on two ranks, and in Python
 	examples/lfric/demo/run
+	if command -v gcc >/dev/null || command -v cc >/dev/null; then examples/python/shallow_water/run; fi
 
 test: $(READY) tools  ## run every test that this machine can run
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)

@@ -11,9 +11,9 @@ from psyclone_storage.ir.operators import SPELLINGS
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 
-def type_of(intrinsic: Intrinsic, real: ScalarType) -> ScalarType:
-    """Return the type of a value; `real` is that of real numbers."""
-    return real if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
+def type_of(intrinsic: Intrinsic, reals: ScalarType) -> ScalarType:
+    """Return the type of a value; `reals` is that of real numbers."""
+    return reals if intrinsic is Intrinsic.REAL else ScalarType(intrinsic)
 
 
 def whole(value: int) -> Expr:
