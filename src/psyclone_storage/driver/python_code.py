@@ -50,8 +50,7 @@ def generate_python(path: Path, api: Api, settings: Settings, wanted: KernelRequ
     for name in names:
         parsed = read_kernel(source, name)
         APIS[api].interpret(parsed, settings)
-        (procedure,) = parsed.implementations
-        kernels.append(TranslatedKernel(parsed, printer.read(source, procedure)))
+        kernels.append(TranslatedKernel(parsed, printer.read(source, parsed.implementations[0])))
     made = emit_kernels(kernels, printer.around, f"Translated from {path.name}.")
     raise_if_any(list(_read_back(made, path, settings)))
     return made.text

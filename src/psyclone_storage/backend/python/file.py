@@ -62,6 +62,10 @@ def emit_kernels(
     lines: list[PlacedLine] = []
     problems: list[Diagnostic] = []
     for one in kernels:
+        if len(one.parsed.implementations) > 1:
+            message = f"The kernel '{one.parsed.name}' has several subroutines, one for each type."
+            problems.append(Diagnostic("G006", message, one.parsed.span))
+            continue
         writer = KernelWriter.of(one.code, CScope(one.code, around), names)
         body = writer.lines()
         try:
