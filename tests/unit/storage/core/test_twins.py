@@ -178,7 +178,8 @@ def test_memory_is_flat(name: str) -> None:
     gc.collect()
     # Of buffers that are gone, a thousand weak references may be there still.
     assert abs(len(gc.get_objects()) - objects) < 2500
-    assert abs(sys.getrefcount(None) - none) < 100
+    # From 3.12 on the interpreter does not count how often it uses None.
+    assert sys.version_info >= (3, 12) or abs(sys.getrefcount(None) - none) < 100
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - pages < 2000
 
 
