@@ -13,7 +13,7 @@ from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import AccessConflictError, ConstBufferError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
-from psyclone_storage.storage.core.spaces import device_space
+from psyclone_storage.storage.core.spaces import device_space, memory_space
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, Direction, TransferEvent
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 from storage_threads import PATIENCE, RUNS, THREADS, race
@@ -27,8 +27,13 @@ def on_both_sides(size: int = 16) -> CoherentBuffer:
     buffer = CoherentBuffer(size, "f8")
     with buffer.acquire("host", AccessMode.WRITE_ONLY) as token:
         token.array[...] = np.arange(size)
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     return buffer
+
+
+def bring(buffer: CoherentBuffer, space: str) -> None:
+    """Ask in the way that is short: by the space itself."""
+    buffer.make_valid(memory_space(space))
 
 
 def write(buffer: CoherentBuffer, space: str, value: float) -> None:
@@ -46,12 +51,12 @@ def test_values_go_there_and_back_and_are_counted(size: int) -> None:
     buffer = on_both_sides(size)
     before = GLOBAL_STATS.of(Direction.DEVICE_TO_HOST)
     write(buffer, "gpu", 3.0)
-    buffer.make_valid()
+    bring(buffer, "host")
     assert values(buffer) == {3.0}
     write(buffer, "host", 4.0)
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     write(buffer, "gpu", 5.0)
-    buffer.make_valid("host")
+    bring(buffer, "host")
     assert values(buffer) == {5.0}
     there, back = (
         buffer.stats.of(way) for way in (Direction.HOST_TO_DEVICE, Direction.DEVICE_TO_HOST)
@@ -69,15 +74,16 @@ def test_values_go_there_and_back_and_are_counted(size: int) -> None:
 
 def test_nothing_is_copied_that_is_there_or_has_no_values() -> None:
     buffer = on_both_sides()
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     assert buffer.stats.count == 1
     empty = CoherentBuffer(16, "f8")
     empty.allocate(["host", "gpu"])
-    empty.make_valid("gpu")
+    bring(empty, "gpu")
     assert empty.stats.count == 0
     none = CoherentBuffer(0, "f8")
+    none.allocate(["host", "gpu"])
     none.touch("gpu")
-    none.make_valid("host")
+    bring(none, "host")
     assert none.stats.count == 0
 
 
@@ -85,10 +91,10 @@ def test_who_asked_is_told_of_each() -> None:
     buffer, told, all_told = on_both_sides(), list[TransferEvent](), list[TransferEvent]()
     ends = [buffer.stats.add_callback(told.append), GLOBAL_STATS.add_callback(all_told.append)]
     write(buffer, "gpu", 1.0)
-    buffer.make_valid()
+    bring(buffer, "host")
     ends[0]()
     write(buffer, "host", 1.0)
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     ends[1]()
     assert [event.direction for event in told] == [Direction.DEVICE_TO_HOST]
     assert len(all_told) == 2
@@ -98,11 +104,11 @@ def test_who_writes_is_waited_for() -> None:
     buffer = on_both_sides()
     token = buffer.acquire("gpu", AccessMode.READ_WRITE)
     with pytest.raises(AccessConflictError, match="read access"):
-        buffer.make_valid("host")
+        bring(buffer, "host")
     done = threading.Event()
 
     def wait() -> None:
-        buffer.make_valid("host")
+        bring(buffer, "host")
         done.set()
 
     thread = threading.Thread(target=wait, daemon=True)
@@ -119,20 +125,20 @@ def test_read_only_memory_takes_no_values() -> None:
     pages.flags.writeable = False
     buffer = CoherentBuffer(16, "f8")
     buffer.adopt(host_memory().adopt(pages)[0])
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     buffer.assume_valid(["gpu"])
     with pytest.raises(ConstBufferError):
-        buffer.make_valid("host")
+        bring(buffer, "host")
 
 
 def test_memory_that_was_given_up_is_not_copied_to() -> None:
     buffer = on_both_sides()
     buffer.drop_replica("gpu")
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     assert buffer.stats.count == 2
     buffer.resize(4096)
     write(buffer, "host", 2.0)
-    buffer.make_valid("gpu")
+    bring(buffer, "gpu")
     buffer.assume_valid(["gpu"])
     assert values(buffer) == {2.0}
 
@@ -141,7 +147,7 @@ def test_a_copy_takes_the_time_that_is_asked() -> None:
     use_device("emulated", Emulation(latency=0.02))
     buffer = on_both_sides()
     write(buffer, "gpu", 1.0)
-    buffer.make_valid()
+    bring(buffer, "host")
     assert buffer.stats.of(Direction.DEVICE_TO_HOST).seconds >= 0.02
 
 
@@ -158,14 +164,14 @@ def test_a_copy_comes_after_what_the_device_still_does() -> None:
 
         stream.submit(kernel)
     threading.Timer(0.05, go.set).start()
-    buffer.make_valid("host")
+    bring(buffer, "host")
     assert values(buffer) == {8.0}
 
 
 def test_wishes_and_chunks_are_heard() -> None:
     wishing = CoherentBuffer(16, "f8", BufferOptions(hints=Hints(read_mostly=True)))
     write(wishing, "host", 1.0)
-    wishing.make_valid("gpu")
+    bring(wishing, "gpu")
     write(wishing, "host", 2.0)
     wishing.wait()
     assert wishing.is_valid("gpu")
@@ -185,7 +191,7 @@ def test_threads_that_copy_both_ways_lose_nothing(run: int) -> None:
             side = "gpu" if (turn + run) % 2 else "host"
             with buffer.acquire(side, AccessMode.READ_WRITE, Policy.WAIT) as token:
                 token.kernel_array[...] += 1.0
-            buffer.make_valid("host" if side == "gpu" else "gpu")
+            bring(buffer, "host" if side == "gpu" else "gpu")
 
     assert race([add] * THREADS) == []
     assert values(buffer) == {10.0 * THREADS}

@@ -12,6 +12,7 @@ from psyclone_storage import storage as gt
 from psyclone_storage.storage import SyncState, TransferWarning, bound
 from psyclone_storage.storage.core.errors import AccessConflictError
 from psyclone_storage.storage.core.token import AccessToken
+from storage_devices import device_in_place
 
 
 class Logged:
@@ -293,3 +294,39 @@ def test_a_second_block_sees_what_came_between() -> None:
         assert np.shares_memory(arrays["r"], other.data_ro)
         assert other.buffer.table.holders
         assert not read.buffer.table.holders
+
+
+@pytest.mark.parametrize("device", [None, "gpu"])
+def test_a_block_gives_the_arrays_whatever_was_done_to_its_last_answer(device: str | None) -> None:
+    with device_in_place("emulated"):
+        fields = {name: gt.zeros((3,), device="gpu") for name in "ab"}
+        block = gt.bound(fields, device=device, writes=("b",))
+        with block as arrays:
+            expected = dict(arrays)
+        del arrays
+        changes: list[Any] = [
+            lambda answer: answer.update(a=None),
+            lambda answer: answer.pop("a"),
+            lambda answer: answer.update(c=None),
+            lambda answer: answer.clear(),
+        ]
+        for change in changes:
+            with block as arrays:
+                change(arrays)
+            del arrays
+            with block as arrays:
+                assert list(arrays) == ["a", "b"]
+                assert all(arrays[name] is expected[name] for name in "ab")
+                assert arrays.domain == (3,)
+            del arrays
+
+
+def test_names_that_are_equal_are_written_as_those_that_are_identical() -> None:
+    with device_in_place("emulated"):
+        field = gt.zeros((3,), device="gpu")
+        for _ in range(3):
+            with gt.bound({"field_1": field}, writes=("_".join(("field", "1")),)) as arrays:
+                arrays["field_1"][...] += 1.0
+            with gt.bound({"field_1": field}) as arrays:
+                assert not arrays["field_1"].flags.writeable
+        assert field.data_ro.tolist() == [3.0, 3.0, 3.0]
