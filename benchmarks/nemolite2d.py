@@ -61,6 +61,10 @@ KERNEL = re.compile(r"^from (\w+) import (\w+)$", re.MULTILINE)
 MODEL = "rdt = 20.0\ncbfr = 0.00015\nvisc = 0.1\n"
 
 
+MovedArrays = tuple[tuple[int, int], tuple[int, int]]
+"""How many arrays go to the device and back: in all steps, and for the output."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """How large the model is, and for how long it runs."""
@@ -84,7 +88,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         found = {"Fortran": of_fortran(given.path, folder / "fortran", setting)}
-        moved, found[STORAGES] = of_storages(given.path, folder / "storages", setting)
+        moved, least, found[STORAGES] = of_storages(given.path, folder / "storages", setting)
         for way in WAYS:
             found[way] = of_python(given.path, folder / way.replace(" ", "_"), setting, way)
     wanted, _ = found["Fortran"]
@@ -96,9 +100,6 @@ def main() -> int:
         for field, mine, other in zip(FIELDS, digests, wanted, strict=True):
             if mine != other:
                 print(f"    {field} differs")
-    # Each array goes in once, and each field out that steps have changed, when it is written.
-    changed = set(WRITTEN.findall((folder / "storages" / "step_psy.f90").read_text("utf-8")))
-    least = ((len(FIELDS) + len(DEPTHS) + GRID_ARRAYS, 0), (0, len(changed & set(FIELDS))))
     print(f"{STORAGES}: in and out {moved[0]} in all steps, {moved[1]} for output; least: {least}")
     same = all(digests == wanted for digests, _ in found.values())
     return 0 if same and moved == least else 1
@@ -133,13 +134,18 @@ def compiler(name: str) -> tuple[str, ...]:
 
 def of_storages(
     path: Path, folder: Path, setting: Setting
-) -> tuple[tuple[tuple[int, int], ...], tuple[list[str], str]]:
-    """Return what goes to the device and back in all steps and for the output, and the rest."""
+) -> tuple[MovedArrays, MovedArrays, tuple[list[str], str]]:
+    """Return what is moved in all steps and for the output, the least that could be, and the rest.
+
+    Each array goes in once, and each field that steps have changed out when it is written.
+    """
     written, said = of_fortran(path, folder, setting, HELD_ON_DEVICE, "emulated")
     counts = {name: (int(there), int(back)) for name, there, back in MOVED.findall(said)}
     computed, all_of_it = counts["computed"], counts["written"]
     for_output = (all_of_it[0] - computed[0], all_of_it[1] - computed[1])
-    return (computed, for_output), (written, said)
+    changed = set(WRITTEN.findall((folder / "step_psy.f90").read_text(encoding="utf-8")))
+    least = ((len(FIELDS) + len(DEPTHS) + GRID_ARRAYS, 0), (0, len(changed & set(FIELDS))))
+    return (computed, for_output), least, (written, said)
 
 
 def of_fortran(
