@@ -59,6 +59,7 @@ LFRIC_EMULATED = Library(
     "lfric_infrastructure", ("MESSAGES=mpi", "DEVICE=emulated"), (*CHECKED, "-fopenmp")
 )
 LFRIC_OF_EXAMPLES = Library("lfric_infrastructure", ("MESSAGES=mpi",))
+LFRIC_EMULATED_OF_EXAMPLES = Library("lfric_infrastructure", ("MESSAGES=mpi", "DEVICE=emulated"))
 GOCEAN = Library("gocean_infrastructure", flags=STRICT)
 GOCEAN_MPI = Library("gocean_infrastructure", ("MESSAGES=mpi",), (*CHECKED, "-fopenmp"))
 GOCEAN_EMULATED = Library(

@@ -135,13 +135,13 @@ def asking_how(match: re.Match[str], number: int) -> str:
     named = f"{match['access']}, {match['access']}, without_writing"
     asked = match[0].replace(match["access"], f"bound_of({number}, {named})")
     away = f"{match['indent']}call put_away({match['what']}, {match['space']})"
-    brought = f"{match['indent']}if (.not. performs({number})) {match['window']} = no_value()"
+    brought = f"{match['indent']}if (.not. performs({number})) call spoil({match['window']})"
     return "\n".join((away, asked, brought))
 
 
 ACQUIRE = (
-    r"^(?P<indent> *)call (?P<what>\w+)%acquire\((?P<space>\w+), (?P<access>access_{}), "
-    r"(?P<window>\w+)\)$"
+    r"^(?P<indent> *)call (?P<what>[\w()]+)%acquire\((?P<space>\w+), (?P<access>access_{}), "
+    r"(?P<window>\w+)(?:, may_share=\.true\.)?\)$"
 )
 READS = Kind(re.compile(ACQUIRE.format("read")), "hold({0})", ("drop",), asking_how)
 WRITES = Kind(re.compile(ACQUIRE.format("write")), "hold({0})", ("narrow",), asking_how)
@@ -149,7 +149,7 @@ READ_WRITES = Kind(
     re.compile(ACQUIRE.format("read_write")), "hold({0})", ("drop", "narrow"), asking_how
 )
 HOLDS = (READS, WRITES, READ_WRITES)
-USE_HOLDS = "  use away_mod, only: no_value, put_away, without_writing"
+USE_HOLDS = "  use away_mod, only: put_away, spoil, without_writing"
 
 
 def number_places(layers: Iterable[Path], kinds: tuple[Kind, ...] = (EXCHANGES,)) -> list[Place]:

@@ -25,7 +25,7 @@ SOURCES = HERE / "lfric"
 FLAGS = ("-g", "-O0", "-fcheck=all", "-fopenmp", "-ffree-line-length-none")
 FAST = "-O2"
 """How the part is compiled that makes fields and looks at all answers: most of a run is there."""
-SUPPORT = ("mutation_mod.f90", "at_once_mod.f90", "world_mod.f90")
+SUPPORT = ("mutation_mod.f90", "at_once_mod.f90", "world_mod.f90", "away_mod.f90")
 SECONDS_FOR_A_COMMAND = 300
 OBJECTS = "FOLDER_OF_TEST_OBJECTS"
 """The variable that names the folder where all that is compiled in a test run is kept."""

@@ -16,12 +16,13 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
-from libraries import LFRIC_OF_EXAMPLES, Library, copy_library
+from libraries import LFRIC_EMULATED_OF_EXAMPLES, LFRIC_OF_EXAMPLES, Library, copy_library
 from runtime.examples import EXAMPLES, BuiltExample
 from runtime.programs import command
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
+IN_STORAGES = {"TARGET": "storage", "DEVICE": "emulated"}
 FOR_THREADS = {"STEPS": "auto", "F90FLAGS": "-fopenmp", "OMP_NUM_THREADS": "2"}
 PICTURES = {"advection": "tracer", "globe": "globe", "waves": "waves", "multigrid": "spread"}
 """The examples, by their fixtures, and the names of their pictures."""
@@ -57,6 +58,7 @@ class Made(Enum):
 
     BY_US = "by us"
     BY_US_FOR_THREADS = "by us for threads"
+    BY_US_IN_STORAGES = "by us in storages"
     BY_PSYCLONE = "by PSyclone"
 
 
@@ -82,9 +84,12 @@ def runner(
         @cache
         def script(made: Made) -> BuiltExample:
             build = tmp_path_factory.mktemp(f"{name}_{made.name}")
-            copy_library(built(LFRIC_OF_EXAMPLES), build / "library")
+            in_storages = made is Made.BY_US_IN_STORAGES
+            library = LFRIC_EMULATED_OF_EXAMPLES if in_storages else LFRIC_OF_EXAMPLES
+            copy_library(built(library), build / "library")
             command_folder = peer if made is Made.BY_PSYCLONE else tools
             variables = FOR_THREADS if made is Made.BY_US_FOR_THREADS else {}
+            variables = IN_STORAGES if in_storages else variables
             path = EXAMPLES / "lfric" / name / "run"
             return BuiltExample(path, command_folder, build, {"BUILD": str(build), **variables})
 
@@ -180,6 +185,12 @@ def test_waves_keep_the_volume_of_water_and_their_energy(waves: Example, ranks: 
 def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -> None:
     """The order of sums depends on the ranks, and the solver on the sums, to its tolerance."""
     check_waves(waves(1).lines, waves(ranks).lines)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_waves_in_storages_beside_a_device_are_the_same(waves: Example, ranks: int) -> None:
+    """Digit for digit on as many ranks; on the emulated device what is stale is NaN."""
+    assert waves(ranks, Made.BY_US_IN_STORAGES).lines == waves(ranks).lines
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -7,8 +7,8 @@ for the device. Before each invoke half of the fields are on the device alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,12 +16,11 @@ import pytest
 
 from building import built_once
 from libraries import LFRIC_EMULATED, Library
-from psyclone_storage.cli.main import main
+from runtime.mutations import EXCHANGES, HOLDS, Outcome, judge, kind_of, lines_of, number_places
 from runtime.programs import (
     ANNEXED,
     OWNED,
     SERIAL,
-    SOURCES,
     Answers,
     Mode,
     build_program,
@@ -29,6 +28,7 @@ from runtime.programs import (
     generate,
     merge_answers,
     run_program,
+    without_filling,
 )
 from runtime.test_ranks import differing
 
@@ -46,6 +46,57 @@ OTHERS = {
     "coloured, on two threads": "colour; openmp-parallel-do",
     "tiles of colours, on two threads": "colour{tiling=true}; openmp-parallel-do",
 }
+WITHOUT_EFFECT = {
+    # Values that are brought and overwritten: metadata do not promise that for operators, shared
+    # dofs, between meshes and for other numbers of layers, nor code that names dofs one by one.
+    "drop columns/invoke_0/hold(columns_there)/1",
+    "drop columns/invoke_0/hold(there)/1",
+    "drop columns/invoke_2/hold(back)/1",
+    "drop columns/invoke_2/hold(columns_back)/1",
+    "drop continuous/invoke_write/hold(x)/1",
+    "drop iterations/invoke_apart/hold(sums)/1",
+    "drop layers/invoke_layers/hold(many)/1",
+    "drop layers/invoke_layers/hold(thin)/1",
+    "drop meshes/invoke_0_restrict_type/hold(wide)/1",
+    "drop meshes/invoke_around/hold(blurred)/1",
+    "drop meshes/invoke_around/hold(narrow)/1",
+    "drop meshes/invoke_1_prolong_type/hold(narrow)/1",
+    "drop meshes/invoke_4_restrict_type/hold(wide)/1",
+    "drop operators/invoke_0_assemble_type/hold(matrix)/1",
+    "drop operators/invoke_5/hold(matrix)/1",
+    "drop operators/invoke_5/hold(wide)/1",
+    "drop operators/invoke_6_look_region_type/hold(region)/1",
+    "drop operators/invoke_again/hold(matrix)/1",
+    "drop operators/invoke_around/hold(along_x)/1",
+    "drop operators/invoke_around/hold(along_y)/1",
+    "drop operators/invoke_around/hold(cross)/1",
+    "drop operators/invoke_around/hold(matrix)/1",
+    "drop operators/invoke_around/hold(region)/1",
+    "drop operators/invoke_around/hold(wide)/1",
+    "drop operators/invoke_divergence/hold(matrix)/1",
+    "drop subset/invoke_0_assemble_type/hold(matrix)/1",
+    # Values that nobody looks at again, and those that are put away from the side where they were
+    # written, which is so taken for the one that has them.
+    "narrow columns/invoke_compare/hold(columns_product)/1",
+    "narrow continuous/invoke_write/hold(z)/2",
+    "narrow dofs/invoke_arithmetic/hold(y)/1",
+    "narrow dofs/invoke_random/hold(x)/1",
+    "narrow iterations/invoke_apart/hold(apart)/1",
+    "narrow iterations/invoke_apart/hold(sums)/1",
+    "narrow meshes/invoke_there_and_back/hold(narrow)/1",
+    "narrow operators/invoke_5/hold(matrix)/1",
+    "narrow operators/invoke_again/hold(matrix)/1",
+    "narrow operators/invoke_around/hold(matrix)/1",
+    "narrow operators/invoke_around/hold(wide)/1",
+    "narrow operators/invoke_divergence/hold(matrix)/1",
+    "narrow subset/invoke_some_cells/hold(matrix)/1",
+}
+EXCHANGED_WITHOUT_EFFECT = {
+    "drop subset/invoke_some_cells/marks/2",
+    "shorten dofs/invoke_deep/x/1",
+    "shorten dofs/invoke_deep/y/1",
+}
+"""Exchanges that are not needed for the answers of these programs, nor are they in plain layers."""
 Parts = tuple[Path, Path]
 Reader = Callable[[Mode, bool, int], Answers]
 
@@ -58,20 +109,6 @@ def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPath
     return library, built_once(folder, lambda where: build_support(library, where) and None)
 
 
-def generate_for_device(mode: Mode, folder: Path) -> None:
-    """Generate layers with copies of kernels in them that return where they would stop a program.
-
-    No device can stop it; a kernel that returns before its time gives other answers.
-    """
-    kernels = folder / "kernels"
-    kernels.mkdir()
-    for path in SOURCES.glob("kernels/*.f90"):
-        text = re.sub(r"error stop '[^']*'", "return", path.read_text(encoding="utf-8"))
-        (kernels / path.name).write_text(text, encoding="utf-8")
-    words = ["-d", str(kernels), "--output-dir", str(folder), *mode.options]
-    assert main([*map(str, sorted(SOURCES.glob("*.x90"))), *words]) == 0
-
-
 @pytest.fixture(scope="module")
 def answers(
     library: Path, support: Path, emulated: Parts, tmp_path_factory: pytest.TempPathFactory
@@ -81,10 +118,7 @@ def answers(
     @cache
     def program(mode: Mode, device: bool) -> Path:
         folder = tmp_path_factory.mktemp("lfric_storage")
-        if mode in ON_DEVICE.values():
-            generate_for_device(mode, folder)
-        else:
-            generate(mode, folder)
+        generate(mode, folder)
         return build_program(*(emulated if device else (library, support)), folder)
 
     @cache
@@ -114,3 +148,31 @@ def test_they_are_so_on_the_device(answers: Reader, annexed: str, ranks: int) ->
 def test_other_recipes_go_together_with_storages(answers: Reader, steps: str) -> None:
     mode = Mode("owned", (*BESIDE["owned"].options, "--apply", steps), threads=2)
     assert differing(answers(SERIAL, False, 1), answers(mode, True, 4)) == []
+
+
+@pytest.fixture(scope="module")
+def outcomes(emulated: Parts, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    """Return what came of each acquire that was weakened, and of each exchange left out."""
+    folder = tmp_path_factory.mktemp("lfric_storage_mutated")
+    mode = ON_DEVICE["owned"]
+    # What is filled with 0 hides what is stale.
+    layers = generate(replace(mode, options=without_filling(mode.options)), folder)
+    places = number_places(layers, (EXCHANGES, *HOLDS))
+    program = build_program(*emulated, folder)
+    table = folder / "mutations.txt"
+    table.write_text("".join(lines_of(places)), encoding="utf-8")
+    return judge(run_program(program, mode, 4, folder / "run", str(table)), places)
+
+
+def test_every_acquire_is_needed_with_all_that_it_asks_for(outcomes: list[Outcome]) -> None:
+    tried = [one for one in outcomes if kind_of(one.mutation).endswith("hold")]
+    assert len(tried) > 100
+    assert all(one.reached for one in tried)
+    assert {one.mutation for one in tried if not one.noticed} <= WITHOUT_EFFECT
+
+
+def test_every_exchange_is_needed_beside_a_device(outcomes: list[Outcome]) -> None:
+    tried = [one for one in outcomes if kind_of(one.mutation) in ("drop", "shorten")]
+    assert {kind_of(one.mutation) for one in tried} == {"drop", "shorten"}
+    unnoticed = {one.mutation for one in tried if one.reached and not one.noticed}
+    assert unnoticed <= EXCHANGED_WITHOUT_EFFECT

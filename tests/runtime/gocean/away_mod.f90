@@ -11,7 +11,7 @@ module away_mod
   implicit none
   private
 
-  public :: put_away, no_value
+  public :: put_away, spoil
 
   !> The access that says nothing of writing.
   integer(c_int), parameter, public :: without_writing = access_read
@@ -28,11 +28,11 @@ contains
     call field%release(space_host + space_device - space)
   end subroutine put_away
 
-  !> Return what stands where no value was brought.
-  function no_value()
-    real(go_wp) :: no_value
+  !> Make values unmistakable where none were brought.
+  subroutine spoil(values)
+    real(go_wp), intent(out) :: values(:, :)
 
-    no_value = ieee_value(0.0_go_wp, ieee_quiet_nan)
-  end function no_value
+    values = ieee_value(0.0_go_wp, ieee_quiet_nan)
+  end subroutine spoil
 
 end module away_mod

@@ -8,6 +8,7 @@ module world_mod
 
   use, intrinsic :: ieee_arithmetic, only: ieee_class_type, ieee_is_nan, ieee_quiet_nan, &
                                            ieee_signaling_nan, ieee_value
+  use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use constants_mod, only: i_def, i_halo_index, r_def
   use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
@@ -22,7 +23,7 @@ module world_mod
   use lfric_mpi_mod, only: global_mpi
   use mesh_collection_mod, only: mesh_collection, mesh_collection_type
   use mesh_mod, only: mesh_type
-  use storage_words_mod, only: access_read_write, space_device
+  use storage_words_mod, only: access_read_write, space_device, space_host
 
   implicit none
   private
@@ -221,13 +222,20 @@ contains
           if (proxy%is_dirty(depth)) call poison(proxy, first, depth)
           first = proxy%vspace%get_last_dof_halo(depth) + 1
         end do
-        if (modulo(n + number_of_times, 2) == 0) then
-          call proxy%values%acquire(space_device, access_read_write)
-          call proxy%values%release(space_device)
-        end if
+        call put_at(proxy, space_host)
+        if (modulo(n + number_of_times, 2) == 0) call put_at(proxy, space_device)
       end associate
     end do
   end subroutine poison_halos
+
+  !> Leave the only current values of a field in a space.
+  subroutine put_at(proxy, space)
+    class(field_parent_proxy_type), intent(in) :: proxy
+    integer(c_int), intent(in) :: space
+
+    call proxy%values%acquire(space, access_read_write)
+    call proxy%values%release(space)
+  end subroutine put_at
 
   !> Make the first levels of the halos of all fields clean, and poison all that is beyond.
   subroutine renew_halos(clean)

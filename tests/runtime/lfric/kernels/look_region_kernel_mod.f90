@@ -25,7 +25,7 @@ module look_region_kernel_mod
 
 contains
 
-  !> Sum the entries around a cell; stop if the cells are not those of the field `x`, which has
+  !> Sum the entries around a cell; spoil `y` if the cells are not those of the field `x`, which has
   !> given the entries their values.
   subroutine look_region_code(cell, nlayers, y, ncell_3d, matrix, size_matrix, cells, x, size_x, &
                               stencil, ndf_y, undf_y, map_y, ndf_to)
@@ -37,13 +37,18 @@ contains
 
     integer(i_def) :: at, k, place
 
-    if (size_matrix /= size_x .or. cells(1) /= cell) error stop 'look_region: another stencil'
+    if (size_matrix /= size_x .or. cells(1) /= cell) then
+      y(map_y(1)) = -1000003.0_r_def
+      return
+    end if
     do k = 0, nlayers - 1
       y(map_y(1) + k) = 0.0_r_def
       do place = 1, size_matrix
         at = (cells(place) - 1) * nlayers + k + 1
-        if (matrix(at, 1, 1) /= x(stencil(1, place) + k) - 1.0_r_def) &
-          error stop 'look_region: another cell'
+        if (matrix(at, 1, 1) /= x(stencil(1, place) + k) - 1.0_r_def) then
+          y(map_y(1)) = -1000003.0_r_def
+          return
+        end if
         y(map_y(1) + k) = y(map_y(1) + k) + real(place, r_def) * sum(matrix(at, :, 1))
       end do
     end do

@@ -26,7 +26,7 @@ module masked_gather_kernel_mod
 
 contains
 
-  !> Add to a cell what stands around it; stop if the cell is not one of those that are marked.
+  !> Add to a cell what stands around it; spoil `y` if the cell is not one of those that are marked.
   subroutine masked_gather_code(nlayers, y, mask, x, cells, stencil, ndf_y, undf_y, map_y, ndf_mask, &
                                 undf_mask, map_mask, ndf_x, undf_x, map_x)
     integer(i_def), intent(in) :: nlayers, cells
@@ -39,7 +39,10 @@ contains
 
     integer(i_def) :: df, k, place
 
-    if (mask(map_mask(1)) <= 0) error stop 'masked_gather: a cell that is not marked'
+    if (mask(map_mask(1)) <= 0) then
+      y(map_y(1)) = -1000003.0_r_def
+      return
+    end if
     do k = 0, nlayers - 1
       do df = 1, ndf_y
         do place = 1, cells

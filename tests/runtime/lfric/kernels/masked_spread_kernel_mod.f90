@@ -37,7 +37,10 @@ contains
 
     integer(i_def) :: at, df, k
 
-    if (x(map_x(1)) <= 0.0_r_def) error stop 'masked_spread: a cell that is not marked'
+    if (x(map_x(1)) <= 0.0_r_def) then
+      y(map_y(1)) = -1000003.0_r_def
+      return
+    end if
     do k = 0, nlayers - 1
       at = (cell - 1) * nlayers + k + 1
       do df = 1, ndf_y

@@ -26,7 +26,8 @@ module prolong_around_kernel_mod
 
 contains
 
-  !> Set the fine cells of a coarse one to a weighted sum of what is around it.
+  !> Set the fine cells of a coarse one to a weighted sum of what is around it; spoil one if the
+  !> stencil is of another cell.
   subroutine prolong_around_code(nlayers, cell_map, cells_x, cells_y, ncell_fine, fine, coarse, &
                                  cells, stencil, ndf_fine, undf_fine, fine_map, undf_coarse, &
                                  coarse_map)
@@ -39,7 +40,10 @@ contains
 
     integer(i_def) :: df, k, place, x, y
 
-    if (stencil(1, 1) /= coarse_map(1)) error stop 'prolong_around: another cell'
+    if (stencil(1, 1) /= coarse_map(1)) then
+      fine(fine_map(1, cell_map(1, 1))) = -1000003.0_r_def
+      return
+    end if
     do k = 0, nlayers - 1
       do y = 1, cells_y
         do x = 1, cells_x
